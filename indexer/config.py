@@ -1,0 +1,125 @@
+"""Configuration: a value that is passed down, with the source of every setting.
+
+Order, later wins: default < user (`lspidx/config.toml` in the XDG config folder) < project (`lspidx.toml`, else
+`pyproject.toml [tool.lspidx]`) < environment (`LSPIDX_*`) < flag. Nothing below `load_config` reads the environment.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, cast, get_type_hints
+
+import msgspec
+
+from indexer.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings of one crawl. `sources` names where each value came from.
+
+    server: entry of the server table; empty = the language's first.
+    jobs: server processes; 0 = one per core, at most 8, fewer where memory_mb does not allow them.
+    exclude: gitignore-like patterns (fnmatch on the relative path or on a leading folder).
+    max_file_bytes: larger files are skipped, and said so.
+    python: interpreter or environment of the project; empty = found.
+    source_roots: folders that imports start from, relative to the root; empty = found.
+    request_timeout_s: silence after which a server counts as hung; 0 = the server table's.
+    server_memory_mb: above it a server is replaced between two files; 0 = the server table's.
+    hover, diagnostics: whether to ask for them.
+    cross_check: share of the identifiers that need no question and are asked all the same, to count disagreements.
+    tests: further patterns of test files; not_tests: patterns that look like tests and are none.
+    """
+
+    server: str = ""
+    jobs: int = 0
+    exclude: tuple[str, ...] = ()
+    max_file_bytes: int = 5_000_000
+    python: str = ""
+    source_roots: tuple[str, ...] = ()
+    request_timeout_s: float = 0.0
+    server_memory_mb: int = 0
+    hover: bool = True
+    diagnostics: bool = True
+    cross_check: float = 0.01
+    tests: tuple[str, ...] = ()
+    not_tests: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def values(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "sources"}
+
+
+_TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name != "sources"}
+
+
+def load_config(
+    root: Path, *, flags: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None, user_dir: Path | None = None
+) -> Config:
+    """The configuration of `root`.
+
+    Args:
+        flags: values given on the command line; None values are not given.
+        environment: defaults to the process's; tests pass their own.
+        user_dir: defaults to XDG's configuration folder.
+    Raises:
+        ConfigError: unreadable TOML, an unknown key (with the nearest known one) or a value of the wrong type.
+    """
+    env = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+
+    def take(raw: Mapping[str, Any], source: str) -> None:
+        for key, value in raw.items():
+            name = key.replace("-", "_")
+            if name not in _TYPES:
+                near = difflib.get_close_matches(name, _TYPES, 1)
+                hint = f", did you mean '{near[0]}'?" if near else f"; known: {', '.join(_TYPES)}"
+                raise ConfigError(f"{source}: unknown setting '{key}'{hint}")
+            try:
+                values[name] = msgspec.convert(value, _TYPES[name], strict=not source.startswith("environment"))
+            except msgspec.ValidationError as error:
+                raise ConfigError(f"{source}: setting '{key}': {error}") from error
+            sources[name] = source
+
+    xdg = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".config")
+    user_file = (user_dir or Path(xdg) / "lspidx") / "config.toml"
+    if user_file.is_file():
+        take(_read_toml(user_file), str(user_file))
+    project_file, pyproject = root / "lspidx.toml", root / "pyproject.toml"
+    if project_file.is_file():
+        take(_read_toml(project_file), "lspidx.toml")
+    elif pyproject.is_file():
+        tool = _read_toml(pyproject).get("tool")
+        section = cast("dict[str, Any]", tool).get("lspidx") if isinstance(tool, dict) else None
+        if section is not None and not isinstance(section, dict):
+            raise ConfigError("pyproject.toml: [tool.lspidx] is not a table")
+        take(cast("dict[str, Any]", section or {}), "pyproject.toml [tool.lspidx]")
+    for name, kind in _TYPES.items():
+        text = env.get(f"LSPIDX_{name.upper()}")
+        if text is not None:
+            is_list = "tuple" in str(kind)
+            take({name: [part for part in text.split(os.pathsep) if part] if is_list else text}, f"environment LSPIDX_{name.upper()}")
+    take({key: value for key, value in (flags or {}).items() if value is not None}, "flag")
+    config = Config(**values, sources={name: sources.get(name, "default") for name in _TYPES})
+    _check(config)
+    return config
+
+
+def _check(config: Config) -> None:
+    for name, low, high in (("jobs", 0, 64), ("max_file_bytes", 1, 10_000_000), ("cross_check", 0.0, 1.0)):
+        value = getattr(config, name)
+        if not low <= value <= high:
+            raise ConfigError(f"{config.sources[name]}: setting '{name}' is {value}, expected {low} to {high}")
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path.name}: not readable as TOML: {error}") from error

@@ -1,0 +1,1 @@
+"""From files to shards: `plan` cuts the repository into units, `worker` crawls one unit, `run` drives a whole crawl."""

@@ -1,0 +1,359 @@
+"""A document's syntax and a server's answers, turned into the rows of its shard. Pure: no server, no file, no clock.
+
+`Answers` collects decoded results while a document is crawled; `harvest` joins them with the `Syntax` once it is complete.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from indexer import monikers
+from indexer.crawl.plan import PlannedDocument
+from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
+from indexer.model import CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
+from indexer.store.shard import DocumentFacts
+from indexer.syntax.model import BUILTIN, Syntax, Tokens
+
+Place = tuple[str, int, int, int, int]
+"""(uri, line, col, end_line, end_col) of a target."""
+
+DOCUMENT_SYMBOL = "textDocument/documentSymbol"
+DEFINITION = "textDocument/definition"
+HOVER = "textDocument/hover"
+DIAGNOSTIC = "textDocument/diagnostic"
+SUPERTYPES = "typeHierarchy/supertypes"
+SYNTAX = "syntax"
+METHODS = (SYNTAX, DOCUMENT_SYMBOL, DEFINITION, HOVER, SUPERTYPES, DIAGNOSTIC)
+
+_KINDS = frozenset(map(int, SymbolKind))
+
+MAX_TARGETS = 40
+"""Targets kept per identifier; more than a handful means that the server listed every class with such a member."""
+
+
+@dataclass(slots=True)
+class MethodTally:
+    """How one method went on one document. `failed` holds a LossReason or an error text of the server."""
+
+    asked: int = 0
+    answered: int = 0
+    failed: str = ""
+    unsupported: bool = False
+    lost: int = 0
+
+
+@dataclass(slots=True)
+class Answers:
+    """Everything the server said about one document, by the ordinal of what was asked."""
+
+    definitions: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
+    cross_checks: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
+    hovers: dict[int, str] = field(default_factory=dict[int, str])
+    supertypes: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
+    symbols: list[DocumentSymbol] = field(default_factory=list[DocumentSymbol])
+    diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in METHODS})
+
+
+def places(targets: list[Target] | Target | None) -> list[Place]:
+    """Locations and links alike, in order of uri and position, without repeats."""
+    if targets is None:
+        return []
+    found: set[Place] = set()
+    for target in targets if isinstance(targets, list) else [targets]:
+        where: Range | None = target.targetSelectionRange or target.range
+        uri = target.targetUri or target.uri
+        if where is not None and uri:
+            start, end = where.start, where.end
+            found.add((uri, start.line, start.character, end.line, end.character))
+    return sorted(found)[:MAX_TARGETS]
+
+
+class Surroundings(Protocol):
+    """What a document's rows need to know of the world around it.
+
+    `builtins`: places of the language's own names. `portable`: a URI as a relative path, or the key of an external file.
+    `package_of`: URI of the package so many levels above a module's file, empty where there is none.
+    """
+
+    @property
+    def builtins(self) -> Mapping[str, list[Place]] | None: ...
+    def portable(self, uri: str) -> str: ...
+    def package_of(self, uri: str, up: int) -> str: ...
+
+
+def packages_of(found: Sequence[Place], up: int, surroundings: Surroundings) -> list[Place]:
+    """The packages that hold the modules in `found`, `up` levels above them."""
+    uris = sorted({uri for uri in (surroundings.package_of(place[0], up) for place in found) if uri})
+    return [(uri, 0, 0, 0, 0) for uri in uris]
+
+
+def harvest(
+    document: PlannedDocument, syntax: Syntax, answers: Answers, *, package: tuple[str, str, str], surroundings: Surroundings
+) -> DocumentFacts:
+    """One document's row of the shard.
+
+    Args:
+        package: manager, name and version that its monikers carry.
+        surroundings: what the crawler knows beyond this document.
+    """
+    _adopt_kinds(syntax, answers.symbols)
+    facts = DocumentFacts(
+        header={
+            "path": document.path,
+            "language": document.language,
+            "module": document.module,
+            "digest": document.digest,
+            "size_bytes": document.size_bytes,
+            "line_count": syntax.line_count,
+            "is_test": document.is_test,
+            "status": "",
+            "error_lines": syntax.error_lines,
+            "package_manager": package[0],
+            "package": package[1],
+            "package_version": package[2],
+        }
+    )
+    add_symbols(facts, document.path, document.module, syntax, answers.hovers, package)
+    targets = _Targets(facts, surroundings.portable)
+    unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
+    _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
+    _add_diagnostics(facts, answers.diagnostics)
+    _add_unresolved(facts, syntax, unresolved)
+    facts.header["status"] = _add_coverage(facts, syntax, answers)
+    return facts
+
+
+def _adopt_kinds(syntax: Syntax, symbols: list[DocumentSymbol]) -> None:
+    """The server knows kinds better (a constant, an enum member): its word wins where it means the same name at the same place.
+
+    Constructors, properties and parameters keep the kind that the text gives: servers call a property a method.
+    """
+    at = {(symbol.selection.line, symbol.selection.col): symbol for symbol in syntax.symbols[1:]}
+    stack = list(symbols)
+    keep = (SymbolKind.PROPERTY, SymbolKind.CONSTRUCTOR, SymbolKind.TYPE_PARAMETER)
+    callables = (SymbolKind.FUNCTION, SymbolKind.METHOD)
+    while stack:
+        item = stack.pop()
+        stack.extend(item.children or ())
+        where = item.selectionRange or (item.location.range if item.location else None)
+        mine = at.get((where.start.line, where.start.character)) if where else None
+        if mine is None or mine.name != item.name or mine.kind in keep or item.kind not in _KINDS:
+            continue
+        kind = SymbolKind(item.kind)
+        if (mine.kind in callables) == (kind in callables) and SymbolFlag.PARAMETER not in mine.flags:
+            mine.kind = kind
+        if item.deprecated or 1 in (item.tags or ()):
+            mine.flags |= SymbolFlag.DEPRECATED
+
+
+def add_symbols(
+    facts: DocumentFacts, path: str, module: str, syntax: Syntax, hovers: dict[int, str], package: tuple[str, str, str]
+) -> None:
+    """Symbols with their monikers; a moniker depends on package, module, scope and name only."""
+    manager, name, version = package
+    prefix = monikers.package_prefix(monikers.SCHEME, manager, name, version) + monikers.module_descriptors(module)
+    identities: list[str] = []
+    qualified: list[str] = []
+    seen: dict[str, int] = {}
+    columns = facts.tables["symbols"]
+    for ordinal, symbol in enumerate(syntax.symbols):
+        if ordinal == 0:
+            identity, dotted = prefix, module
+        else:
+            outer = identities[symbol.container]
+            dotted = f"{qualified[symbol.container]}.{symbol.name}"
+            if outer.startswith("local ") or (SymbolFlag.LOCAL in symbol.flags and SymbolFlag.PARAMETER not in symbol.flags):
+                identity = monikers.local(path, outer, monikers.descriptor(symbol.name, symbol.kind, symbol.flags))
+            else:
+                identity = outer + monikers.descriptor(symbol.name, symbol.kind, symbol.flags)
+            # A comprehension's or a lambda's variable may share scope symbol and name with another one: number them.
+            count = seen.get(identity, 0)
+            seen[identity] = count + 1
+            if count:
+                identity = (
+                    monikers.local(path, outer, f"{symbol.name}+{count}")
+                    if SymbolFlag.LOCAL in symbol.flags
+                    else f"{outer}{monikers.escape(symbol.name)}(+{count})."
+                )
+        identities.append(identity)
+        qualified.append(dotted)
+        span, selection = symbol.span, symbol.selection
+        end_col = selection.end_col if selection.end_line == selection.line else selection.col
+        row = (
+            identity,
+            symbol.name,
+            dotted,
+            int(symbol.kind),
+            int(symbol.flags),
+            symbol.container,
+            *span,
+            selection.line,
+            selection.col,
+            end_col,
+            symbol.signature,
+            symbol.documentation,
+            hovers.get(ordinal, ""),
+        )
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+        ranges = facts.tables["extra_ranges"]
+        for extra in symbol.extra_ranges:
+            for column, value in zip(ranges, (ordinal, *extra), strict=True):
+                column.append(value)
+
+
+class _Targets:
+    """Numbers the distinct target places of a document."""
+
+    def __init__(self, facts: DocumentFacts, resolve_uri: Callable[[str], str]) -> None:
+        self._columns = facts.tables["targets"]
+        self._known: dict[Place, int] = {}
+        self._resolve = resolve_uri
+        self._paths: dict[str, str] = {}
+
+    def number(self, place: Place) -> int:
+        known = self._known.get(place)
+        if known is None:
+            known = self._known[place] = len(self._known)
+            uri = place[0]
+            path = self._paths.get(uri)
+            if path is None:
+                path = self._paths[uri] = self._resolve(uri)
+            for column, value in zip(self._columns, (path, *place[1:]), strict=True):
+                column.append(value)
+        return known
+
+
+def _add_occurrences(
+    facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, surroundings: Surroundings
+) -> set[int]:
+    """Rows of all tokens; returns the tokens that nobody could resolve."""
+    tokens = syntax.tokens
+    lines, cols, ends, names, roles_column, enclosings, evidences, symbols, target_column = facts.tables["occurrences"]
+    unresolved: set[int] = set()
+    builtins = surroundings.builtins or {}
+    call = int(Role.CALL)
+    fixture = int(Role.FIXTURE)
+    for token in range(len(tokens)):
+        symbol = tokens.symbol[token]
+        same = tokens.same_as[token]
+        source = token if same < 0 else same
+        found = answers.definitions.get(source, ()) if (tokens.ask[token] or same >= 0) else ()
+        roles = tokens.roles[token]
+        rows: list[tuple[int, int, int]] = []  # evidence, symbol, target
+        if same >= 0 and tokens.up[token]:
+            found = packages_of(found, tokens.up[token], surroundings)
+        elif symbol == BUILTIN:
+            found = builtins.get(tokens.name[token], ())
+        if symbol >= 0:
+            rows.append((Evidence.SYNTAX, symbol, -1))
+            extra = Evidence.INFERRED if roles & fixture else Evidence.CALLEE_TYPE
+            if roles & (call | fixture):
+                own = syntax.symbols[symbol].selection
+                rows += [
+                    (extra, -1, targets.number(place)) for place in found if (place[1], place[2]) != (own.line, own.col)
+                ]
+        else:
+            evidence = Evidence.DEFINITION if tokens.ask[token] else Evidence.SAME_BINDING
+            rows += [(evidence, -1, targets.number(place)) for place in found]
+            if not rows:
+                unresolved.add(token)
+                rows.append((evidence, -1, -1))
+        for evidence, own_symbol, target in rows:
+            lines.append(tokens.line[token])
+            cols.append(tokens.col[token])
+            ends.append(tokens.end_col[token])
+            names.append(tokens.name[token])
+            roles_column.append(roles)
+            enclosings.append(tokens.enclosing[token])
+            evidences.append(int(evidence))
+            symbols.append(own_symbol)
+            target_column.append(target)
+    return unresolved
+
+
+def _add_supertypes(
+    facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, unresolved: set[int], surroundings: Surroundings
+) -> None:
+    columns = facts.tables["supertypes"]
+    tokens = syntax.tokens
+    rows: list[tuple[int, int, int, int]] = []
+    for owner, token in syntax.bases:
+        if tokens.symbol[token] >= 0:
+            rows.append((owner, -1, tokens.symbol[token], int(Evidence.SUBCLASS_LIST)))
+        elif token not in unresolved:
+            source = token if tokens.same_as[token] < 0 else tokens.same_as[token]
+            builtin = tokens.symbol[token] == BUILTIN
+            found = (surroundings.builtins or {}).get(tokens.name[token], ()) if builtin else answers.definitions.get(source, ())
+            rows += [(owner, targets.number(place), -1, int(Evidence.SUBCLASS_LIST)) for place in found]
+    for owner, found in sorted(answers.supertypes.items()):
+        rows += [(owner, targets.number(place), -1, int(Evidence.TYPE_HIERARCHY)) for place in found]
+    for row in rows:
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+
+
+def _add_diagnostics(facts: DocumentFacts, diagnostics: list[Diagnostic]) -> None:
+    rows = sorted(
+        (
+            item.range.start.line,
+            item.range.start.character,
+            item.range.end.line,
+            item.range.end.character,
+            item.severity,
+            "" if item.code is None else str(item.code),
+            item.source or "",
+            item.message,
+        )
+        for item in diagnostics
+    )
+    for row in rows:
+        for column, value in zip(facts.tables["diagnostics"], row, strict=True):
+            column.append(value)
+
+
+def _add_unresolved(facts: DocumentFacts, syntax: Syntax, unresolved: set[int]) -> None:
+    for token, module in syntax.imports:
+        if token in unresolved:
+            for column, value in zip(facts.tables["unresolved_imports"], (syntax.tokens.line[token], module), strict=True):
+                column.append(value)
+
+
+def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str:
+    """One row per method; returns the document's own status: ok, partial (something lost) or lost (nothing from a server)."""
+    answers.tallies[SYNTAX] = MethodTally(asked=len(syntax.tokens), answered=len(syntax.tokens))
+    if syntax.error_lines:
+        answers.tallies[SYNTAX].failed = LossReason.SYNTAX_ERROR
+    statuses: list[CoverageStatus] = []
+    for method in METHODS:
+        tally = answers.tallies[method]
+        if tally.unsupported:
+            status = CoverageStatus.UNSUPPORTED
+        elif tally.failed and method != SYNTAX:
+            status = CoverageStatus.LOST
+            statuses.append(status)
+        elif tally.asked == 0:
+            status = CoverageStatus.SKIPPED if method == HOVER or method == DIAGNOSTIC else CoverageStatus.EMPTY
+        else:
+            status = CoverageStatus.DONE if tally.answered else CoverageStatus.EMPTY
+            statuses.append(status)
+        row = (method, str(status), tally.failed, tally.asked, tally.answered)
+        for column, value in zip(facts.tables["coverage"], row, strict=True):
+            column.append(value)
+    asked = [answers.tallies[method] for method in METHODS[1:] if not answers.tallies[method].unsupported]
+    if any(tally.failed for tally in asked):
+        return "lost" if all(tally.failed or not tally.answered for tally in asked) else "partial"
+    return "ok"
+
+
+def sample(path: str, tokens: Tokens, share: float) -> list[int]:
+    """Tokens that need no question of their own and are asked all the same: about `share` of them, the same in every run."""
+    if share <= 0:
+        return []
+    certain = [token for token, ask in enumerate(tokens.ask) if not ask]
+    stride = max(1, round(1 / share))
+    return certain[zlib.crc32(path.encode("utf-8", "surrogatepass")) % stride :: stride]

@@ -1,0 +1,174 @@
+"""Files to units: what is crawled, what is skipped and why, and how the work is cut.
+
+The plan depends on the tree and the configuration only, never on the number of workers: the same tree gives the same units,
+hence the same shards. Reads each file once, for its digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+import msgspec
+
+from indexer import vcs
+from indexer.config import Config
+from indexer.model import Skipped, SkipReason
+from indexer.servers.registry import language_of
+from indexer.text import blob_digest
+
+UNIT_BYTES = 150_000
+"""Source bytes per unit: about 4,500 identifiers, a second's work at most. Small enough to balance, large enough that
+per-unit cost (one Parquet file, one message each way) does not show."""
+
+_BINARY_PROBE_BYTES = 8_000  # as git does
+
+
+class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A file to crawl. `digest` is git's blob name of its content; `module` its dotted name."""
+
+    path: str
+    language: str
+    digest: str
+    size_bytes: int
+    module: str = ""
+    is_test: bool = False
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
+    """One job. `name` orders units; `fingerprint` is a digest of all that its shard depends on."""
+
+    name: str
+    fingerprint: str
+    documents: list[PlannedDocument]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(document.size_bytes for document in self.documents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStamp:
+    """What `stat` said when the file was read: cheap evidence that it is still the same."""
+
+    size_bytes: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What lies in the repository: documents to crawl in order of path, what was skipped, other files by count only."""
+
+    documents: list[PlannedDocument]
+    stamps: Mapping[str, FileStamp]
+    skipped: list[Skipped]
+    folders: Mapping[str, int]
+    """Modification time (ns) of every folder that holds a document: a new or deleted file changes it."""
+
+
+def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Sequence[str]) -> Survey:
+    """Reads the tree once. Files of no known language are not documents and not skips: nobody asked for them."""
+    candidates = [(path, language) for path in paths if (language := language_of(path)) in languages]
+    marked = vcs.attributes(root, [path for path, _ in candidates]) if (root / ".gitattributes").exists() else {}
+    documents: list[PlannedDocument] = []
+    stamps: dict[str, FileStamp] = {}
+    skipped: list[Skipped] = []
+    for path, language in candidates:
+        reason = _excluded(path, config) or (SkipReason(marked[path]) if path in marked else None)
+        content = b""
+        if reason is None:
+            content, stamp, reason = _read(root, path, config.max_file_bytes)
+            if stamp is not None:
+                stamps[path] = stamp
+        if reason is None:
+            documents.append(
+                PlannedDocument(path=path, language=language, digest=blob_digest(content), size_bytes=len(content))
+            )
+        else:
+            skipped.append(Skipped(path=path, reason=reason, language=language))
+    folders: dict[str, int] = {}
+    for path in [document.path for document in documents] + [item.path for item in skipped]:
+        folder = path.rpartition("/")[0]
+        if folder not in folders:
+            try:
+                folders[folder] = os.stat(root / folder).st_mtime_ns
+            except OSError:
+                folders[folder] = 0
+    return Survey(documents=documents, stamps=stamps, skipped=skipped, folders=folders)
+
+
+def _excluded(path: str, config: Config) -> SkipReason | None:
+    for pattern in config.exclude:
+        bare = pattern.rstrip("/")
+        if fnmatch(path, pattern) or path.startswith(f"{bare}/") or fnmatch(path, f"{bare}/*"):
+            return SkipReason.EXCLUDED
+    return None
+
+
+def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | None, SkipReason | None]:
+    """Content, stamp, and why it is not a document. Follows no link: a link may lead out of the repository."""
+    try:
+        descriptor = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return b"", None, SkipReason.UNREADABLE
+    except OSError:
+        is_link = (root / path).is_symlink()
+        return b"", None, SkipReason.SYMLINK if is_link else SkipReason.UNREADABLE
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        stamp = FileStamp(size_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
+        if not stat.S_ISREG(status.st_mode):
+            return b"", None, SkipReason.NOT_REGULAR
+        if status.st_size > max_bytes:
+            return b"", stamp, SkipReason.TOO_LARGE
+        try:
+            content = file.read()
+        except OSError:
+            return b"", stamp, SkipReason.UNREADABLE
+    if b"\0" in content[:_BINARY_PROBE_BYTES]:
+        return b"", stamp, SkipReason.BINARY
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return b"", stamp, SkipReason.NOT_DECODABLE
+    return content, stamp, None
+
+
+def recipe_digest(documents: Sequence[PlannedDocument], ingredients: Sequence[str]) -> str:
+    """Digest of the whole crawl's input: every document's identity and content, and `ingredients` (server, versions).
+
+    A raw shard holds target locations in other files, so it is good only for this very tree; see ADR 0004.
+    """
+    digest = hashlib.sha256()
+    for ingredient in ingredients:
+        digest.update(ingredient.encode() + b"\0")
+    for document in documents:
+        digest.update(msgspec.json.encode(document) + b"\n")
+    return digest.hexdigest()
+
+
+def cut(documents: Sequence[PlannedDocument], tree_digest: str) -> list[Unit]:
+    """Units of about UNIT_BYTES, neighbours in the tree together: they import each other, and the server has them at hand."""
+    units: list[Unit] = []
+    batch: list[PlannedDocument] = []
+    size = 0
+    for document in documents:
+        if batch and size + document.size_bytes > UNIT_BYTES:
+            units.append(_unit(len(units), batch, tree_digest))
+            batch, size = [], 0
+        batch.append(document)
+        size += document.size_bytes
+    if batch:
+        units.append(_unit(len(units), batch, tree_digest))
+    return units
+
+
+def _unit(number: int, documents: list[PlannedDocument], tree_digest: str) -> Unit:
+    text = "\n".join([tree_digest, *(f"{document.path} {document.digest}" for document in documents)])
+    fingerprint = hashlib.sha256(text.encode()).hexdigest()[:32]
+    return Unit(name=f"{number:05d}", fingerprint=fingerprint, documents=documents)

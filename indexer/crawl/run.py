@@ -1,0 +1,626 @@
+"""`crawl`: the one public entry of the indexer. From a folder to a published index.
+
+    list files -> survey -> units -> workers (one server each) -> shards -> merge -> publish
+
+The parent decides and waits; workers crawl. Units are handed out in path order from one region per worker, so that a server
+keeps working on neighbours; a worker whose region is empty takes from the far end of the largest one left.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import select
+import subprocess
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version as distribution_version
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from indexer import logs, python_project, vcs
+from indexer.config import Config
+from indexer.crawl import harvest
+from indexer.crawl.plan import Survey, Unit, cut, recipe_digest, survey
+from indexer.crawl.worker import Done, ExternalJob, Failed, Hello, Job, Position, Progress, Report, Setup
+from indexer.errors import LspidxError, ServerError, ServerMissing
+from indexer.model import CoverageStatus, LossReason
+from indexer.servers.registry import FoundServer, fill, find_server, load_table
+from indexer.store.generations import Home
+from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
+from indexer.store.shard import DocumentFacts, write_shard
+
+log = logging.getLogger(__name__)
+
+_MAX_JOBS = 8
+_EXTERNALS_PER_JOB = 40
+_WORKER_END_S = 5
+_MERGE_MEMORY_MB = 600
+_report_decoder = msgspec.json.Decoder(Report)
+
+
+class Watcher(Protocol):
+    """Told how a crawl goes on; the command line draws it."""
+
+    def phase(self, name: str, total_documents: int) -> None: ...
+    def advance(self, documents: int, tokens: int) -> None: ...
+    def note(self, message: str) -> None: ...
+
+
+@dataclass(slots=True)
+class Crawl:
+    """What a crawl did. `up_to_date` means that nothing had changed and nothing was done."""
+
+    root: Path
+    generation: Path
+    manifest: dict[str, Any]
+    up_to_date: bool
+    elapsed_s: float
+
+
+@dataclass(slots=True)
+class _Totals:
+    asked: int = 0
+    restarts: int = 0
+    checked: int = 0
+    disagreed: int = 0
+    disagreements: list[str] = field(default_factory=list[str])
+    lost: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    externals: dict[str, set[Position]] = field(default_factory=dict[str, "set[Position]"])
+    reused: int = 0
+
+    def add(self, done: Done) -> None:
+        self.asked += done.asked
+        self.restarts += done.restarts
+        self.checked += done.checked
+        self.disagreed += done.disagreed
+        self.disagreements += done.disagreements
+        self.lost += done.lost
+        for path, places in done.externals.items():
+            self.externals.setdefault(path, set()).update(places)
+
+
+def crawl(root: Path, config: Config, watcher: Watcher, *, full: bool = False, environment: Mapping[str, str] | None = None) -> Crawl:
+    """Indexes `root` (an absolute folder) and publishes the result.
+
+    Where nothing has changed since the last index (files, server, settings, environment), nothing is done unless `full`.
+    A run that was cut short leaves its finished shards, and the next run of the same tree takes them up.
+
+    Raises:
+        ServerMissing: the language's server is not on this machine.
+        ServerError: no server could be kept running at all.
+        UsageError, ConfigError, Locked.
+    """
+    started = time.monotonic()
+    home = Home(root)
+    with home.locked():
+        logs.configure(home.log_file)
+        return _Run(home, config, watcher, full, os.environ if environment is None else environment, started).go()
+
+
+class _Run:
+    def __init__(
+        self, home: Home, config: Config, watcher: Watcher, full: bool, environment: Mapping[str, str], started: float
+    ) -> None:
+        self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
+        self.environment = environment
+        self.totals = _Totals()
+        self.server_info: Hello | None = None
+
+    def go(self) -> Crawl:
+        root, config = self.home.root, self.config
+        begun = datetime.now(UTC)
+        paths = vcs.list_files(root)
+        plan = survey(root, paths, config, languages=list(load_table().language))
+        server = find_server(config.server or load_table().language["python"].servers[0])
+        project = python_project.find_project(
+            root,
+            paths,
+            python=config.python,
+            source_roots=config.source_roots,
+            environment=self.environment,
+            own_prefix=sys.prefix,
+        )
+        modules = python_project.module_names(root, project.source_roots, [document.path for document in plan.documents])
+        documents = [
+            msgspec.structs.replace(
+                document,
+                module=modules[document.path],
+                is_test=python_project.is_test(document.path, more=config.tests, fewer=config.not_tests),
+            )
+            for document in plan.documents
+        ]
+        recipe = recipe_digest(documents, self._ingredients(server, project))
+        checkout = vcs.checkout(root)
+        current = self._unchanged(recipe)
+        if current is not None and not self.full:
+            return Crawl(
+                root=root,
+                generation=current,
+                manifest=read_manifest(current),
+                up_to_date=True,
+                elapsed_s=time.monotonic() - self.started,
+            )
+        units = cut(documents, recipe)
+        folder = self.home.shards / recipe[:16]
+        self.watcher.phase("crawl", len(documents))
+        log.info("crawl begins: documents=%d units=%d server=%s version=%s", len(documents), len(units), server.spec.name, server.version)
+        shards = self._crawl_units(units, folder, server, project)
+        self.watcher.phase("merge", 0)
+        manifest, built, number = self._merge(shards, plan, server, project, recipe, checkout, begun)
+        generation = self.home.publish(built, number, json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n")
+        self.home.clean(keep_shards=folder.name)
+        elapsed_s = time.monotonic() - self.started
+        self._record(manifest, elapsed_s)
+        return Crawl(root=root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
+
+    # ---- what may be reused
+
+    def _ingredients(self, server: FoundServer, project: python_project.PythonProject) -> list[str]:
+        """All that the facts depend on beside the documents themselves."""
+        config = self.config
+        roots = [os.path.relpath(folder, self.home.root) for folder in project.source_roots]
+        return [
+            f"schema {SCHEMA_VERSION} content {CONTENT_VERSION}",
+            f"server {server.fingerprint}",
+            f"grammar {distribution_version('tree-sitter-python')} pyarrow {distribution_version('pyarrow')}",
+            f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check}",
+            f"roots {roots}",
+            f"environment {python_project.environment_digest(project)}",
+        ]
+
+    def _unchanged(self, recipe: str) -> Path | None:
+        current = self.home.current()
+        if current is None:
+            return None
+        manifest = read_manifest(current)
+        same = manifest.get("recipe") == recipe and manifest.get("schema_version") == SCHEMA_VERSION
+        return current if same and not manifest.get("lost") else None
+
+    def _finished(self, unit: Unit, shard: Path) -> Done | None:
+        """The record of a unit that an earlier, interrupted run of this very tree finished without loss."""
+        record = shard.with_suffix(".json")
+        if self.full or not shard.is_file() or not record.is_file():
+            return None
+        try:
+            done = msgspec.json.decode(record.read_bytes(), type=Done)
+        except (OSError, msgspec.DecodeError):
+            return None
+        return done if not done.lost else None
+
+    # ---- crawling
+
+    def _crawl_units(
+        self, units: Sequence[Unit], folder: Path, server: FoundServer, project: python_project.PythonProject
+    ) -> list[Path]:
+        shards: list[Path] = []
+        todo: list[tuple[Unit, Path]] = []
+        for unit in units:
+            shard = folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"
+            shards.append(shard)
+            done = self._finished(unit, shard)
+            if done is None:
+                todo.append((unit, shard))
+            else:
+                self.totals.add(done)
+                self.totals.reused += 1
+                self.watcher.advance(done.documents, done.tokens)
+        if not todo:
+            count = 1
+        else:
+            count = self.config.jobs or min(_MAX_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+        pool = _Pool(max(1, min(count, len(todo) or 1)))
+        try:
+            pool.spawn()
+            pool.setup(self._setup(server, project))
+            pool.crawl(todo, self._on_report, self._lost_unit)
+            shards += self._read_externals(pool, folder)
+        finally:
+            pool.close()
+        if self.server_info is None:
+            raise ServerError(f"{server.spec.name} {server.version} could not be started; see: lspidx doctor, and {self.home.log_file}")
+        return shards
+
+    def _setup(self, server: FoundServer, project: python_project.PythonProject) -> Setup:
+        from indexer.lsp.protocol import initialize_params
+
+        spec, config = server.spec, self.config
+        values = project.placeholders()
+        manager, name, version = python_project.own_package(self.home.root)
+        return Setup(
+            root=str(self.home.root),
+            command=server.command,
+            environment=dict(spec.environment),
+            initialize_params=initialize_params([self.home.root], fill(spec.options, values)).decode(),
+            settings=fill(spec.settings, values),
+            open=spec.open,
+            window=spec.window,
+            timeout_s=config.request_timeout_s or spec.timeout_s,
+            memory_bytes=(config.server_memory_mb or spec.memory_mb) * 1_000_000,
+            diagnostics=spec.diagnostics if config.diagnostics else "none",
+            hover=config.hover,
+            lacks=spec.lacks,
+            cross_check=config.cross_check,
+            package=(manager, name, version),
+            log_file=str(self.home.log_file),
+        )
+
+    def _on_report(self, report: Report, shard: Path | None) -> None:
+        if isinstance(report, Progress):
+            self.watcher.advance(report.documents, report.tokens)
+        elif isinstance(report, Hello):
+            if self.server_info is None:
+                self.server_info = report
+                log.info("server started: name=%s version=%s", report.server_name, report.server_version)
+                for message in report.messages:
+                    self.watcher.note(f"{report.server_name} says: {message}")
+        elif isinstance(report, Done):
+            self.totals.add(report)
+            if shard is not None:
+                record = shard.with_suffix(".json")
+                record.write_bytes(msgspec.json.encode(report))
+
+    def _lost_unit(self, unit: Unit, shard: Path, reason: LossReason) -> None:
+        """A unit that took its worker down twice: its documents are in the index, with nothing but the reason."""
+        facts: list[DocumentFacts] = []
+        for document in unit.documents:
+            item = DocumentFacts(
+                header={
+                    "path": document.path,
+                    "language": document.language,
+                    "module": document.module,
+                    "digest": document.digest,
+                    "size_bytes": document.size_bytes,
+                    "line_count": 0,
+                    "is_test": document.is_test,
+                    "status": "lost",
+                    "error_lines": [],
+                    "package_manager": "",
+                    "package": "",
+                    "package_version": "",
+                }
+            )
+            for method in harvest.METHODS:
+                for column, value in zip(item.tables["coverage"], (method, str(CoverageStatus.LOST), str(reason), 0, 0), strict=True):
+                    column.append(value)
+                self.totals.lost.append((document.path, method, str(reason)))
+            facts.append(item)
+        write_shard(shard, facts)
+
+    def _read_externals(self, pool: _Pool, folder: Path) -> list[Path]:
+        wanted = {path: sorted(places) for path, places in sorted(self.totals.externals.items())}
+        paths = list(wanted)
+        jobs: list[tuple[ExternalJob, Path]] = []
+        for number, start in enumerate(range(0, len(paths), _EXTERNALS_PER_JOB)):
+            shard = folder / f"external-{number:03d}.parquet"
+            part = {path: wanted[path] for path in paths[start : start + _EXTERNALS_PER_JOB]}
+            jobs.append((ExternalJob(number=number, wanted=part, shard=str(shard)), shard))
+        return pool.read_externals(jobs, lambda report: self._on_report(report, None))
+
+    # ---- merging
+
+    def _merge(
+        self,
+        shards: Sequence[Path],
+        plan: Survey,
+        server: FoundServer,
+        project: python_project.PythonProject,
+        recipe: str,
+        checkout: vcs.Checkout,
+        begun: datetime,
+    ) -> tuple[dict[str, Any], Path, int]:
+        from indexer.store import merge
+
+        info = self.server_info
+        assert info is not None
+        totals = self.totals
+        number = self.home.new_number()
+        built = self.home.temporary()
+        for leftover in (built, built.with_name(built.name + ".wal")):
+            leftover.unlink(missing_ok=True)
+        finished = datetime.now(UTC)
+        run_row = {
+            "started": begun,
+            "finished": finished,
+            "commit_sha": checkout.commit,
+            "dirty": checkout.dirty,
+            "lspidx_version": distribution_version("lspidx"),
+            "documents": len(plan.documents),
+            "skipped": len(plan.skipped),
+            "asked": totals.asked,
+            "server_restarts": totals.restarts,
+            "lost": len(totals.lost),
+            "cross_checked": totals.checked,
+            "cross_disagreed": totals.disagreed,
+        }
+        around = merge.Surroundings(
+            folder=self.home.root.name,
+            skipped=plan.skipped,
+            stamps={path: (stamp.size_bytes, stamp.mtime_ns) for path, stamp in plan.stamps.items()},
+            folders=plan.folders,
+            server={
+                "name": server.spec.name,
+                "version": info.server_version or server.version,
+                "language": "python",
+                "command": " ".join([Path(server.command[0]).name, *server.command[1:]]),
+                "fingerprint": server.fingerprint,
+                "position_encoding": info.position_encoding,
+                "capabilities": json.dumps(info.capabilities, sort_keys=True),
+            },
+            run=run_row,
+            meta={"commit": checkout.commit, "dirty": str(checkout.dirty).lower(), "recipe": recipe, "generation": str(number)},
+        )
+        existing = [shard for shard in shards if shard.is_file()]
+        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        counts = merge.build(built, existing, around, memory_mb=_MERGE_MEMORY_MB, threads=min(threads, 4))
+        lost = Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)
+        manifest = {
+            "schema_version": SCHEMA_VERSION,
+            "content_version": CONTENT_VERSION,
+            "generation": number,
+            "recipe": recipe,
+            "root_name": self.home.root.name,
+            "commit": checkout.commit,
+            "dirty": checkout.dirty,
+            "is_git": checkout.is_git,
+            "created": finished.isoformat(timespec="seconds"),
+            "lspidx": distribution_version("lspidx"),
+            "servers": [{"name": server.spec.name, "version": info.server_version or server.version, "fingerprint": server.fingerprint}],
+            "environment": project.found_by,
+            "counts": counts,
+            "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),
+            "lost": dict(lost),
+            "cross_check": {"checked": totals.checked, "disagreed": totals.disagreed, "samples": sorted(totals.disagreements)[:20]},
+            "requests": totals.asked,
+            "server_restarts": totals.restarts,
+            "server_messages": info.messages,
+            "shards": f"shards/{recipe[:16]}",
+        }
+        return manifest, built, number
+
+    def _record(self, manifest: Mapping[str, Any], elapsed_s: float) -> None:
+        entry = {"elapsed_s": round(elapsed_s, 3), "reused_units": self.totals.reused, **manifest}
+        with self.home.run_record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry, sort_keys=True) + "\n")
+        log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def read_manifest(generation: Path) -> dict[str, Any]:
+    """The manifest beside a generation's database; empty if it cannot be read."""
+    try:
+        value = json.loads(generation.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+class _Worker:
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-m", "indexer.crawl.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches the parent only, which then ends its workers
+        )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.input = self.process.stdin
+        self.output = self.process.stdout
+        self.buffer = b""
+        self.busy: tuple[Unit, Path] | None = None
+        self.sent = 0
+
+    def send(self, message: msgspec.Struct) -> bool:
+        try:
+            self.input.write(msgspec.json.encode(message) + b"\n")
+            self.input.flush()
+        except BrokenPipeError:
+            return False
+        return True
+
+    def reports(self) -> list[Report] | None:
+        """What it says now (call when readable); None when it has ended."""
+        data = os.read(self.output.fileno(), 1 << 20)
+        if not data:
+            return None
+        *lines, self.buffer = (self.buffer + data).split(b"\n")
+        return [_report_decoder.decode(line) for line in lines if line]
+
+    def end(self) -> None:
+        """Closes its input, waits a little, then kills it; its server goes with it."""
+        for stream in (self.input,):
+            try:
+                stream.close()
+            except BrokenPipeError:
+                pass
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.output.close()
+
+
+class _Pool:
+    """Workers and the units that they have in hand."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.workers: list[_Worker] = []
+        self._setup: Setup | None = None
+        self._numbers = 0
+
+    def spawn(self) -> None:
+        for _ in range(self.size):
+            self._new_worker()
+
+    def _new_worker(self) -> _Worker:
+        worker = _Worker(self._numbers)
+        self._numbers += 1
+        self.workers.append(worker)
+        if self._setup is not None:
+            worker.send(self._setup)
+        return worker
+
+    def setup(self, setup: Setup) -> None:
+        self._setup = setup
+        for worker in self.workers:
+            worker.send(setup)
+
+    def crawl(
+        self,
+        todo: Sequence[tuple[Unit, Path]],
+        on_report: Callable[[Report, Path | None], None],
+        on_lost: Callable[[Unit, Path, LossReason], None],
+    ) -> None:
+        """Hands out `todo` until all is done or lost.
+
+        Raises:
+            LspidxError: a worker says that it cannot go on, and no other does better.
+        """
+        regions = _cut_regions(todo, self.size)
+        home = {worker.number: index for index, worker in enumerate(self.workers)}
+        failures: list[Failed] = []
+        crashed: Counter[str] = Counter()
+        retry: deque[tuple[Unit, Path]] = deque()
+
+        def next_job(worker: _Worker) -> tuple[Unit, Path] | None:
+            if retry:
+                return retry.popleft()
+            own = regions[home.get(worker.number, 0) % len(regions)] if regions else deque[tuple[Unit, Path]]()
+            if own:
+                return own.popleft()
+            largest = max(regions, key=lambda region: sum(unit.size_bytes for unit, _ in region), default=None)
+            return largest.pop() if largest else None
+
+        def hand_out(worker: _Worker) -> None:
+            job = next_job(worker)
+            worker.busy = job
+            if job is not None:
+                worker.send(Job(unit=job[0], shard=str(job[1])))
+
+        for worker in self.workers:
+            hand_out(worker)
+        while any(worker.busy for worker in self.workers) or any(regions) or retry:
+            if not self.workers:
+                failure = failures[-1] if failures else None
+                raise ServerError(failure.message if failure else "every worker ended; see the log")
+            for worker in self._readable():
+                reports = worker.reports()
+                if reports is None:
+                    self._ended(worker, crashed, retry, on_lost, failures, home)
+                    continue
+                for report in reports:
+                    if isinstance(report, Failed):
+                        failures.append(report)
+                        continue
+                    shard = worker.busy[1] if worker.busy else None
+                    on_report(report, shard)
+                    if isinstance(report, Done):
+                        hand_out(worker)
+            for worker in self.workers:
+                if worker.busy is None and (retry or any(regions)):
+                    hand_out(worker)
+        if failures and not self.workers:
+            raise _error_of(failures[-1])
+
+    def _ended(
+        self,
+        worker: _Worker,
+        crashed: Counter[str],
+        retry: deque[tuple[Unit, Path]],
+        on_lost: Callable[[Unit, Path, LossReason], None],
+        failures: list[Failed],
+        home: dict[int, int],
+    ) -> None:
+        """A worker is gone: its unit goes to another one, once, cut into single documents; then it is lost."""
+        job = worker.busy
+        worker.kill()
+        self.workers.remove(worker)
+        said_why = bool(failures)
+        log.error("worker ended: number=%d status=%s unit=%s", worker.number, worker.process.returncode, job[0].name if job else None)
+        if said_why:
+            if job is not None:
+                retry.append(job)
+            if not self.workers:
+                raise _error_of(failures[-1])
+            return
+        if job is not None:
+            unit, shard = job
+            crashed[unit.name] += 1
+            if crashed[unit.name] < 2:
+                retry.append(job)
+            else:
+                on_lost(unit, shard, LossReason.WORKER_CRASHED)
+        replacement = self._new_worker()
+        home[replacement.number] = home.get(worker.number, 0)
+
+    def _readable(self) -> list[_Worker]:
+        by_descriptor = {worker.output.fileno(): worker for worker in self.workers}
+        poll = select.poll()
+        for descriptor in by_descriptor:
+            poll.register(descriptor, select.POLLIN | select.POLLHUP)
+        return [by_descriptor[descriptor] for descriptor, _ in poll.poll()]
+
+    def read_externals(self, jobs: Sequence[tuple[ExternalJob, Path]], on_report: Callable[[Report], None]) -> list[Path]:
+        """Shards of the jobs that succeeded; a failure costs the names of some external symbols, and is logged."""
+        queue = deque(jobs)
+        under_way: dict[int, Path] = {}
+        shards: list[Path] = []
+        while queue or under_way:
+            for worker in list(self.workers):
+                if worker.number not in under_way and queue:
+                    job, shard = queue.popleft()
+                    if worker.send(job):
+                        under_way[worker.number] = shard
+            if not self.workers:
+                log.error("no worker left to read external files: jobs=%d", len(queue))
+                break
+            for worker in self._readable():
+                reports = worker.reports()
+                if reports is None:
+                    log.error("worker ended while reading external files: number=%d", worker.number)
+                    under_way.pop(worker.number, None)
+                    worker.kill()
+                    self.workers.remove(worker)
+                    continue
+                for report in reports:
+                    if isinstance(report, Done):
+                        shards.append(under_way.pop(worker.number))
+                    elif isinstance(report, Hello):
+                        on_report(report)
+        return sorted(shards)
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.end()
+        deadline = time.monotonic() + _WORKER_END_S
+        for worker in self.workers:
+            try:
+                worker.process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                pass
+            worker.kill()
+
+
+def _cut_regions(todo: Sequence[tuple[Unit, Path]], count: int) -> list[deque[tuple[Unit, Path]]]:
+    """Consecutive runs of about the same number of bytes, one per worker."""
+    total = sum(unit.size_bytes for unit, _ in todo)
+    regions: list[deque[tuple[Unit, Path]]] = [deque() for _ in range(count)]
+    seen = 0
+    for job in todo:
+        regions[min(count - 1, seen * count // max(1, total))].append(job)
+        seen += job[0].size_bytes
+    return regions
+
+
+def _error_of(failed: Failed) -> LspidxError:
+    kinds: dict[str, type[LspidxError]] = {"server_missing": ServerMissing}
+    return kinds.get(failed.code, ServerError)(failed.message)

@@ -1,0 +1,791 @@
+"""One worker process: drives one server over the units it is given and writes a shard for each.
+
+Started by `indexer.crawl.run` as `python -I -m indexer.crawl.worker`; speaks JSON lines on its stdin and stdout
+(`Setup`, then `Job`s in; `Report`s out). A server that dies or hangs costs the documents that it had open questions on: each
+is tried once more alone, then without the costly methods, then given up with what the syntax knows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import logging
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote, unquote, urlsplit
+
+import msgspec
+
+from indexer import logs
+from indexer.crawl import harvest
+from indexer.crawl.harvest import Answers
+from indexer.crawl.plan import PlannedDocument, Unit
+from indexer.drive.client import Client
+from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
+from indexer.lsp import decode
+from indexer.lsp.session import Answer, Notification
+from indexer.model import LossReason, Role, SymbolFlag
+from indexer.python_project import Externals
+from indexer.store.shard import DocumentFacts, write_shard
+from indexer.syntax import python as python_syntax
+from indexer.syntax.model import BUILTIN, Syntax
+from indexer.text import blob_digest
+
+log = logging.getLogger(__name__)
+
+_MEMORY_CHECK_S = 0.5
+_REPORT_EVERY_S = 0.2
+_MAX_STARTS_IN_A_ROW = 3
+_PUBLISH_WAIT_S = 5.0
+_ERROR_SAMPLES = 3
+_COLLECT_EVERY = 16  # units
+_PROBE_NAME = "__lspidx_probe__.py"
+_PROBE_ATTEMPTS = 20
+
+
+Position = tuple[int, int, int, int]
+"""Line, column, end line, end column of a target; 0-based, UTF-16."""
+
+
+class Setup(msgspec.Struct, kw_only=True):
+    """What holds for all units of a run. Paths are absolute."""
+
+    root: str
+    command: list[str]
+    environment: dict[str, str]
+    initialize_params: str
+    settings: dict[str, Any]
+    open: Literal["none", "each"]
+    window: int
+    timeout_s: float
+    memory_bytes: int
+    diagnostics: Literal["pull", "publish", "none"]
+    hover: bool
+    lacks: list[str]
+    cross_check: float
+    package: tuple[str, str, str]
+    log_file: str
+
+
+class Job(msgspec.Struct, kw_only=True, tag=True):
+    """Crawl a unit and write `shard`."""
+
+    unit: Unit
+    shard: str
+
+
+class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
+    """Read files outside the workspace and write those of their symbols that something points to: `wanted[path]` are ranges."""
+
+    number: int
+    wanted: dict[str, list[Position]]
+    shard: str
+
+
+class Hello(msgspec.Struct, kw_only=True, tag=True):
+    """The server is up."""
+
+    server_name: str
+    server_version: str
+    capabilities: dict[str, Any]
+    position_encoding: str
+    pid: int
+    messages: list[str] = []
+
+
+class Progress(msgspec.Struct, kw_only=True, tag=True):
+    documents: int
+    tokens: int
+
+
+class Done(msgspec.Struct, kw_only=True, tag=True):
+    """A unit is finished and its shard written; counts for the run record."""
+
+    unit: str
+    documents: int
+    tokens: int
+    asked: int
+    lost: list[tuple[str, str, str]]  # path, method, reason
+    restarts: int
+    checked: int
+    disagreed: int
+    disagreements: list[str]
+    externals: dict[str, list[Position]]
+    elapsed_ms: int
+
+
+class Failed(msgspec.Struct, kw_only=True, tag=True):
+    """The worker itself cannot go on; `code` is an error code of indexer.errors."""
+
+    code: str
+    message: str
+
+
+Report = Hello | Progress | Done | Failed
+_job_decoder = msgspec.json.Decoder(Job | ExternalJob)
+
+
+class _Document:
+    """A document while it is crawled."""
+
+    __slots__ = ("answers", "asked_all", "attempt", "open", "path", "planned", "published", "questions", "source", "syntax", "uri", "uri_json")
+
+    def __init__(self, planned: PlannedDocument, root: str) -> None:
+        self.planned = planned
+        self.path = os.path.join(root, planned.path)
+        self.uri = path_to_uri(self.path)
+        self.uri_json = msgspec.json.encode(self.uri)
+        self.attempt = 0
+        self.source = b""
+        self.syntax: Syntax | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        self.answers = Answers()
+        self.open = 0
+        self.asked_all = False
+        self.published = False
+        self.questions: Iterator[tuple[str, bytes, int]] | None = None
+
+
+def path_to_uri(path: str) -> str:
+    return "file://" + quote(path)
+
+
+def uri_to_path(uri: str) -> str:
+    """Path of a file URI; other schemes are returned as they are."""
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme == "file" else uri
+
+
+class Crawler:
+    """Crawls units with one server, which it replaces when it dies, hangs or grows too large."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.client: Client | None = None
+        self.externals = Externals()
+        self.wanted: dict[str, set[Position]] = {}
+        self._keys: dict[str, str] = {}
+        self._packages: dict[tuple[str, int], str] = {}
+        self.builtins: dict[str, list[harvest.Place]] | None = None
+        self.restarts = 0
+        self.asked = 0
+        self.checked = 0
+        self.disagreements: list[str] = []
+        self.disagreed = 0
+        self._pending: dict[int, tuple[_Document, str, int]] = {}
+        self._opened: _Document | None = None
+        self._server_messages: list[str] = []
+        self._next_memory_check = 0.0
+        self._progress = Progress(documents=0, tokens=0)
+        self._next_report = 0.0
+        self._root_prefix = setup.root.rstrip("/") + "/"
+
+    # ---- the server
+
+    def start(self) -> Client:
+        setup = self.setup
+        client = Client(
+            setup.command,
+            cwd=Path(setup.root),
+            environment=setup.environment,
+            initialize_params=setup.initialize_params.encode(),
+            settings=setup.settings,
+            timeout_s=setup.timeout_s,
+        )
+        self.client = client
+        for _ in range(3):  # late registrations (pull diagnostics, say) come right after `initialized`
+            self._notified(client.poll(0.02))
+        self._notified(list(client.notifications))
+        if self.builtins is None:
+            self.builtins = self._ask_builtins(client)
+        return client
+
+    def _ask_builtins(self, client: Client) -> dict[str, list[harvest.Place]]:
+        """Where the language's own names are defined, asked in a document that exists only between us and the server.
+
+        It is the readiness probe too: a server that cannot say where `len` comes from is not ready to be believed.
+        Raises:
+            ServerError: it stays without an answer.
+        """
+        names = sorted(python_syntax.BUILTINS)
+        uri = path_to_uri(os.path.join(self.setup.root, _PROBE_NAME))
+        document = {"uri": uri, "languageId": "python", "version": 1, "text": "\n".join(names) + "\n"}
+        client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": document}))
+        found: dict[str, list[harvest.Place]] = {}
+        for attempt in range(_PROBE_ATTEMPTS):
+            asked: dict[int, str] = {}
+            for line, name in enumerate(names):
+                params = {"textDocument": {"uri": uri}, "position": {"line": line, "character": 0}}
+                asked[client.session.request(harvest.DEFINITION.encode(), msgspec.json.encode(params))] = name
+            while asked:
+                for event in client.wait():
+                    if isinstance(event, Answer):
+                        name = asked.pop(event.id)
+                        if event.error is None:
+                            found[name] = harvest.places(decode.targets(event.result))
+                    else:
+                        self._notified([event])
+            if found.get("len") or not client.session.supports("definitionProvider"):
+                break
+            log.info("server not ready: attempt=%d", attempt)
+        else:
+            raise ServerTimeout(f"does not know where 'len' is defined, asked {_PROBE_ATTEMPTS} times")
+        client.session.notify(b"textDocument/didClose", msgspec.json.encode({"textDocument": {"uri": uri}}))
+        return {name: where for name, where in found.items() if where}
+
+    def package_of(self, uri: str, up: int) -> str:
+        """URI of the package `up` levels above a module's file, or empty where it has none (a namespace package)."""
+        known = self._packages.get((uri, up))
+        if known is None:
+            path = uri_to_path(uri)
+            folder = os.path.dirname(path)
+            if os.path.basename(path).startswith("__init__."):
+                folder = os.path.dirname(folder)
+            for _ in range(up - 1):
+                folder = os.path.dirname(folder)
+            known = ""
+            for name in ("__init__.py", "__init__.pyi"):
+                if os.path.isfile(os.path.join(folder, name)):
+                    known = path_to_uri(os.path.join(folder, name))
+                    break
+            self._packages[uri, up] = known
+        return known
+
+    def stop(self) -> None:
+        if self.client is not None:
+            self.client.close()
+            self.client = None
+
+    def hello(self) -> Hello:
+        client = self.client or self.start()
+        session = client.session
+        return Hello(
+            server_name=session.server_name,
+            server_version=session.server_version,
+            capabilities={**session.capabilities, **{method: True for method in sorted(session.registered)}},
+            position_encoding=session.position_encoding,
+            pid=client.pid,
+            messages=self._server_messages,
+        )
+
+    def _ensure(self) -> Client:
+        """The server, started if need be.
+
+        Raises:
+            ServerError: it does not start, several times in a row.
+        """
+        failure: ServerError | None = None
+        for _ in range(_MAX_STARTS_IN_A_ROW):
+            if self.client is not None:
+                return self.client
+            try:
+                return self.start()
+            except (ServerCrashed, ServerTimeout, ServerProtocolError) as error:
+                failure = error
+                log.warning("server start failed: %s", error)
+        assert failure is not None
+        raise failure
+
+    # ---- one unit
+
+    def crawl(self, unit: Unit) -> list[DocumentFacts]:
+        """Facts of the unit's documents, in the unit's order. Never fails because of a document."""
+        documents = [_Document(planned, self.setup.root) for planned in unit.documents]
+        facts: dict[str, DocumentFacts] = {}
+        fresh = deque(documents)
+        again: deque[_Document] = deque()
+        active: list[_Document] = []
+        while fresh or again or active:
+            alone = bool(again)
+            try:
+                client = self._ensure()
+                self._fill(client, fresh if not alone else again, active, alone)
+                if self._pending:
+                    self._take(client.wait())
+                elif client.session.outgoing:
+                    client.flush()
+            except ServerError as error:
+                reason = _loss_reason(error)
+                log.warning("server lost: reason=%s detail=%s documents=%s", reason, error, [d.planned.path for d in active])
+                started = self.client is not None
+                self.stop()
+                self._pending.clear()
+                self.restarts += 1
+                if not started:  # it cannot be started at all
+                    for document in [*active, *again, *fresh]:
+                        self._give_up(document, LossReason.SERVER_UNAVAILABLE, facts)
+                    active, fresh, again = [], deque(), deque()
+                    continue
+                for document in active:
+                    document.attempt += 1
+                    if document.attempt > 2:
+                        self._give_up(document, reason, facts)
+                    else:
+                        document.reset()
+                        again.append(document)
+                active = []
+                continue
+            still: list[_Document] = []
+            for document in active:
+                if document.asked_all and document.open == 0:
+                    self._finish(document, facts)
+                else:
+                    still.append(document)
+            active = still
+            self._replace_if_large(active)
+        return [facts[document.planned.path] for document in documents if document.planned.path in facts]
+
+    def _fill(self, client: Client, queue: deque[_Document], active: list[_Document], alone: bool) -> None:
+        """Asks until the window is full. Several documents may be under way, but only one of those tried again."""
+        window = self.setup.window
+        one_at_a_time = alone or self.setup.open == "each"
+        while len(self._pending) < window:
+            document = next((item for item in active if not item.asked_all), None)
+            if document is None:
+                if not queue or (one_at_a_time and active):
+                    return
+                document = queue.popleft()
+                if not self._prepare(client, document):
+                    continue
+                active.append(document)
+            questions = document.questions
+            assert questions is not None
+            request, pending = client.session.request, self._pending
+            for method, params, ordinal in questions:
+                pending[request(method.encode(), params)] = (document, method, ordinal)
+                document.open += 1
+                document.answers.tallies[method].asked += ordinal >= 0
+                self.asked += 1
+                if len(pending) >= window:
+                    return
+            document.asked_all = True
+
+    def _prepare(self, client: Client, document: _Document) -> bool:
+        """Reads and parses the document and opens it where the server wants that; False if it is gone or changed."""
+        if document.syntax is None:
+            try:
+                document.source = Path(document.path).read_bytes()
+            except OSError:
+                document.source = b""
+            if blob_digest(document.source) != document.planned.digest:
+                document.syntax = python_syntax.parse(b"", document.planned.module)
+                document.asked_all = True
+                document.questions = iter(())
+                for tally in document.answers.tallies.values():
+                    tally.failed = LossReason.CHANGED_DURING_CRAWL
+                return True
+            document.syntax = python_syntax.parse(document.source, document.planned.module, is_test=document.planned.is_test)
+        if self.setup.open == "each":
+            text = msgspec.json.encode(
+                {
+                    "textDocument": {
+                        "uri": document.uri,
+                        "languageId": document.planned.language,
+                        "version": 1,
+                        "text": document.source.decode("utf-8"),
+                    }
+                }
+            )
+            client.session.notify(b"textDocument/didOpen", text)
+            self._opened = document
+        document.questions = self._questions(client, document)
+        return True
+
+    def _questions(self, client: Client, document: _Document) -> Iterator[tuple[str, bytes, int]]:
+        """All that is asked about a document: (method, parameters as JSON, ordinal of a token or symbol)."""
+        session, setup, syntax = client.session, self.setup, document.syntax
+        assert syntax is not None
+        tallies = document.answers.tallies
+        text_document = b'{"textDocument":{"uri":%b}' % document.uri_json
+        cheap_only = document.attempt >= 2
+
+        def usable(method: str, capability: str) -> bool:
+            if method in setup.lacks or not (session.supports(capability) or session.supports(method)):
+                tallies[method].unsupported = True
+                return False
+            return True
+
+        if usable(harvest.DOCUMENT_SYMBOL, "documentSymbolProvider"):
+            yield harvest.DOCUMENT_SYMBOL, text_document + b"}", 0
+        if setup.diagnostics == "pull" and usable(harvest.DIAGNOSTIC, "diagnosticProvider"):
+            if cheap_only:
+                tallies[harvest.DIAGNOSTIC].failed = LossReason.SERVER_CRASHED
+            else:
+                yield harvest.DIAGNOSTIC, text_document + b"}", 0
+        if usable(harvest.DEFINITION, "definitionProvider"):
+            tokens = syntax.tokens
+            position = text_document + b',"position":{"line":%d,"character":%d}}'
+            for token, ask in enumerate(tokens.ask):
+                if ask:
+                    yield harvest.DEFINITION, position % (tokens.line[token], tokens.col[token]), token
+            for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
+                yield harvest.DEFINITION, position % (tokens.line[token], tokens.col[token]), -token - 1
+        if cheap_only:
+            tallies[harvest.HOVER].failed = tallies[harvest.SUPERTYPES].failed = LossReason.SERVER_CRASHED
+            return
+        if setup.hover and usable(harvest.HOVER, "hoverProvider"):
+            position = text_document + b',"position":{"line":%d,"character":%d}}'
+            for ordinal, symbol in enumerate(syntax.symbols):
+                if ordinal and SymbolFlag.LOCAL not in symbol.flags:
+                    yield harvest.HOVER, position % (symbol.selection.line, symbol.selection.col), ordinal
+        if syntax.bases and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
+            for ordinal in sorted({owner for owner, _ in syntax.bases}):
+                symbol = syntax.symbols[ordinal]
+                span, selection = symbol.span, symbol.selection
+                item = {
+                    "name": symbol.name,
+                    "kind": int(symbol.kind),
+                    "uri": document.uri,
+                    "range": _range(span),
+                    "selectionRange": _range(selection),
+                }
+                yield harvest.SUPERTYPES, msgspec.json.encode({"item": item}), ordinal
+
+    def _take(self, events: list[Answer | Notification]) -> None:
+        pending = self._pending
+        for event in events:
+            if isinstance(event, Notification):
+                self._notified([event])
+                continue
+            entry = pending.pop(event.id, None)
+            if entry is None:
+                raise ServerProtocolError(f"answered request {event.id} twice")
+            document, method, ordinal = entry
+            document.open -= 1
+            self._answered(document, method, ordinal, event)
+
+    def _answered(self, document: _Document, method: str, ordinal: int, event: Answer) -> None:
+        answers = document.answers
+        tally = answers.tallies[method]
+        if event.error is not None:
+            tally.lost += 1
+            if not tally.failed:
+                tally.failed = f"{LossReason.SERVER_ERROR}: {event.error.message[:200]}"
+            return
+        try:
+            if method == harvest.DEFINITION:
+                if event.result == b"null" or event.result == b"[]":
+                    found: list[harvest.Place] = []
+                else:
+                    found = harvest.places(decode.targets(event.result))
+                if ordinal >= 0:
+                    if found:
+                        answers.definitions[ordinal] = found
+                        tally.answered += 1
+                else:
+                    answers.cross_checks[-ordinal - 1] = found
+            elif method == harvest.HOVER:
+                text = decode.hover_text(decode.hover(event.result))
+                if text:
+                    answers.hovers[ordinal] = text
+                    tally.answered += 1
+            elif method == harvest.SUPERTYPES:
+                items = decode.type_hierarchy_items(event.result) or []
+                answers.supertypes[ordinal] = sorted(
+                    {
+                        (item.uri, r.start.line, r.start.character, r.end.line, r.end.character)
+                        for item in items
+                        for r in (item.selectionRange,)
+                    }
+                )
+                tally.answered += bool(items)
+            elif method == harvest.DOCUMENT_SYMBOL:
+                answers.symbols = decode.document_symbols(event.result) or []
+                tally.answered += bool(answers.symbols)
+            else:
+                report = decode.diagnostic_report(event.result)
+                answers.diagnostics = report.items if report is not None else []
+                tally.answered += 1
+        except msgspec.DecodeError as error:
+            tally.lost += 1
+            tally.failed = f"{LossReason.SERVER_PROTOCOL}: {error}"
+
+    def _notified(self, events: list[Any]) -> None:
+        for event in events:
+            if not isinstance(event, Notification):
+                continue
+            if event.method == "window/showMessage":
+                message = decode.anything(event.params) or {}
+                text = str(message.get("message", ""))
+                if message.get("type") in (1, 2) and text not in self._server_messages and len(self._server_messages) < 20:
+                    self._server_messages.append(text)
+                    log.warning("server says: %s", text)
+            elif event.method == "textDocument/publishDiagnostics" and self.setup.diagnostics == "publish":
+                with contextlib.suppress(msgspec.DecodeError):
+                    self._published(decode.published_diagnostics(event.params))
+
+    def _published(self, published: decode.PublishedDiagnostics) -> None:
+        document = self._opened
+        if document is not None and uri_to_path(published.uri) == document.path:
+            document.answers.diagnostics = published.diagnostics
+            document.published = True
+
+    def _finish(self, document: _Document, facts: dict[str, DocumentFacts]) -> None:
+        if self.setup.open == "each" and self.client is not None:
+            self._await_diagnostics(document)
+            self.client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
+        self._compare(document)
+        self._keep(document, facts)
+
+    def _await_diagnostics(self, document: _Document) -> None:
+        """Published diagnostics may come after the last answer; wait for them a little, then count them as lost."""
+        tally = document.answers.tallies[harvest.DIAGNOSTIC]
+        if self.setup.diagnostics != "publish" or tally.failed:
+            return
+        deadline = time.monotonic() + _PUBLISH_WAIT_S
+        while not document.published and time.monotonic() < deadline and self.client is not None:
+            self._notified(self.client.poll(0.1))
+        tally.asked = 1
+        if document.published:
+            tally.answered = 1
+        else:
+            tally.failed = LossReason.SERVER_TIMEOUT
+
+    def _give_up(self, document: _Document, reason: LossReason, facts: dict[str, DocumentFacts]) -> None:
+        document.reset()
+        if document.syntax is None:
+            with contextlib.suppress(OSError):
+                document.source = Path(document.path).read_bytes()
+            document.syntax = python_syntax.parse(document.source, document.planned.module, is_test=document.planned.is_test)
+        for method, tally in document.answers.tallies.items():
+            if method != harvest.SYNTAX:
+                tally.failed = str(reason)
+        self._keep(document, facts)
+
+    def _keep(self, document: _Document, facts: dict[str, DocumentFacts]) -> None:
+        assert document.syntax is not None
+        facts[document.planned.path] = harvest.harvest(
+            document.planned, document.syntax, document.answers, package=self.setup.package, surroundings=self
+        )
+        for place_list in [*(self.builtins or {}).values(), *document.answers.definitions.values(), *document.answers.supertypes.values()]:
+            for uri, *where in place_list:
+                path = uri_to_path(uri)
+                if not path.startswith(self._root_prefix) or self._keys.get(uri, "").startswith(("pip:", "python:", "unknown:")):
+                    self.wanted.setdefault(path, set()).add((where[0], where[1], where[2], where[3]))
+        progress = self._progress
+        progress.documents += 1
+        progress.tokens += len(document.syntax.tokens)
+        document.syntax, document.questions = None, None
+        now = time.monotonic()
+        if now >= self._next_report:
+            self.report_progress()
+            self._next_report = now + _REPORT_EVERY_S
+
+    def report_progress(self) -> None:
+        if self._progress.documents:
+            send(self._progress)
+            self._progress = Progress(documents=0, tokens=0)
+
+    def _compare(self, document: _Document) -> None:
+        """Cross-check: what syntax or a shared answer said against the server's own answer at a sampled token."""
+        syntax = document.syntax
+        assert syntax is not None
+        tokens = syntax.tokens
+        for token, found in document.answers.cross_checks.items():
+            symbol, same = tokens.symbol[token], tokens.same_as[token]
+            if symbol == BUILTIN:
+                agrees = found == (self.builtins or {}).get(tokens.name[token], [])
+            elif symbol >= 0:
+                mine = {
+                    (tokens.line[i], tokens.col[i])
+                    for i in range(len(tokens))
+                    if tokens.symbol[i] == symbol and tokens.roles[i] & (Role.WRITE | Role.DEFINITION)
+                }
+                agrees = any((line, col) in mine for _, line, col, _, _ in found)
+            else:
+                mine_found = document.answers.definitions.get(same, [])
+                up = tokens.up[token]
+                agrees = found == (harvest.packages_of(mine_found, up, self) if up else mine_found)
+            self.checked += 1
+            if not agrees:
+                self.disagreed += 1
+                if len(self.disagreements) < _ERROR_SAMPLES:
+                    self.disagreements.append(
+                        f"{document.planned.path}:{tokens.line[token] + 1}:{tokens.col[token] + 1} {tokens.name[token]}"
+                    )
+
+    def _replace_if_large(self, active: list[_Document]) -> None:
+        now = time.monotonic()
+        if active or now < self._next_memory_check or self.client is None:
+            return
+        self._next_memory_check = now + _MEMORY_CHECK_S
+        if self.client.memory_bytes() > self.setup.memory_bytes:
+            log.info("server replaced: memory=%s limit=%s", self.client.memory_bytes(), self.setup.memory_bytes)
+            self.stop()
+
+    # ---- names of places
+
+    def portable(self, uri: str) -> str:
+        """Relative path of a workspace file, portable key of any other."""
+        key = self._keys.get(uri)
+        if key is None:
+            path = uri_to_path(uri)
+            inside = path.startswith(self._root_prefix)
+            relative = path[len(self._root_prefix) :] if inside else ""
+            if inside and "site-packages/" not in relative and "dist-packages/" not in relative:
+                key = relative
+            else:
+                key = self.externals.describe(path).key
+            self._keys[uri] = key
+        return key
+
+    def read_external(self, job: ExternalJob) -> list[DocumentFacts]:
+        """Symbols of files outside the workspace, only those that are pointed to and their containers."""
+        found: dict[str, DocumentFacts] = {}
+        for path, positions in sorted(job.wanted.items()):
+            external = self.externals.describe(path)
+            try:
+                source = Path(path).read_bytes()
+                source.decode("utf-8")
+            except (OSError, UnicodeDecodeError):
+                source = b""
+            syntax = python_syntax.parse(source, external.module)
+            kept, meant = _only_wanted(syntax, set(positions))
+            facts = DocumentFacts(
+                header={
+                    "path": external.key,
+                    "language": "python",
+                    "module": external.module,
+                    "digest": blob_digest(source),
+                    "size_bytes": len(source),
+                    "line_count": syntax.line_count,
+                    "is_test": False,
+                    "status": "external",
+                    "error_lines": [],
+                    "package_manager": external.manager,
+                    "package": external.package,
+                    "package_version": external.version,
+                }
+            )
+            harvest.add_symbols(
+                facts, external.key, external.module, kept, {}, (external.manager, external.package, external.version)
+            )
+            for ordinal, position in meant:
+                for column, value in zip(facts.tables["extra_ranges"], (ordinal, *position), strict=True):
+                    column.append(value)
+            found.setdefault(external.key, facts)
+        return [found[key] for key in sorted(found)]
+
+
+def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list[tuple[int, Position]]]:
+    """The module, the symbols at `positions` and their containers, renumbered; and which position means which symbol.
+
+    Servers point at a name or at a whole `self.name`: what counts is where the range ends.
+    """
+    tokens = syntax.tokens
+    ends = {(tokens.line[i], tokens.end_col[i]): tokens.symbol[i] for i in range(len(tokens)) if tokens.symbol[i] >= 0}
+    keep = {0}
+    meant: list[tuple[int, Position]] = []
+    for position in sorted(positions):
+        line, col, end_line, end_col = position
+        ordinal = 0 if position == (0, 0, 0, 0) else ends.get((end_line, end_col), -1)
+        if ordinal < 0:
+            ordinal = max(
+                (i for i, s in enumerate(syntax.symbols) if (s.span.line, s.span.col) <= (line, col) < (s.span.end_line, s.span.end_col)),
+                default=0,
+            )
+        meant.append((ordinal, position))
+        while ordinal > 0 and ordinal not in keep:
+            keep.add(ordinal)
+            ordinal = syntax.symbols[ordinal].container
+    order = sorted(keep)
+    renumbered = {old: new for new, old in enumerate(order)}
+    syntax.symbols = [syntax.symbols[i] for i in order]
+    for symbol in syntax.symbols[1:]:
+        symbol.container = renumbered[symbol.container]
+    for symbol in syntax.symbols:
+        symbol.documentation = symbol.documentation.split("\n\n", 1)[0][:400]
+        symbol.extra_ranges = []
+    return syntax, [(renumbered[ordinal], position) for ordinal, position in meant]
+
+
+def _range(span: tuple[int, int, int, int]) -> dict[str, dict[str, int]]:
+    return {"start": {"line": span[0], "character": span[1]}, "end": {"line": span[2], "character": span[3]}}
+
+
+def _loss_reason(error: ServerError) -> LossReason:
+    if isinstance(error, ServerTimeout):
+        return LossReason.SERVER_TIMEOUT
+    if isinstance(error, ServerProtocolError):
+        return LossReason.SERVER_PROTOCOL
+    if isinstance(error, ServerCrashed):
+        return LossReason.SERVER_CRASHED
+    return LossReason.SERVER_UNAVAILABLE
+
+
+def send(report: Report) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _serve(crawler: Crawler) -> None:
+    send(crawler.hello())
+    gc.freeze()
+    gc.disable()  # nothing on the hot path is cyclic, and looking for cycles took a fifth of a worker's time
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        job = _job_decoder.decode(line)
+        started = time.monotonic()
+        if isinstance(job, ExternalJob):
+            facts = crawler.read_external(job)
+            name, lost = f"external-{job.number:03d}", []
+        else:
+            facts = crawler.crawl(job.unit)
+            name, lost = job.unit.name, _losses(facts)
+        write_shard(Path(job.shard), facts)
+        if number % _COLLECT_EVERY == 0:
+            gc.collect()
+        crawler.report_progress()
+        send(
+            Done(
+                unit=name,
+                documents=len(facts),
+                tokens=sum(len(item.tables["occurrences"][0]) for item in facts),
+                asked=crawler.asked,
+                lost=lost,
+                restarts=crawler.restarts,
+                checked=crawler.checked,
+                disagreed=crawler.disagreed,
+                disagreements=crawler.disagreements,
+                externals={path: sorted(where) for path, where in sorted(crawler.wanted.items())},
+                elapsed_ms=int((time.monotonic() - started) * 1000),
+            )
+        )
+        crawler.asked = crawler.restarts = crawler.checked = crawler.disagreed = 0
+        crawler.disagreements, crawler.wanted = [], {}
+
+
+def _losses(facts: list[DocumentFacts]) -> list[tuple[str, str, str]]:
+    losses: list[tuple[str, str, str]] = []
+    for item in facts:
+        methods, statuses, reasons, _, _ = item.tables["coverage"]
+        losses += [
+            (item.header["path"], method, reason)
+            for method, status, reason in zip(methods, statuses, reasons, strict=True)
+            if status == "lost"
+        ]
+    return losses
+
+
+def main() -> int:
+    setup = msgspec.json.decode(sys.stdin.buffer.readline(), type=Setup)
+    logs.configure(Path(setup.log_file))
+    crawler = Crawler(setup)
+    try:
+        _serve(crawler)
+    except LspidxError as error:
+        send(Failed(code=error.code, message=str(error)))
+        return error.exit_code
+    finally:
+        crawler.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

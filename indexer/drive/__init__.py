@@ -1,0 +1,1 @@
+"""The shell around `indexer.lsp`: processes and time."""

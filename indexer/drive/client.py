@@ -1,0 +1,101 @@
+"""A started server: moves bytes between its process and its `Session`, and says when it is hung.
+
+Synchronous on purpose: one worker process drives one server and has nothing else to wait for (ADR 0003).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
+from indexer.lsp.session import Answer, Notification, Session, State
+from indexer.drive.process import ServerProcess
+
+_START_TIMEOUT_S = 60
+_STOP_TIMEOUT_S = 2
+
+
+class Client:
+    """A ready server. Ends by `close`, which never raises and never leaves a process behind."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        initialize_params: bytes,
+        settings: Mapping[str, Any],
+        timeout_s: float,
+    ) -> None:
+        """Starts the server and waits until it is initialized.
+
+        Raises:
+            ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
+        """
+        self.timeout_s = timeout_s
+        self.session = Session(initialize_params, settings)
+        self._process = ServerProcess(command, cwd=cwd, environment=environment)
+        self.notifications: list[Notification] = []
+        try:
+            self.session.initialize()
+            deadline = time.monotonic() + _START_TIMEOUT_S
+            while self.session.state is State.INITIALIZING:
+                if time.monotonic() > deadline:
+                    raise ServerTimeout(f"did not answer initialize within {_START_TIMEOUT_S} s")
+                data = self._process.exchange(self.session.outgoing, 1.0)
+                self._keep(self.session.receive(data))
+        except ServerError:
+            self._process.kill()
+            raise
+
+    def _keep(self, events: list[Answer | Notification]) -> None:
+        self.notifications += [event for event in events if isinstance(event, Notification)]
+
+    def wait(self) -> list[Answer | Notification]:
+        """What arrives next, at least one byte; call it only while an answer is due.
+
+        Raises:
+            ServerCrashed, ServerProtocolError; ServerTimeout after `timeout_s` of silence.
+        """
+        data = self._process.exchange(self.session.outgoing, self.timeout_s)
+        if not data:
+            raise ServerTimeout(f"silent for {self.timeout_s:g} s with questions open")
+        return self.session.receive(data)
+
+    def flush(self) -> None:
+        """Sends what is queued without waiting for an answer."""
+        while self.session.outgoing:
+            before = len(self.session.outgoing)
+            self._keep(self.session.receive(self._process.exchange(self.session.outgoing, self.timeout_s)))
+            if len(self.session.outgoing) == before:
+                raise ServerTimeout(f"takes no input for {self.timeout_s:g} s")
+
+    def poll(self, timeout_s: float) -> list[Answer | Notification]:
+        """What arrives within `timeout_s`; nothing is no error."""
+        return self.session.receive(self._process.exchange(self.session.outgoing, timeout_s))
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def memory_bytes(self) -> int:
+        return self._process.memory_bytes()
+
+    def close(self) -> None:
+        """Shuts the server down politely, then for certain."""
+        try:
+            if self.session.state is State.READY:
+                self.session.shutdown()
+                deadline = time.monotonic() + _STOP_TIMEOUT_S
+                while self.session.state is State.CLOSING and time.monotonic() < deadline:
+                    self.session.receive(self._process.exchange(self.session.outgoing, 0.2))
+                self._process.exchange(self.session.outgoing, 0.05)
+                self._process.wait(0.2)
+        except (ServerCrashed, ServerProtocolError):
+            pass
+        finally:
+            self._process.kill()

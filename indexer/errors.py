@@ -1,0 +1,99 @@
+"""The exception tree, by who must act.
+
+LspidxError
+├── UsageError         the caller: bad arguments, a path outside the workspace
+│   ├── NameNotFound   no symbol has this name
+│   └── AmbiguousName  several do; `.candidates` are re-sendable
+├── ConfigError        whoever wrote the configuration
+├── ServerError        whoever installs or maintains the language server
+│   ├── ServerMissing
+│   ├── ServerCrashed
+│   ├── ServerTimeout
+│   └── ServerProtocolError
+├── IndexUnusable      run `lspidx index`
+│   ├── NoIndex
+│   └── VersionMismatch
+├── Locked             another `lspidx index` is running
+└── Bug                us
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class LspidxError(Exception):
+    """Base of all errors that lspidx raises on purpose. `exit_code` is what the command line returns."""
+
+    exit_code: ClassVar[int] = 70
+    code: ClassVar[str] = "bug"
+
+
+class UsageError(LspidxError):
+    exit_code = 2
+    code = "usage"
+
+
+class NameNotFound(UsageError):
+    exit_code = 3
+    code = "not_found"
+
+
+class AmbiguousName(UsageError):
+    """`candidates`: at most 20 records (symbol, kind, path, line), each re-sendable; `total` counts all."""
+
+    exit_code = 3
+    code = "ambiguous"
+
+    def __init__(self, message: str, candidates: list[dict[str, object]], total: int) -> None:
+        super().__init__(message)
+        self.candidates = candidates
+        self.total = total
+
+
+class ConfigError(LspidxError):
+    exit_code = 2
+    code = "config"
+
+
+class ServerError(LspidxError):
+    exit_code = 5
+    code = "server"
+
+
+class ServerMissing(ServerError):
+    code = "server_missing"
+
+
+class ServerCrashed(ServerError):
+    code = "server_crashed"
+
+
+class ServerTimeout(ServerError):
+    code = "server_timeout"
+
+
+class ServerProtocolError(ServerError):
+    code = "server_protocol"
+
+
+class IndexUnusable(LspidxError):
+    exit_code = 4
+    code = "index_unusable"
+
+
+class NoIndex(IndexUnusable):
+    code = "no_index"
+
+
+class VersionMismatch(IndexUnusable):
+    code = "version_mismatch"
+
+
+class Locked(LspidxError):
+    exit_code = 4
+    code = "locked"
+
+
+class Bug(LspidxError):
+    pass

@@ -1,0 +1,44 @@
+"""One rotating log that all processes of a run share, without source text.
+
+concurrent-log-handler locks between processes; importing it costs 0.07 s, so a process opens it at its first record.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+_MAX_BYTES = 2_000_000
+_BACKUPS = 3
+_FORMAT = "%(asctime)s %(levelname)s pid=%(process)d %(name)s %(message)s"
+
+
+class _LazyHandler(logging.Handler):
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._real: logging.Handler | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._real is None:
+            from concurrent_log_handler import ConcurrentRotatingFileHandler
+
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._real = ConcurrentRotatingFileHandler(str(self._path), maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
+            self._real.setFormatter(logging.Formatter(_FORMAT))
+        self._real.emit(record)
+
+    def close(self) -> None:
+        if self._real is not None:
+            self._real.close()
+        super().close()
+
+
+def configure(path: Path, *, level: int = logging.INFO) -> None:
+    """Sends the records of `indexer` and `query` to the shared log at `path`."""
+    handler = _LazyHandler(path)
+    for name in ("indexer", "query"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level)
+        logger.propagate = False

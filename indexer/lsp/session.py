@@ -1,0 +1,174 @@
+"""One conversation with a server, as a state machine without IO.
+
+    NEW -- initialize() --> INITIALIZING -- its answer --> READY -- shutdown() --> CLOSING -- its answer --> CLOSED
+
+`receive` takes bytes and returns what happened; `outgoing` is what to send. Requests of the server to us are answered here,
+because every server stalls without those answers: `workspace/configuration` must never be null for an item (gopls blocks,
+jdtls skips its import), registrations and progress tokens want a plain null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+import msgspec
+
+from indexer.errors import Bug, ServerProtocolError
+from indexer.lsp import decode
+from indexer.lsp.framing import FrameReader, frame
+
+
+class State(Enum):
+    NEW = auto()
+    INITIALIZING = auto()
+    READY = auto()
+    CLOSING = auto()
+    CLOSED = auto()
+
+
+class Answer(NamedTuple):
+    """The answer to request `id`; `result` is undecoded JSON, `error` is set where the server refused."""
+
+    id: int
+    result: msgspec.Raw
+    error: decode.ResponseError | None
+
+
+class Notification(NamedTuple):
+    method: str
+    params: msgspec.Raw
+
+
+_INITIALIZE_ID = 0
+_SHUTDOWN_ID = 1
+_FIRST_ID = 2
+
+
+class Session:
+    """Args:
+    initialize_params: the JSON of InitializeParams, sent as it is.
+    settings: answers `workspace/configuration`, by section; dotted sections descend.
+    """
+
+    def __init__(self, initialize_params: bytes, settings: Mapping[str, Any]) -> None:
+        self.state = State.NEW
+        self.outgoing = bytearray()
+        self.server_name = ""
+        self.server_version = ""
+        self.position_encoding = "utf-16"
+        self.capabilities: dict[str, Any] = {}
+        self.registered: set[str] = set()
+        self._initialize_params = initialize_params
+        self._settings = settings
+        self._reader = FrameReader()
+        self._next_id = _FIRST_ID
+
+    def initialize(self) -> None:
+        self._expect(State.NEW)
+        self.state = State.INITIALIZING
+        self._send(b'{"jsonrpc":"2.0","id":%d,"method":"initialize","params":%b}' % (_INITIALIZE_ID, self._initialize_params))
+
+    def request(self, method: bytes, params: bytes) -> int:
+        """Queues a request and returns its id; `params` is JSON. The hot path: two bytes templates, no objects."""
+        request_id = self._next_id
+        self._next_id = request_id + 1
+        body = b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":%b}' % (request_id, method, params)
+        self.outgoing += b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        return request_id
+
+    def notify(self, method: bytes, params: bytes) -> None:
+        self._send(b'{"jsonrpc":"2.0","method":"%b","params":%b}' % (method, params))
+
+    def shutdown(self) -> None:
+        """Asks the server to end; allowed once, when ready."""
+        self._expect(State.READY)
+        self.state = State.CLOSING
+        self._send(b'{"jsonrpc":"2.0","id":%d,"method":"shutdown","params":null}' % _SHUTDOWN_ID)
+
+    def receive(self, data: bytes) -> list[Answer | Notification]:
+        """What `data` completed, in order.
+
+        Raises:
+            ServerProtocolError: broken framing, broken JSON, or an answer to nothing we asked.
+        """
+        events: list[Answer | Notification] = []
+        for body in self._reader.feed(data):
+            try:
+                message = decode.message(body)
+            except msgspec.DecodeError as error:
+                raise ServerProtocolError(f"not a JSON-RPC message: {error}, got {body[:120]!r}") from error
+            if message.method is None:
+                self._answered(message, events)
+            elif message.id is None:
+                events.append(Notification(message.method, message.params))
+            else:
+                self._serve(message.id, message.method, message.params)
+        return events
+
+    def supports(self, capability: str) -> bool:
+        """Declared at start, e.g. `definitionProvider`, or registered later, e.g. `textDocument/diagnostic`."""
+        value = self.capabilities.get(capability)
+        return (value is not None and value is not False) or capability in self.registered
+
+    # ---- inside
+
+    def _answered(self, message: decode.Message, events: list[Answer | Notification]) -> None:
+        if not isinstance(message.id, int):
+            if message.id is None and message.error is not None:
+                raise ServerProtocolError(f"the server could not read a request: {message.error.message}")
+            raise ServerProtocolError(f"answer with an id that was never used: {message.id!r}")
+        if message.id == _INITIALIZE_ID:
+            self._initialized(message)
+        elif message.id == _SHUTDOWN_ID:
+            self.state = State.CLOSED
+            self.notify(b"exit", b"null")
+        elif _FIRST_ID <= message.id < self._next_id:
+            events.append(Answer(message.id, message.result, message.error))
+        else:
+            raise ServerProtocolError(f"answer with an id that was never used: {message.id}")
+
+    def _initialized(self, message: decode.Message) -> None:
+        self._expect(State.INITIALIZING)
+        if message.error is not None:
+            raise ServerProtocolError(f"initialize was refused: {message.error.message}")
+        result = decode.anything(message.result)
+        if not isinstance(result, dict) or not isinstance(result.get("capabilities"), dict):
+            raise ServerProtocolError("initialize was answered without capabilities")
+        self.capabilities = result["capabilities"]
+        info = result.get("serverInfo") or {}
+        self.server_name = str(info.get("name", ""))
+        self.server_version = str(info.get("version", ""))
+        self.position_encoding = str(self.capabilities.get("positionEncoding", "utf-16"))
+        self.state = State.READY
+        self.notify(b"initialized", b"{}")
+
+    def _serve(self, request_id: int | str, method: str, params: msgspec.Raw) -> None:
+        result: object = None
+        if method == "workspace/configuration":
+            items = (decode.anything(params) or {}).get("items") or []
+            result = [self._section(str(item.get("section") or "")) for item in items]
+        elif method == "client/registerCapability":
+            for item in (decode.anything(params) or {}).get("registrations") or []:
+                self.registered.add(str(item.get("method", "")))
+        elif method == "workspace/applyEdit":
+            result = {"applied": False, "failureReason": "lspidx only reads"}
+        elif method == "workspace/workspaceFolders":
+            result = decode.anything(self._initialize_params).get("workspaceFolders")
+        self._send(msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": result}))
+
+    def _section(self, section: str) -> object:
+        value: object = self._settings
+        for part in section.split(".") if section else []:
+            if not isinstance(value, Mapping) or part not in value:
+                return {}
+            value = value[part]
+        return value
+
+    def _send(self, body: bytes) -> None:
+        self.outgoing += frame(body)
+
+    def _expect(self, state: State) -> None:
+        if self.state is not state:
+            raise Bug(f"the session is {self.state.name}, expected {state.name}")

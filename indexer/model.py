@@ -1,0 +1,152 @@
+"""The words of the index: kinds, roles, evidence, gaps. No IO, imports nothing of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag, StrEnum
+
+
+class SymbolKind(IntEnum):
+    """LSP SymbolKind, by number (`tests/test_protocol.py` holds it against lsprotocol's)."""
+
+    FILE = 1
+    MODULE = 2
+    NAMESPACE = 3
+    PACKAGE = 4
+    CLASS = 5
+    METHOD = 6
+    PROPERTY = 7
+    FIELD = 8
+    CONSTRUCTOR = 9
+    ENUM = 10
+    INTERFACE = 11
+    FUNCTION = 12
+    VARIABLE = 13
+    CONSTANT = 14
+    STRING = 15
+    NUMBER = 16
+    BOOLEAN = 17
+    ARRAY = 18
+    OBJECT = 19
+    KEY = 20
+    NULL = 21
+    ENUM_MEMBER = 22
+    STRUCT = 23
+    EVENT = 24
+    OPERATOR = 25
+    TYPE_PARAMETER = 26
+
+    @property
+    def label(self) -> str:
+        """Lower-case words as users type them, e.g. `enum member`."""
+        return self.name.lower().replace("_", " ")
+
+
+CALLABLE_KINDS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR})
+
+
+class Role(IntFlag):
+    """What an identifier does where it stands; a set. Bits are stored, so they never change their meaning."""
+
+    DEFINITION = 1
+    READ = 2
+    WRITE = 4
+    CALL = 8
+    IMPORT = 16
+    DECORATOR = 32
+    SUPERTYPE = 64  # named in a class's list of bases
+    ANNOTATION = 128  # inside a type annotation
+    ARGUMENT = 256  # passed by name to a call: a callback, perhaps
+    KEYWORD = 512  # `name` in `f(name=...)`
+    DELETE = 1024
+    MENTION = 2048  # named in a string, as in `__all__`
+    FIXTURE = 4096  # a test's parameter that a fixture fills
+
+    @property
+    def labels(self) -> list[str]:
+        return [role.name.lower() for role in type(self) if role in self and role.name]
+
+
+class Evidence(IntEnum):
+    """Why we believe that an occurrence means its symbol, or that an edge exists.
+
+    Stored as a number; the views print the name in lower case.
+    """
+
+    SYNTAX = 0  # certain by the language's scope rules: nobody was asked
+    DEFINITION = 1  # textDocument/definition at this very place
+    SAME_BINDING = 2  # definition, asked at another occurrence of the same binding in the file
+    CALLEE_TYPE = 3  # definition at a call site followed the callee's type (alias, callback, __call__)
+    CONSTRUCTOR = 4  # a call of a class runs its __init__ or __new__
+    PROPERTY = 5  # an attribute read runs a getter
+    DECORATOR = 6  # a bare decorator is called with what it decorates
+    INFERRED = 7  # a function passed by name, a fixture filled by pytest: probably called
+    SUBCLASS_LIST = 8  # the base stands in the class's own list
+    TYPE_HIERARCHY = 9  # typeHierarchy/supertypes
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+class SymbolFlag(IntFlag):
+    LOCAL = 1  # not visible outside its function
+    PARAMETER = 2
+    EXPORTED = 4
+    ASYNC = 8
+    PROPERTY = 16  # reading it runs a getter
+    STATIC = 32
+    CLASSMETHOD = 64
+    ABSTRACT = 128
+    OVERLOADED = 256
+    FIXTURE = 512
+    DEPRECATED = 1024
+    EXTERNAL = 2048  # lives outside the workspace folders
+    CONDITIONAL = 4096  # defined in more than one place of its scope
+
+
+class SkipReason(StrEnum):
+    """Why a file of the repository was not crawled."""
+
+    TOO_LARGE = "too_large"
+    BINARY = "binary"
+    NOT_DECODABLE = "not_decodable"
+    GENERATED = "generated"
+    VENDORED = "vendored"
+    EXCLUDED = "excluded"
+    SYMLINK = "symlink"
+    NOT_REGULAR = "not_regular"
+    UNREADABLE = "unreadable"
+    NO_SERVER = "no_server"
+
+
+class LossReason(StrEnum):
+    """Why an answer that should be there is not."""
+
+    SERVER_CRASHED = "server_crashed"
+    SERVER_TIMEOUT = "server_timeout"
+    SERVER_ERROR = "server_error"
+    SERVER_PROTOCOL = "server_protocol"
+    SERVER_UNAVAILABLE = "server_unavailable"
+    WORKER_CRASHED = "worker_crashed"
+    CHANGED_DURING_CRAWL = "changed_during_crawl"
+    SYNTAX_ERROR = "syntax_error"
+
+
+class CoverageStatus(StrEnum):
+    """The outcome of one method on one document."""
+
+    DONE = "done"
+    EMPTY = "empty"
+    UNSUPPORTED = "unsupported"
+    LOST = "lost"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A file that was looked at and left out, with the reason."""
+
+    path: str
+    reason: SkipReason
+    language: str = ""

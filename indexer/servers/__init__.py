@@ -1,0 +1,1 @@
+"""Language servers as data: `servers.toml` is the table, `registry` its typed reader."""

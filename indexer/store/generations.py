@@ -1,0 +1,145 @@
+"""Where an index lies and how it is published: generation files and a `CURRENT` pointer.
+
+    .lspidx/
+      .gitignore  CACHEDIR.TAG      the folder is a cache; nothing of it is tracked
+      lock                          held while an index is made
+      CURRENT                       name of the generation to read, replaced atomically
+      db/gen-<n>.duckdb  gen-<n>.json   an index and its manifest, never modified once published
+      shards/<recipe>/*.parquet     what the crawl wrote
+      log/lspidx.log  run.jsonl
+
+A reader that has opened a generation keeps it: files are removed by name, never changed. The newest two are kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from indexer.errors import Locked, NoIndex
+
+FOLDER = ".lspidx"
+_KEEP = 2
+
+
+class Home:
+    """The `.lspidx` folder of one workspace. Creating the object touches nothing."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.path = root / FOLDER
+        self.databases = self.path / "db"
+        self.shards = self.path / "shards"
+        self.log_file = self.path / "log" / "lspidx.log"
+        self.run_record = self.path / "run.jsonl"
+        self._pointer = self.path / "CURRENT"
+
+    def create(self) -> None:
+        for folder in (self.path, self.databases, self.shards):
+            folder.mkdir(parents=True, exist_ok=True)
+        for name, text in ((".gitignore", "*\n"), ("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# made by lspidx\n")):
+            file = self.path / name
+            if not file.exists():
+                file.write_text(text, encoding="utf-8")
+
+    def current(self) -> Path | None:
+        """The published generation's database, or None."""
+        try:
+            name = self._pointer.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        path = self.databases / name
+        return path if name.startswith("gen-") and "/" not in name and path.is_file() else None
+
+    def require(self) -> Path:
+        """The published generation's database.
+
+        Raises:
+            NoIndex: nothing is published; the message says what to run.
+        """
+        path = self.current()
+        if path is None:
+            raise NoIndex(f"no index in '{self.root}'; to make one: lspidx index")
+        return path
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Holds the writer's lock; the system frees it when the process ends, however it ends.
+
+        Raises:
+            Locked: another process is making an index here.
+        """
+        import portalocker
+
+        self.create()
+        with (self.path / "lock").open("a") as file:
+            try:
+                portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+            except portalocker.LockException as error:
+                raise Locked(f"another lspidx is indexing '{self.root}'; wait for it, or end it") from error
+            yield
+
+    def new_number(self) -> int:
+        """One more than any generation that was ever published and is still here."""
+        numbers = [0]
+        for file in self.databases.glob("gen-*.duckdb"):
+            with contextlib.suppress(ValueError):
+                numbers.append(int(file.stem.removeprefix("gen-")))
+        return max(numbers) + 1
+
+    def temporary(self) -> Path:
+        return self.databases / f"tmp-{os.getpid()}.duckdb"
+
+    def publish(self, built: Path, number: int, manifest: bytes) -> Path:
+        """Makes `built` the current generation: sync, rename, switch the pointer, sync the folder. Holds the lock."""
+        target = self.databases / f"gen-{number}.duckdb"
+        _sync(built)
+        manifest_file = target.with_suffix(".json")
+        manifest_file.write_bytes(manifest)
+        _sync(manifest_file)
+        os.rename(built, target)
+        pointer = self._pointer.with_name("CURRENT.tmp")
+        pointer.write_text(target.name + "\n", encoding="ascii")
+        _sync(pointer)
+        os.replace(pointer, self._pointer)
+        _sync(self.path)
+        return target
+
+    def clean(self, keep_shards: str) -> None:
+        """Removes leftovers of killed runs, old generations and the shards of other recipes. Holds the lock."""
+        for leftover in self.databases.glob("tmp-*"):
+            leftover.unlink(missing_ok=True)
+        current = self.current()
+        files = sorted(self.databases.glob("gen-*.duckdb"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        kept = [file for file in files if file == current] + [file for file in files if file != current][: _KEEP - 1]
+        for file in files:
+            if file not in kept:
+                file.unlink(missing_ok=True)
+                file.with_suffix(".json").unlink(missing_ok=True)
+        for folder in self.shards.iterdir():
+            if folder.name != keep_shards:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def find_home(start: Path) -> Home:
+    """The index around `start`: the nearest folder upwards that has one.
+
+    Raises:
+        NoIndex: there is none up to the file system's root.
+    """
+    for folder in (start, *start.parents):
+        home = Home(folder)
+        if home.current() is not None:
+            return home
+    raise NoIndex(f"no index in '{start}' or above it; to make one: lspidx index")

@@ -1,0 +1,166 @@
+"""Shards to one DuckDB index: runs merge.sql and views.sql in a fresh file and adds what shards do not know.
+
+The file is disposable: never committed, never shared between DuckDB versions, rebuilt from shards in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from indexer.errors import Bug
+from indexer.model import Evidence, Role, Skipped, SymbolKind
+from indexer.store.schema import MERGE_SQL, SCHEMA_VERSION, VIEWS_SQL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What an index says beside the facts. `server` and `run` are rows by column name; `meta` becomes key and value."""
+
+    folder: str
+    skipped: Sequence[Skipped]
+    stamps: Mapping[str, tuple[int, int]]  # path: size, mtime_ns
+    folders: Mapping[str, int]  # folder: mtime_ns
+    server: Mapping[str, str]
+    run: Mapping[str, Any]
+    meta: Mapping[str, str]
+
+
+def connect(path: Path, *, read_only: bool, memory_mb: int = 512, threads: int = 4) -> duckdb.DuckDBPyConnection:
+    """A connection that loads no extension and, read-only, reaches nothing but its own file."""
+    config: dict[str, Any] = {
+        "threads": threads,
+        "memory_limit": f"{memory_mb}MB",
+        "temp_directory": str(path.parent / "spill"),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    if read_only:
+        config["enable_external_access"] = False
+    return duckdb.connect(str(path), read_only=read_only, config=config)
+
+
+def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb: int, threads: int) -> dict[str, int]:
+    """Writes a complete index at `path` (which must not exist) and returns its counts by table.
+
+    Raises:
+        Bug: the result contradicts itself; nothing must be published then.
+    """
+    connection = connect(path, read_only=False, memory_mb=memory_mb, threads=threads)
+    try:
+        connection.execute("SET VARIABLE shards = ?", [[str(shard) for shard in shards]])
+        connection.execute("SET preserve_insertion_order = true")
+        connection.execute("BEGIN")
+        for statement in _statements(MERGE_SQL):
+            connection.execute(statement)
+        _add_labels(connection)
+        _add_surroundings(connection, around)
+        for statement in _statements(VIEWS_SQL):
+            connection.execute(statement)
+        counts = _counts(connection)
+        connection.execute("COMMIT")
+        connection.execute("CHECKPOINT")
+    finally:
+        connection.close()
+    if path.with_name(path.name + ".wal").exists():
+        raise Bug(f"'{path.name}' was closed but left a write-ahead log")
+    return counts
+
+
+def _statements(file: Path) -> list[str]:
+    return [statement.query for statement in duckdb.extract_statements(file.read_text(encoding="utf-8"))]
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, pa.Array]) -> None:
+    table = pa.table(dict(columns))
+    connection.register("incoming", table)
+    connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM incoming')
+    connection.unregister("incoming")
+
+
+def _add_labels(connection: duckdb.DuckDBPyConnection) -> None:
+    _insert(
+        connection, "kind", {"kind": pa.array([int(k) for k in SymbolKind], pa.uint8()), "label": pa.array([k.label for k in SymbolKind])}
+    )
+    _insert(
+        connection,
+        "evidence",
+        {"evidence": pa.array([int(e) for e in Evidence], pa.uint8()), "label": pa.array([e.label for e in Evidence])},
+    )
+    used = [row[0] for row in connection.execute("SELECT DISTINCT roles FROM occ UNION SELECT DISTINCT roles FROM refs ORDER BY 1").fetchall()]
+    _insert(
+        connection,
+        "role_set",
+        {"roles": pa.array(used, pa.uint16()), "labels": pa.array([Role(roles).labels for roles in used], pa.list_(pa.string()))},
+    )
+
+
+def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surroundings) -> None:
+    text = pa.string()
+    _insert(connection, "folder", {"name": pa.array([around.folder], text)})
+    _insert(
+        connection,
+        "skipped",
+        {
+            "path": pa.array([item.path for item in around.skipped], text),
+            "language": pa.array([item.language for item in around.skipped], text),
+            "reason": pa.array([str(item.reason) for item in around.skipped], text),
+        },
+    )
+    paths = sorted(around.stamps)
+    _insert(
+        connection,
+        "stamp",
+        {
+            "path": pa.array(paths, text),
+            "size_bytes": pa.array([around.stamps[path][0] for path in paths], pa.int64()),
+            "mtime_ns": pa.array([around.stamps[path][1] for path in paths], pa.int64()),
+        },
+    )
+    folders = sorted(around.folders)
+    _insert(
+        connection,
+        "folder_stamp",
+        {"path": pa.array(folders, text), "mtime_ns": pa.array([around.folders[folder] for folder in folders], pa.int64())},
+    )
+    _insert(connection, "server", {key: pa.array([value], text) for key, value in around.server.items()})
+    _insert(connection, "run", {key: pa.array([value]) for key, value in around.run.items()})
+    meta = {**around.meta, "schema_version": str(SCHEMA_VERSION), "duckdb_version": duckdb.__version__}
+    _insert(connection, "meta", {"key": pa.array(sorted(meta), text), "value": pa.array([meta[key] for key in sorted(meta)], text)})
+
+
+def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    row = connection.execute(
+        """
+        SELECT (SELECT count(*) FROM document WHERE status <> 'external'),
+               (SELECT count(*) FROM symbol WHERE flags & 2048 = 0),
+               (SELECT count(*) FROM symbol WHERE flags & 2048 = 0 AND flags & 1 = 0),
+               (SELECT count(*) FROM symbol WHERE flags & 2048 <> 0),
+               (SELECT count(*) FROM occ),
+               (SELECT count(*) FROM occ WHERE sym_id IS NULL),
+               (SELECT count(*) FROM call_in),
+               (SELECT count(*) FROM type_edge),
+               (SELECT count(*) FROM diagnostic),
+               (SELECT count(*) FROM unresolved_import)
+        """
+    ).fetchone()
+    names = (
+        "documents",
+        "symbols",
+        "global_symbols",
+        "external_symbols",
+        "occurrences",
+        "unresolved_occurrences",
+        "calls",
+        "type_edges",
+        "diagnostics",
+        "unresolved_imports",
+    )
+    if row is None:
+        raise Bug("the index does not count")
+    return dict(zip(names, row, strict=True))

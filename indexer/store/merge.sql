@@ -1,0 +1,304 @@
+-- Shards to index. Run once, top to bottom, in a fresh database, with the variables `shards` (list of Parquet paths).
+-- Tables are written in the order that their questions need (see the ORDER BY of each); ids are dense and follow path order,
+-- so the same shards give the same rows in the same order.
+-- Role bits, flags, kinds and evidence: indexer/model.py (held against this file by a test).
+
+CREATE TABLE document AS
+SELECT (row_number() OVER (ORDER BY status = 'external', path) - 1)::INTEGER AS doc_id,
+       path, language, module, digest, size_bytes, line_count, is_test, status, len(error_lines)::INTEGER AS error_count,
+       package_manager, package, package_version
+FROM (SELECT * FROM read_parquet(getvariable('shards')) QUALIFY row_number() OVER (PARTITION BY path ORDER BY status, digest) = 1)
+ORDER BY doc_id;
+
+CREATE TEMP TABLE raw_symbol AS
+SELECT doc_id, ordinal, s.*
+FROM (
+    SELECT d.doc_id, unnest(r.symbols) AS s, unnest(range(len(r.symbols)))::INTEGER AS ordinal
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+);
+
+-- A moniker is one symbol, also when two files claim it (a module beside its stub, outside the workspace): the first has it.
+CREATE TEMP TABLE owner AS
+SELECT moniker, (row_number() OVER (ORDER BY doc_id, ordinal) - 1)::INTEGER AS sym_id, doc_id, ordinal
+FROM (SELECT moniker, doc_id, ordinal FROM raw_symbol QUALIFY row_number() OVER (PARTITION BY moniker ORDER BY doc_id, ordinal) = 1);
+
+CREATE TEMP TABLE sym_of AS
+SELECT r.doc_id, r.ordinal, o.sym_id, r.name, r.kind, r.flags
+FROM raw_symbol r JOIN owner o USING (moniker);
+
+CREATE TABLE symbol AS
+SELECT o.sym_id, o.doc_id, c.sym_id AS container_id, r.moniker, r.name, r.qualified_name, r.kind,
+       (r.flags | CASE WHEN d.status = 'external' THEN 2048 ELSE 0 END)::USMALLINT AS flags,
+       r.start_line, r.start_col, r.end_line, r.end_col, r.sel_line, r.sel_col, r.sel_end_col
+FROM owner o
+JOIN raw_symbol r ON r.doc_id = o.doc_id AND r.ordinal = o.ordinal
+JOIN document d ON d.doc_id = o.doc_id
+LEFT JOIN sym_of c ON c.doc_id = r.doc_id AND c.ordinal = r.container
+ORDER BY o.sym_id;
+
+CREATE TABLE symbol_text AS
+SELECT o.sym_id, r.signature, r.documentation, r.hover
+FROM owner o JOIN raw_symbol r ON r.doc_id = o.doc_id AND r.ordinal = o.ordinal
+WHERE r.signature <> '' OR r.documentation <> '' OR r.hover <> ''
+ORDER BY o.sym_id;
+
+CREATE TEMP TABLE raw_range AS
+SELECT doc_id, m.sym_id, x.start_line, x.start_col, x.end_line, x.end_col
+FROM (
+    SELECT d.doc_id, unnest(r.extra_ranges) AS x
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+) JOIN sym_of m USING (doc_id) WHERE m.ordinal = x.symbol;
+
+-- Further places at which a symbol is defined: overloads, a setter, the other arm of an `if`.
+CREATE TABLE extra_definition AS
+SELECT e.sym_id, e.doc_id, e.start_line, e.start_col, e.end_line, e.end_col
+FROM raw_range e JOIN document d USING (doc_id) WHERE d.status <> 'external'
+ORDER BY ALL;
+
+CREATE TEMP TABLE raw_occ AS
+SELECT doc_id, o.*
+FROM (
+    SELECT d.doc_id, unnest(r.occurrences) AS o
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+);
+
+CREATE TEMP TABLE raw_target AS
+SELECT doc_id, ordinal, t.path, t.line, t.col, t.end_line, t.end_col
+FROM (
+    SELECT d.doc_id, unnest(r.targets) AS t, unnest(range(len(r.targets)))::INTEGER AS ordinal
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+);
+
+-- ---- places to symbols
+
+CREATE TEMP TABLE place AS
+SELECT row_number() OVER () AS place_id, d.doc_id, p.line, p.col, p.end_line, p.end_col, p.path
+FROM (SELECT DISTINCT path, line, col, end_line, end_col FROM raw_target) p
+LEFT JOIN document d USING (path);
+
+-- Where a name is bound, by the end of the range: servers point at a name or at a whole `self.name`.
+CREATE TEMP TABLE bound AS
+SELECT doc_id, line, end_col, min(sym_id) AS sym_id FROM (
+    SELECT o.doc_id, o.line, o.end_col, m.sym_id
+    FROM raw_occ o JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = o.symbol
+    WHERE o.roles & 5 <> 0
+    UNION ALL
+    SELECT r.doc_id, r.sel_line, r.sel_end_col, m.sym_id
+    FROM raw_symbol r JOIN sym_of m USING (doc_id, ordinal)
+    WHERE r.ordinal > 0
+) GROUP BY ALL;
+
+CREATE TEMP TABLE bound_start AS
+SELECT o.doc_id, o.line, o.col, min(m.sym_id) AS sym_id
+FROM raw_occ o JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = o.symbol
+WHERE o.roles & 5 <> 0
+GROUP BY ALL;
+
+CREATE TEMP TABLE exact AS
+SELECT p.place_id, coalesce(module.sym_id, ranged.sym_id, b.sym_id) AS sym_id
+FROM place p
+LEFT JOIN (SELECT doc_id, sym_id FROM sym_of WHERE ordinal = 0) module
+       ON module.doc_id = p.doc_id AND p.line = 0 AND p.col = 0 AND p.end_line = 0 AND p.end_col = 0
+LEFT JOIN (SELECT doc_id, start_line, start_col, end_line, end_col, min(sym_id) AS sym_id FROM raw_range GROUP BY ALL) ranged
+       ON ranged.doc_id = p.doc_id AND ranged.start_line = p.line AND ranged.start_col = p.col
+      AND ranged.end_line = p.end_line AND ranged.end_col = p.end_col
+LEFT JOIN bound b ON b.doc_id = p.doc_id AND b.line = p.end_line AND b.end_col = p.end_col
+WHERE p.doc_id IS NOT NULL;
+
+-- A place that is itself an occurrence (an import that another file re-exports): what that occurrence means, two hops deep.
+CREATE TEMP TABLE hop AS
+WITH token AS (
+    SELECT p.place_id, min(t.place_id) AS next_id
+    FROM exact e JOIN place p USING (place_id)
+    JOIN raw_occ o ON o.doc_id = p.doc_id AND o.line = p.end_line AND o.end_col = p.end_col AND o.target >= 0
+    JOIN raw_target rt ON rt.doc_id = o.doc_id AND rt.ordinal = o.target
+    JOIN place t ON t.path = rt.path AND t.line = rt.line AND t.col = rt.col AND t.end_line = rt.end_line AND t.end_col = rt.end_col
+    WHERE e.sym_id IS NULL AND t.place_id <> p.place_id
+    GROUP BY p.place_id
+)
+SELECT a.place_id, coalesce(e1.sym_id, e2.sym_id) AS sym_id
+FROM token a
+LEFT JOIN exact e1 ON e1.place_id = a.next_id
+LEFT JOIN token b ON b.place_id = a.next_id
+LEFT JOIN exact e2 ON e2.place_id = b.next_id;
+
+CREATE TEMP TABLE at_token AS
+SELECT DISTINCT p.place_id
+FROM exact e JOIN place p USING (place_id)
+JOIN raw_occ o ON o.doc_id = p.doc_id AND o.line = p.end_line AND o.end_col = p.end_col
+WHERE e.sym_id IS NULL;
+
+-- What is left and is no identifier: the innermost definition around it.
+CREATE TEMP TABLE around AS
+SELECT p.place_id, arg_max(s.sym_id, s.start_line * 1000000::BIGINT + s.start_col) AS sym_id
+FROM exact e JOIN place p USING (place_id)
+LEFT JOIN bound_start b ON b.doc_id = p.doc_id AND b.line = p.line AND b.col = p.col
+JOIN symbol s ON s.doc_id = p.doc_id
+ AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
+WHERE e.sym_id IS NULL AND s.kind IN (2, 5, 6, 7, 9, 10, 11, 12)
+  AND p.place_id NOT IN (SELECT place_id FROM at_token)
+GROUP BY p.place_id;
+
+CREATE TEMP TABLE meaning AS
+SELECT e.place_id, coalesce(e.sym_id, h.sym_id, a.sym_id) AS sym_id
+FROM exact e LEFT JOIN hop h USING (place_id) LEFT JOIN around a USING (place_id)
+WHERE coalesce(e.sym_id, h.sym_id, a.sym_id) IS NOT NULL;
+
+CREATE TEMP TABLE target_sym AS
+SELECT rt.doc_id, rt.ordinal, m.sym_id
+FROM raw_target rt
+JOIN place p ON p.path = rt.path AND p.line = rt.line AND p.col = rt.col AND p.end_line = rt.end_line AND p.end_col = rt.end_col
+JOIN meaning m USING (place_id);
+
+-- ---- occurrences
+
+CREATE TEMP TABLE resolved AS
+SELECT o.doc_id, o.line, o.col, o.end_col, o.name, o.roles, e.sym_id AS encl_id, o.evidence,
+       CASE WHEN s.name IN ('__init__', '__new__') AND o.name <> s.name AND s.container_id IS NOT NULL THEN s.container_id
+            ELSE s.sym_id END AS sym_id
+FROM raw_occ o
+LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol
+LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
+LEFT JOIN symbol s ON s.sym_id = coalesce(own.sym_id, t.sym_id)
+LEFT JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing;
+
+-- Of several meanings of one identifier, those of the same name are its targets; at a call site the others are what the
+-- server found by the callee's type (evidence 3), and an unresolved row beside a resolved one says nothing.
+CREATE TEMP TABLE several AS
+SELECT r.doc_id, r.line, r.col, bool_or(coalesce(s.name, '') = r.name) AS has_own_name, bool_or(r.sym_id IS NOT NULL) AS has_any
+FROM resolved r LEFT JOIN symbol s USING (sym_id)
+GROUP BY r.doc_id, r.line, r.col HAVING count(*) > 1;
+
+CREATE TEMP TABLE final_occ AS
+SELECT doc_id, line, col, end_col, name, roles, encl_id, sym_id, min(evidence)::UTINYINT AS evidence
+FROM (
+    SELECT r.* REPLACE (
+        CASE WHEN m.has_own_name AND s.name <> r.name AND r.roles & 8 <> 0 AND r.evidence <> 7 THEN 3 ELSE r.evidence END AS evidence)
+    FROM resolved r LEFT JOIN several m ON m.doc_id = r.doc_id AND m.line = r.line AND m.col = r.col LEFT JOIN symbol s ON s.sym_id = r.sym_id
+    WHERE r.sym_id IS NOT NULL OR m.has_any IS NULL OR NOT m.has_any
+)
+GROUP BY doc_id, line, col, end_col, name, roles, encl_id, sym_id;
+
+CREATE TABLE occ AS
+SELECT doc_id, line, col, end_col, name, roles, sym_id, encl_id, evidence
+FROM final_occ WHERE evidence NOT IN (3, 7)
+ORDER BY doc_id, line, col, sym_id;
+
+CREATE TABLE refs AS
+SELECT sym_id, doc_id, line, col, end_col, roles, encl_id, evidence
+FROM final_occ WHERE sym_id IS NOT NULL AND evidence <> 3
+ORDER BY sym_id, doc_id, line, col;
+
+-- ---- types
+
+CREATE TABLE type_edge AS
+SELECT DISTINCT m.sym_id AS sub_id, coalesce(t.sym_id, own.sym_id) AS super_id, x.evidence AS evidence
+FROM (
+    SELECT d.doc_id, unnest(r.supertypes) AS x
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+) y
+JOIN sym_of m ON m.doc_id = y.doc_id AND m.ordinal = x.symbol
+LEFT JOIN target_sym t ON t.doc_id = y.doc_id AND t.ordinal = x.target
+LEFT JOIN sym_of own ON own.doc_id = y.doc_id AND own.ordinal = x.own AND x.own >= 0
+WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
+ORDER BY sub_id, super_id, evidence;
+
+CREATE TABLE type_edge_rev AS SELECT super_id, sub_id, evidence FROM type_edge ORDER BY super_id, sub_id, evidence;
+
+CREATE TEMP TABLE ancestor AS
+WITH RECURSIVE up(sub_id, super_id, depth) AS (
+    SELECT DISTINCT sub_id, super_id, 1 FROM type_edge
+    UNION
+    SELECT u.sub_id, t.super_id, u.depth + 1 FROM up u JOIN type_edge t ON t.sub_id = u.super_id WHERE u.depth < 30
+)
+SELECT sub_id, super_id, min(depth) AS depth FROM up WHERE sub_id <> super_id GROUP BY ALL;
+
+CREATE TABLE override AS
+SELECT m.sym_id AS sub_id, arg_min(b.sym_id, a.depth) AS super_id
+FROM symbol m
+JOIN ancestor a ON a.sub_id = m.container_id
+JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
+WHERE m.kind IN (6, 7, 9) AND b.kind IN (6, 7, 9)
+GROUP BY m.sym_id
+ORDER BY ALL;
+
+-- ---- calls
+
+-- What runs when a class is called: __init__ and __new__, its own or of the nearest ancestor that has one.
+CREATE TEMP TABLE constructor AS
+SELECT class_id, arg_min(sym_id, (depth, sym_id)) AS sym_id
+FROM (
+    SELECT m.container_id AS class_id, m.sym_id, m.name, 0 AS depth FROM symbol m WHERE m.name IN ('__init__', '__new__')
+    UNION ALL
+    SELECT a.sub_id, m.sym_id, m.name, a.depth FROM ancestor a JOIN symbol m ON m.container_id = a.super_id
+    WHERE m.name IN ('__init__', '__new__')
+)
+GROUP BY class_id, name;
+
+CREATE TEMP TABLE raw_call AS
+SELECT o.encl_id AS caller, o.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, o.evidence
+FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+WHERE o.roles & 8 <> 0 AND (s.kind IN (5, 6, 7, 9, 10, 11, 12) OR s.flags & 1 = 0) AND s.kind <> 2
+UNION ALL
+SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, 4
+FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE o.roles & 8 <> 0
+UNION ALL
+SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, 5
+FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+WHERE o.roles & 8 = 0 AND o.roles & 6 <> 0 AND o.roles & 1 = 0 AND s.flags & 16 <> 0
+UNION ALL
+SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, 6
+FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+WHERE o.roles & 32 <> 0 AND o.roles & 8 = 0 AND s.kind IN (5, 6, 12)
+UNION ALL
+SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, 7
+FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+WHERE (o.roles & 256 <> 0 AND o.roles & 8 = 0 AND s.kind IN (6, 12)) OR (o.roles & 4096 <> 0 AND o.evidence = 7);
+
+CREATE TABLE call_in AS
+SELECT callee, caller, doc_id, line, col, end_col, min(evidence)::UTINYINT AS evidence
+FROM raw_call WHERE caller IS NOT NULL
+GROUP BY ALL
+ORDER BY callee, doc_id, line, col, caller;
+
+CREATE TABLE call_out AS
+SELECT caller, callee, doc_id, line, col, end_col, evidence FROM call_in
+ORDER BY caller, line, col, callee;
+
+-- ---- the rest
+
+CREATE TABLE symbol_stats AS
+SELECT s.sym_id, coalesce(r.refs, 0)::INTEGER AS refs, coalesce(c.callers, 0)::INTEGER AS callers
+FROM symbol s
+LEFT JOIN (SELECT sym_id, count(*) AS refs FROM refs WHERE roles & 1 = 0 GROUP BY sym_id) r USING (sym_id)
+LEFT JOIN (SELECT callee AS sym_id, count(DISTINCT caller) AS callers FROM call_in GROUP BY callee) c USING (sym_id)
+ORDER BY s.sym_id;
+
+CREATE TABLE symbol_name AS
+SELECT lower(s.name) AS lname, s.name, s.sym_id, s.kind, s.flags, s.doc_id, t.refs
+FROM symbol s JOIN symbol_stats t USING (sym_id) WHERE s.flags & 1 = 0 OR s.kind IN (5, 6, 12)
+ORDER BY lname, s.name, s.sym_id;
+
+CREATE TABLE diagnostic AS
+SELECT doc_id, x.line, x.col, x.end_line, x.end_col, x.severity, x.code, x.source, x.message
+FROM (
+    SELECT d.doc_id, unnest(r.diagnostics) AS x
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+)
+ORDER BY doc_id, x.line, x.col, x.end_line, x.end_col, x.code, x.message;
+
+CREATE TABLE unresolved_import AS
+SELECT doc_id, x.line, x.module
+FROM (
+    SELECT d.doc_id, unnest(r.unresolved_imports) AS x
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+)
+ORDER BY doc_id, x.line, x.module;
+
+CREATE TABLE document_coverage AS
+SELECT doc_id, x.method, x.status, x.reason, x.asked, x.answered
+FROM (
+    SELECT d.doc_id, unnest(r.coverage) AS x
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+)
+ORDER BY doc_id, x.method;

@@ -1,0 +1,17 @@
+"""The index's tables and versions. The contract with users is the views of `views.sql`; the tables below may change.
+
+SCHEMA_VERSION: the shape of index and shards; a reader refuses any other.
+    1  2026-11-21  first
+CONTENT_VERSION: what the same source means; a change makes indexes want a rebuild, readers do not care.
+    1  2026-11-21  first
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+SCHEMA_VERSION = 1
+CONTENT_VERSION = 1
+
+MERGE_SQL = Path(__file__).with_name("merge.sql")
+VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -1,0 +1,88 @@
+"""What a syntax adapter returns. Plain columns, because the crawl handles a million identifiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from indexer.model import SymbolFlag, SymbolKind
+
+ASK = -1
+"""Value of `Tokens.symbol` where only a language server knows what the identifier means."""
+
+BUILTIN = -2
+"""Value of `Tokens.symbol` for a name that the language itself provides: asked once per server, not where it stands."""
+
+
+class Span(NamedTuple):
+    """Half-open, 0-based; columns in UTF-16 code units."""
+
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Definition:
+    """A named entity that this file defines.
+
+    One per scope and name: overloads, a property and its setter, and the two arms of an `if` are one symbol with several
+    definition tokens. `container` is an ordinal in `Syntax.symbols` (the module itself is ordinal 0, container -1).
+    `extra_ranges` are the whole ranges of further definitions of the same symbol.
+    """
+
+    name: str
+    kind: SymbolKind
+    container: int
+    span: Span
+    selection: Span
+    flags: SymbolFlag
+    signature: str = ""
+    documentation: str = ""
+    extra_ranges: list[Span] = field(default_factory=list[Span])
+
+
+class Tokens:
+    """Identifier occurrences in document order, as parallel columns.
+
+    `symbol[i]` is an ordinal in `Syntax.symbols` where the language's scope rules leave no doubt, else `ASK` or `BUILTIN`.
+    `same_as[i]` is an earlier or later token whose server answer holds for this one too, else -1.
+    `ask[i]` is true where the crawl must put the question (also at call sites of variables, whose callee only types tell).
+    `up[i]` says how many packages above the answer of `same_as[i]` this token lies (`a` in `import a.b.c` is 2 above `c`).
+    `enclosing[i]` is the innermost function, method, class or module around it, as an ordinal.
+    """
+
+    __slots__ = ("ask", "col", "enclosing", "end_col", "line", "name", "roles", "same_as", "symbol", "up")
+
+    def __init__(self) -> None:
+        self.line: list[int] = []
+        self.col: list[int] = []
+        self.end_col: list[int] = []
+        self.name: list[str] = []
+        self.roles: list[int] = []
+        self.enclosing: list[int] = []
+        self.symbol: list[int] = []
+        self.same_as: list[int] = []
+        self.ask: list[bool] = []
+        self.up: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+@dataclass(slots=True, kw_only=True)
+class Syntax:
+    """All that one file says by itself.
+
+    `bases` are (class ordinal, token) pairs: the token names a base in the class's own list.
+    `imports` are (token, dotted module) pairs, for counting what could not be resolved.
+    `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
+    """
+
+    symbols: list[Definition]
+    tokens: Tokens
+    bases: list[tuple[int, int]]
+    imports: list[tuple[int, str]]
+    line_count: int
+    error_lines: list[int]

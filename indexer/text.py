@@ -1,0 +1,60 @@
+"""Text: positions (the only code that converts columns) and the digest of a content.
+
+Stored and on the wire: 0-based line, 0-based column in UTF-16 code units (`col`). Tree-sitter: columns in UTF-8 bytes
+(`col_utf8`). Shown to people and taken from them: both 1-based. Half-open ends everywhere.
+A line that is ASCII has one column for all units, so conversion looks at the few other lines only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+
+class ColumnMap:
+    """Turns byte columns of one document into UTF-16 columns.
+
+    `lines` are the document's lines as bytes, split at newline as tree-sitter and LSP count them.
+    """
+
+    __slots__ = ("_lines", "_wide")
+
+    def __init__(self, source: bytes) -> None:
+        self._wide: bool = not source.isascii()
+        self._lines: list[bytes] = source.split(b"\n") if self._wide else []
+
+    @property
+    def is_identity(self) -> bool:
+        """True where every column means the same in bytes and in UTF-16 (an ASCII document)."""
+        return not self._wide
+
+    def utf16(self, line: int, col_utf8: int) -> int:
+        """UTF-16 column of a byte column; bytes that are no UTF-8 count as one unit each."""
+        if not self._wide:
+            return col_utf8
+        prefix = self._lines[line][:col_utf8] if line < len(self._lines) else b""
+        if prefix.isascii():
+            return col_utf8
+        return len(prefix.decode("utf-8", "surrogateescape").encode("utf-16-le", "surrogatepass")) // 2
+
+
+def utf16_to_index(line_text: str, col: int) -> int:
+    """Index into a Python string of a UTF-16 column; a column past the end gives the length."""
+    if line_text.isascii():
+        return min(col, len(line_text))
+    units = 0
+    for index, char in enumerate(line_text):
+        if units >= col:
+            return index
+        units += 2 if ord(char) > 0xFFFF else 1
+    return len(line_text)
+
+
+def index_to_utf16(line_text: str, index: int) -> int:
+    """UTF-16 column of an index into a Python string."""
+    prefix = line_text[:index]
+    return len(prefix) if prefix.isascii() else len(prefix.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def blob_digest(content: bytes) -> str:
+    """Git's own name of this content (SHA-1 object format), so that digests can be compared with trees."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
