@@ -19,7 +19,9 @@ from typing import NamedTuple
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _ENVIRONMENT_NAMES = (".venv", "venv", "env", ".env")
 _TEST_FILE = re.compile(r"(?:test_[^/]*|[^/]*_test|tests|conftest)\.py\Z")
-_TYPESHED = re.compile(r"(?:^|/)(?:typeshed|typeshed-fallback|typeshed_fallback|vendored/typeshed)(?:/[0-9a-f]{40})?/(stdlib|stubs/([^/]+))/(.+)\Z")
+_TYPESHED = re.compile(
+    r"(?:^|/)(?:typeshed|typeshed-fallback|typeshed_fallback|vendored/typeshed)(?:/[0-9a-f]{40})?/(stdlib|stubs/([^/]+))/(.+)\Z"
+)
 _STDLIB = re.compile(r"/lib/python(\d+\.\d+)/(?!site-packages/|dist-packages/)(.+)\Z")
 _SITE = re.compile(r"^(.*/(?:site|dist)-packages)/(.+)\Z")
 

@@ -110,7 +110,7 @@ def attributes(root: Path, paths: Iterable[str]) -> Mapping[str, str]:
 
 
 def _as_file(text: str):  # noqa: ANN202
-    file = tempfile.TemporaryFile()  # noqa: SIM115  (git reads it as stdin, then it goes)
+    file = tempfile.TemporaryFile()
     file.write(text.encode("utf-8", "surrogateescape"))
     file.seek(0)
     return file

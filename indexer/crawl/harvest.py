@@ -228,9 +228,7 @@ class _Targets:
         return known
 
 
-def _add_occurrences(
-    facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, surroundings: Surroundings
-) -> set[int]:
+def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, surroundings: Surroundings) -> set[int]:
     """Rows of all tokens; returns the tokens that nobody could resolve."""
     tokens = syntax.tokens
     lines, cols, ends, names, roles_column, enclosings, evidences, symbols, target_column = facts.tables["occurrences"]
@@ -254,9 +252,7 @@ def _add_occurrences(
             extra = Evidence.INFERRED if roles & fixture else Evidence.CALLEE_TYPE
             if roles & (call | fixture):
                 own = syntax.symbols[symbol].selection
-                rows += [
-                    (extra, -1, targets.number(place)) for place in found if (place[1], place[2]) != (own.line, own.col)
-                ]
+                rows += [(extra, -1, targets.number(place)) for place in found if (place[1], place[2]) != (own.line, own.col)]
         else:
             evidence = Evidence.DEFINITION if tokens.ask[token] else Evidence.SAME_BINDING
             rows += [(evidence, -1, targets.number(place)) for place in found]
@@ -337,7 +333,7 @@ def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str
             status = CoverageStatus.LOST
             statuses.append(status)
         elif tally.asked == 0:
-            status = CoverageStatus.SKIPPED if method == HOVER or method == DIAGNOSTIC else CoverageStatus.EMPTY
+            status = CoverageStatus.SKIPPED if method in (HOVER, DIAGNOSTIC) else CoverageStatus.EMPTY
         else:
             status = CoverageStatus.DONE if tally.answered else CoverageStatus.EMPTY
             statuses.append(status)

@@ -86,9 +86,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Seque
             if stamp is not None:
                 stamps[path] = stamp
         if reason is None:
-            documents.append(
-                PlannedDocument(path=path, language=language, digest=blob_digest(content), size_bytes=len(content))
-            )
+            documents.append(PlannedDocument(path=path, language=language, digest=blob_digest(content), size_bytes=len(content)))
         else:
             skipped.append(Skipped(path=path, reason=reason, language=language))
     folders: dict[str, int] = {}

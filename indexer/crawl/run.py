@@ -106,9 +106,7 @@ def crawl(root: Path, config: Config, watcher: Watcher, *, full: bool = False, e
 
 
 class _Run:
-    def __init__(
-        self, home: Home, config: Config, watcher: Watcher, full: bool, environment: Mapping[str, str], started: float
-    ) -> None:
+    def __init__(self, home: Home, config: Config, watcher: Watcher, full: bool, environment: Mapping[str, str], started: float) -> None:
         self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
         self.environment = environment
         self.totals = _Totals()
@@ -197,9 +195,7 @@ class _Run:
 
     # ---- crawling
 
-    def _crawl_units(
-        self, units: Sequence[Unit], folder: Path, server: FoundServer, project: python_project.PythonProject
-    ) -> list[Path]:
+    def _crawl_units(self, units: Sequence[Unit], folder: Path, server: FoundServer, project: python_project.PythonProject) -> list[Path]:
         shards: list[Path] = []
         todo: list[tuple[Unit, Path]] = []
         for unit in units:
@@ -215,7 +211,9 @@ class _Run:
         if not todo:
             count = 1
         else:
-            count = self.config.jobs or min(_MAX_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+            count = self.config.jobs or min(
+                _MAX_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            )
         pool = _Pool(max(1, min(count, len(todo) or 1)))
         try:
             pool.spawn()
@@ -327,8 +325,8 @@ class _Run:
             leftover.unlink(missing_ok=True)
         finished = datetime.now(UTC)
         run_row = {
-            "started": begun,
-            "finished": finished,
+            "started": begun.replace(tzinfo=None),  # UTC
+            "finished": finished.replace(tzinfo=None),
             "commit_sha": checkout.commit,
             "dirty": checkout.dirty,
             "lspidx_version": distribution_version("lspidx"),
@@ -358,6 +356,8 @@ class _Run:
             meta={"commit": checkout.commit, "dirty": str(checkout.dirty).lower(), "recipe": recipe, "generation": str(number)},
         )
         existing = [shard for shard in shards if shard.is_file()]
+        if plan.documents and len({path for path, method, _ in totals.lost if method == harvest.DEFINITION}) == len(plan.documents):
+            raise ServerError(f"every document was lost ({totals.lost[0][2]}); nothing was published, see {self.home.log_file}")
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         counts = merge.build(built, existing, around, memory_mb=_MERGE_MEMORY_MB, threads=min(threads, 4))
         lost = Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)
@@ -410,7 +410,8 @@ class _Worker:
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C reaches the parent only, which then ends its workers
         )
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.input = self.process.stdin
         self.output = self.process.stdout
         self.buffer = b""

@@ -133,7 +133,20 @@ _job_decoder = msgspec.json.Decoder(Job | ExternalJob)
 class _Document:
     """A document while it is crawled."""
 
-    __slots__ = ("answers", "asked_all", "attempt", "open", "path", "planned", "published", "questions", "source", "syntax", "uri", "uri_json")
+    __slots__ = (
+        "answers",
+        "asked_all",
+        "attempt",
+        "open",
+        "path",
+        "planned",
+        "published",
+        "questions",
+        "source",
+        "syntax",
+        "uri",
+        "uri_json",
+    )
 
     def __init__(self, planned: PlannedDocument, root: str) -> None:
         self.planned = planned
@@ -269,7 +282,7 @@ class Crawler:
         return Hello(
             server_name=session.server_name,
             server_version=session.server_version,
-            capabilities={**session.capabilities, **{method: True for method in sorted(session.registered)}},
+            capabilities={**session.capabilities, **dict.fromkeys(sorted(session.registered), True)},
             position_encoding=session.position_encoding,
             pid=client.pid,
             messages=self._server_messages,
@@ -664,9 +677,7 @@ class Crawler:
                     "package_version": external.version,
                 }
             )
-            harvest.add_symbols(
-                facts, external.key, external.module, kept, {}, (external.manager, external.package, external.version)
-            )
+            harvest.add_symbols(facts, external.key, external.module, kept, {}, (external.manager, external.package, external.version))
             for ordinal, position in meant:
                 for column, value in zip(facts.tables["extra_ranges"], (ordinal, *position), strict=True):
                     column.append(value)

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from indexer.drive.process import ServerProcess
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp.session import Answer, Notification, Session, State
-from indexer.drive.process import ServerProcess
 
 _START_TIMEOUT_S = 60
 _STOP_TIMEOUT_S = 2
@@ -91,7 +91,7 @@ class Client:
             if self.session.state is State.READY:
                 self.session.shutdown()
                 deadline = time.monotonic() + _STOP_TIMEOUT_S
-                while self.session.state is State.CLOSING and time.monotonic() < deadline:
+                while not self.session.closed and time.monotonic() < deadline:
                     self.session.receive(self._process.exchange(self.session.outgoing, 0.2))
                 self._process.exchange(self.session.outgoing, 0.05)
                 self._process.wait(0.2)

@@ -47,7 +47,7 @@ class ServerProcess:
 
     def __init__(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str]) -> None:
         self.command = list(command)
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)
+        self._stderr = tempfile.TemporaryFile()
         try:
             self._process = subprocess.Popen(
                 self.command,
@@ -63,7 +63,8 @@ class ServerProcess:
         except (FileNotFoundError, PermissionError) as error:
             self._stderr.close()
             raise ServerMissing(f"cannot start '{command[0]}': {error.strerror}; see: lspidx doctor") from error
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._in = self._process.stdin.fileno()
         self._out = self._process.stdout.fileno()
         for descriptor in (self._in, self._out):

@@ -107,6 +107,11 @@ class Session:
                 self._serve(message.id, message.method, message.params)
         return events
 
+    @property
+    def closed(self) -> bool:
+        """Whether the server has agreed to end."""
+        return self.state is State.CLOSED
+
     def supports(self, capability: str) -> bool:
         """Declared at start, e.g. `definitionProvider`, or registered later, e.g. `textDocument/diagnostic`."""
         value = self.capabilities.get(capability)

@@ -1,1 +1,4 @@
-"""Facts at rest: Parquet shards (`shard`), the DuckDB index made of them (`merge`), its publication (`generations`), its checks (`lint`)."""
+"""Facts at rest.
+
+`shard`: Parquet as the crawl wrote it. `merge`: one DuckDB index made of shards. `generations`: its publication. `lint`: its checks.
+"""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from indexer.errors import Locked, NoIndex
@@ -66,7 +66,7 @@ class Home:
         return path
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Generator[None]:
         """Holds the writer's lock; the system frees it when the process ends, however it ends.
 
         Raises:
@@ -111,7 +111,10 @@ class Home:
     def clean(self, keep_shards: str) -> None:
         """Removes leftovers of killed runs, old generations and the shards of other recipes. Holds the lock."""
         for leftover in self.databases.glob("tmp-*"):
-            leftover.unlink(missing_ok=True)
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink(missing_ok=True)
         current = self.current()
         files = sorted(self.databases.glob("gen-*.duckdb"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
         kept = [file for file in files if file == current] + [file for file in files if file != current][: _KEEP - 1]

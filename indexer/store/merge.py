@@ -36,12 +36,13 @@ def connect(path: Path, *, read_only: bool, memory_mb: int = 512, threads: int =
     config: dict[str, Any] = {
         "threads": threads,
         "memory_limit": f"{memory_mb}MB",
-        "temp_directory": str(path.parent / "spill"),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
     if read_only:
         config["enable_external_access"] = False
+    else:
+        config["temp_directory"] = str(path.parent / "tmp-spill")
     return duckdb.connect(str(path), read_only=read_only, config=config)
 
 
@@ -92,7 +93,9 @@ def _add_labels(connection: duckdb.DuckDBPyConnection) -> None:
         "evidence",
         {"evidence": pa.array([int(e) for e in Evidence], pa.uint8()), "label": pa.array([e.label for e in Evidence])},
     )
-    used = [row[0] for row in connection.execute("SELECT DISTINCT roles FROM occ UNION SELECT DISTINCT roles FROM refs ORDER BY 1").fetchall()]
+    used = [
+        row[0] for row in connection.execute("SELECT DISTINCT roles FROM occ UNION SELECT DISTINCT roles FROM refs ORDER BY 1").fetchall()
+    ]
     _insert(
         connection,
         "role_set",

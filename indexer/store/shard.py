@@ -97,9 +97,7 @@ class DocumentFacts:
     """One document's row: `header` by HEADER, `tables[name]` a list of columns in the order of TABLES[name]."""
 
     header: dict[str, Any]
-    tables: dict[str, list[list[Any]]] = field(
-        default_factory=lambda: {name: [[] for _ in columns] for name, columns in TABLES.items()}
-    )
+    tables: dict[str, list[list[Any]]] = field(default_factory=lambda: {name: [[] for _ in columns] for name, columns in TABLES.items()})
 
 
 def write_shard(path: Path, documents: Sequence[DocumentFacts]) -> None:

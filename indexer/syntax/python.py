@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import builtins
 import re
+import unicodedata
 from typing import Any
 
 import tree_sitter
@@ -131,6 +132,7 @@ class _Walk:
         self.has_star = False
         self.stack: list[tuple[Any, _Scope, int]] = []
         self.scopes: list[_Scope] = []
+        self.dropped: set[int] = set()  # symbols that turned out to be another one
 
     def scope(self, kind: int, parent: _Scope | None, symbol: int) -> _Scope:
         made = _Scope(kind, parent, symbol)
@@ -146,9 +148,12 @@ class _Walk:
         utf16 = self.columns.utf16
         return Span(line, utf16(line, col), end_line, utf16(end_line, end_col))
 
-    def token(self, node: Any, scope: _Scope, roles: int, name: str = "", enclosing: int = -1) -> int:
+    def token(self, node: Any, scope: _Scope, roles: int, name: str = "", *, start: int = -1) -> int:
+        """Records an identifier; `start` is its place in the source where `node` belongs to another tree."""
         line, col = node.start_point
-        start, end = node.start_byte, node.end_byte
+        end = node.end_byte - node.start_byte
+        start = node.start_byte if start < 0 else start
+        end += start
         tokens = self.tokens
         index = len(tokens.line)
         tokens.line.append(line)
@@ -158,10 +163,10 @@ class _Walk:
         else:
             tokens.col.append(self.columns.utf16(line, col))
             tokens.end_col.append(self.columns.utf16(line, col + end - start))
-        tokens.name.append(name or self.source[start:end].decode("utf-8", "replace"))
+        tokens.name.append(name or _name(self.source[start:end]))
         tokens.up.append(0)
         tokens.roles.append(roles)
-        tokens.enclosing.append(scope.symbol if enclosing < 0 else enclosing)
+        tokens.enclosing.append(scope.symbol)
         tokens.symbol.append(ASK)
         tokens.same_as.append(-1)
         tokens.ask.append(False)
@@ -207,9 +212,7 @@ class _Walk:
         self, name: str, kind: SymbolKind, container: int, span: Span, selection: Span, flags: SymbolFlag, signature: str = ""
     ) -> int:
         self.symbols.append(
-            Definition(
-                name=name, kind=kind, container=container, span=span, selection=selection, flags=flags, signature=signature
-            )
+            Definition(name=name, kind=kind, container=container, span=span, selection=selection, flags=flags, signature=signature)
         )
         return len(self.symbols) - 1
 
@@ -240,6 +243,7 @@ class _Walk:
                 passed = roles & _ANNOTATION | _READ
                 for child in reversed(node.named_children):
                     stack.append((child, scope, passed))
+        self.join_nonlocals()
         self.name_bindings(module)
         self.resolve()
         self.mark_exported(module)
@@ -273,7 +277,7 @@ class _Walk:
             index = self.token(name, scope, roles)
             self.attributes.append((index, value, scope, bool(roles & _CALL)))
             if roles & _WRITE and value is not None and value.kind_id == _K_IDENTIFIER:
-                owner = self.self_owner(value.text.decode("utf-8", "replace"), scope)
+                owner = self.self_owner(_name(value.text), scope)
                 if owner >= 0:
                     self.members.setdefault((owner, self.tokens.name[index]), []).append(index)
         self.push(value, scope, roles & _ANNOTATION | _READ)
@@ -298,6 +302,8 @@ class _Walk:
         self.push(function, scope, roles & (_ANNOTATION | _DECORATOR) | _READ | _CALL)
         if arguments is None:
             return
+        if scope.kind == _MODULE_SCOPE and function is not None and function.text in (b"__all__.extend", b"__all__.append"):
+            self.export_list(arguments, scope)
         if arguments.kind_id != _K_ARGUMENT_LIST:  # f(x for x in y)
             self.push(arguments, scope)
             return
@@ -329,13 +335,25 @@ class _Walk:
         decorators = [child for child in node.named_children if child.kind_id == _K_DECORATOR]
         for decorator in reversed(decorators):
             for child in decorator.named_children:
-                self.push(child, scope, _READ | _DECORATOR)
+                if child.kind_id == _K_ATTRIBUTE and child.text.endswith((b".setter", b".getter", b".deleter")):
+                    self.accessor(child, scope)
+                else:
+                    self.push(child, scope, _READ | _DECORATOR)
         if definition is None:
             return
         if definition.kind_id == _K_FUNCTION:
             self.define_function(definition, scope, decorators, node)
         elif definition.kind_id == _K_CLASS:
             self.define_class(definition, scope, decorators, node)
+
+    def accessor(self, node: Any, scope: _Scope) -> None:
+        """`@p.setter` names the property without reading its value."""
+        value, name = node.child_by_field_name("object"), node.child_by_field_name("attribute")
+        if value.kind_id != _K_IDENTIFIER:
+            self.push(node, scope, _READ | _DECORATOR)
+            return
+        self.read(value, scope, _MENTION)
+        self.attributes.append((self.token(name, scope, _READ | _DECORATOR), value, scope, False))
 
     def decorator_names(self, decorators: list[Any]) -> list[str]:
         names: list[str] = []
@@ -377,9 +395,7 @@ class _Walk:
         else:
             kind = SymbolKind.FUNCTION
         body = node.child_by_field_name("body")
-        ordinal = self.define_or_merge(
-            name, kind, scope, whole, name_node, flags, self.signature(node, body), self.docstring(body), index
-        )
+        ordinal = self.define_or_merge(name, kind, scope, whole, name_node, flags, self.signature(node, body), self.docstring(body), index)
         outer = scope
         type_parameters = node.child_by_field_name("type_parameters")
         if type_parameters is not None:
@@ -394,7 +410,7 @@ class _Walk:
             if in_class and SymbolFlag.STATIC not in flags:
                 first = parameters.named_children[0] if parameters.named_child_count else None
                 if first is not None and first.kind_id in (_K_IDENTIFIER, _K_TYPED_PARAMETER):
-                    inner.self_name = first.text.split(b":", 1)[0].strip().decode("utf-8", "replace")
+                    inner.self_name = _name(first.text.split(b":", 1)[0].strip())
                     inner.self_owner = scope.symbol
         self.push(body, inner)
         self.push(node.child_by_field_name("return_type"), outer)
@@ -457,7 +473,8 @@ class _Walk:
     ) -> int:
         """The symbol of this scope and name; a second `def` of it becomes a further range of the same symbol.
 
-        An implementation replaces its overloads as the primary definition; otherwise the first one stays.
+        An implementation replaces its overloads as the primary definition, and a `def` or `class` replaces an assignment
+        (`A = None` above `class A`); otherwise the first one stays.
         """
         binding = self.use_binding[token]
         span, selection = self.span(whole), self.span(name_node)
@@ -469,7 +486,8 @@ class _Walk:
             self.symbols[binding.symbol].documentation = documentation
             return binding.symbol
         symbol = self.symbols[binding.symbol]
-        if SymbolFlag.OVERLOADED in symbol.flags and SymbolFlag.OVERLOADED not in flags:
+        assigned = symbol.kind in (SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD, SymbolKind.ENUM_MEMBER)
+        if assigned or (SymbolFlag.OVERLOADED in symbol.flags and SymbolFlag.OVERLOADED not in flags):
             symbol.extra_ranges.append(symbol.span)
             symbol.span, symbol.selection, symbol.kind = span, selection, kind
             symbol.signature = signature
@@ -530,7 +548,7 @@ class _Walk:
             kind = node.kind_id
             if kind in (_K_GLOBAL, _K_NONLOCAL):
                 for child in node.named_children:
-                    scope.declared[child.text.decode("utf-8", "replace")] = module if kind == _K_GLOBAL else None
+                    scope.declared[_name(child.text)] = module if kind == _K_GLOBAL else None
             elif kind not in (_K_FUNCTION, _K_CLASS, _K_LAMBDA):
                 stack.extend(node.named_children)
 
@@ -589,9 +607,7 @@ class _Walk:
                 binding = self.use_binding[index]
                 if binding.symbol < 0:
                     span = self.span(child)
-                    binding.symbol = self.define(
-                        self.tokens.name[index], SymbolKind.TYPE_PARAMETER, owner, span, span, SymbolFlag.LOCAL
-                    )
+                    binding.symbol = self.define(self.tokens.name[index], SymbolKind.TYPE_PARAMETER, owner, span, span, SymbolFlag.LOCAL)
             elif child.type == "constrained_type":  # T: bound
                 inner = child.named_children
                 if inner:
@@ -634,9 +650,12 @@ class _Walk:
             self.push(annotation, scope)
         if left is None:
             return
+        if right is None and left.kind_id == _K_TUPLE_PATTERN:  # `(x): int` binds nothing
+            self.push(left, scope)
+            return
         if left.kind_id == _K_IDENTIFIER and left.text == b"__all__" and scope.kind == _MODULE_SCOPE:
             self.export_list(right, scope)
-        self.target(left, scope, whole=node, declares=annotation is not None or right is not None)
+        self.target(left, scope, whole=node)
 
     def augmented(self, node: Any, scope: _Scope, roles: int) -> None:
         left = node.child_by_field_name("left")
@@ -648,7 +667,7 @@ class _Walk:
             self.export_list(right, scope)
         self.target(left, scope, whole=node, extra=_READ)
 
-    def target(self, node: Any, scope: _Scope, *, whole: Any = None, extra: int = 0, declares: bool = True) -> None:
+    def target(self, node: Any, scope: _Scope, *, whole: Any = None, extra: int = 0) -> None:
         """An assignment target: names bind, attributes and subscripts are written through."""
         stack = [node]
         while stack:
@@ -785,7 +804,9 @@ class _Walk:
         while stack:
             child = stack.pop()
             if child.kind_id == _K_IDENTIFIER:
-                self.read(child, scope, _DELETE)
+                index = self.read(child, scope, _DELETE)
+                if scope.kind in (_FUNCTION_SCOPE, _CLASS_SCOPE) and self.tokens.name[index] not in scope.declared:
+                    scope.bindings.setdefault(self.tokens.name[index], _Binding(scope))  # `del x` makes x local
             elif child.kind_id == _K_ATTRIBUTE:
                 self.attribute(child, scope, _DELETE)
             elif child.kind_id == _K_SUBSCRIPT:
@@ -873,6 +894,9 @@ class _Walk:
 
     def type_alias(self, node: Any, scope: _Scope, roles: int) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is not None and left.named_child_count and left.named_children[0].kind_id not in (_K_IDENTIFIER, _K_GENERIC_TYPE):
+            self.type_call(node, left.named_children[0], right, scope)
+            return
         target = left
         while target is not None and target.kind_id != _K_IDENTIFIER and target.named_child_count:
             target = target.named_children[0]
@@ -887,15 +911,36 @@ class _Walk:
             self.target(target, scope, whole=node)
         self.push(right, inner, _READ | _ANNOTATION)
 
+    def type_call(self, node: Any, left: Any, right: Any, scope: _Scope) -> None:
+        """`type(x).y = 1` and `type[0] = 1`, which the grammar takes for the alias of a type called `(x).y`."""
+        annotation = None
+        if left.kind_id == _K_CONSTRAINED_TYPE and left.named_child_count == 2:  # type(x).y: int = 1
+            left, annotation = left.named_children
+            left = left.named_children[0] if left.kind_id == _K_TYPE and left.named_child_count else left
+        self.push(right.named_children[0] if right is not None and right.named_child_count else right, scope)
+        self.push(annotation, scope)
+        called = self.source[left.start_byte : left.start_byte + 1] == b"("
+        self.read(node.children[0], scope, _READ | _CALL if called else _READ)
+        if left.kind_id == _K_ATTRIBUTE:
+            self.attribute(left, scope, _WRITE)
+        else:
+            self.push(left, scope)
+
+    def old_statement(self, node: Any, scope: _Scope, roles: int) -> None:
+        """`print >> f, x`: Python 2's statement, and an expression about the name `print` in Python 3. `exec` likewise."""
+        self.read(node.children[0], scope, _READ)
+        for child in reversed(node.named_children):
+            self.push(child, scope)
+
     def string(self, node: Any, scope: _Scope, roles: int) -> None:
         """f-strings hold expressions; in an annotation, a plain string *is* an expression."""
         if node.named_child_count:
             for child in reversed(node.named_children):
                 if child.kind_id == _K_INTERPOLATION:
                     self.push(child, scope)
-        if roles & _ANNOTATION and self.columns.is_identity:
+        if roles & _ANNOTATION:
             match = _SIMPLE_STRING.match(node.text)
-            if match:
+            if match and not _is_plain_argument(node):
                 self.string_annotation(node, match.group(2), scope)
 
     def string_annotation(self, node: Any, text: bytes, scope: _Scope) -> None:
@@ -912,8 +957,7 @@ class _Walk:
             if kind == _K_IDENTIFIER:
                 parent = child.parent
                 attribute = parent.child_by_field_name("attribute") if parent.kind_id == _K_ATTRIBUTE else None
-                index = self.token(child, scope, _READ | _ANNOTATION)
-                self.starts[index] = child.start_byte + shift
+                index = self.token(child, scope, _READ | _ANNOTATION, _name(child.text), start=child.start_byte + shift)
                 if attribute is not None and attribute.start_byte == child.start_byte:
                     self.tokens.ask[index] = True
                 else:
@@ -922,6 +966,38 @@ class _Walk:
                 stack.extend(reversed(child.named_children))
 
     # ---- names to symbols
+
+    def join_nonlocals(self) -> None:
+        """`nonlocal x` may stand above the outer function's own `x = …`: what it bound meanwhile joins the outer binding."""
+        replaced: dict[int, int] = {}
+        for scope in self.scopes:  # outer ones first
+            for name, target in scope.declared.items():
+                own = scope.bindings.get(name)
+                home = None if target is not None or own is None else self.nonlocal_home(name, scope)
+                if own is None or home is None:
+                    continue
+                binding = home.bindings[name]
+                binding.kinds |= own.kinds
+                binding.tokens += own.tokens
+                binding.import_key |= own.import_key
+                for token in own.tokens:
+                    self.use_binding[token] = binding
+                if binding.symbol < 0:
+                    binding.symbol = own.symbol
+                    if own.symbol >= 0:
+                        self.symbols[own.symbol].container = home.symbol
+                elif own.symbol >= 0:
+                    replaced[own.symbol] = binding.symbol
+                del scope.bindings[name]
+        if not replaced:
+            return
+        self.dropped = set(replaced)
+        for symbol in self.symbols:
+            symbol.container = replaced.get(symbol.container, symbol.container)
+        self.tokens.enclosing = [replaced.get(ordinal, ordinal) for ordinal in self.tokens.enclosing]
+        self.bases = [(replaced.get(owner, owner), token) for owner, token in self.bases]
+        for owner, name in [key for key in self.members if key[0] in replaced]:
+            self.members.setdefault((replaced[owner], name), []).extend(self.members.pop((owner, name)))
 
     def name_bindings(self, module: _Scope) -> None:
         """Attributes assigned through `self` become fields of their class, unless its body declares them."""
@@ -1020,7 +1096,7 @@ class _Walk:
                     return home.bindings[name]
             elif (binding := own.bindings.get(name)) is not None and (own.kind != _CLASS_SCOPE or first):
                 # A class body reads the outer name until its own is bound.
-                if own.kind != _CLASS_SCOPE or min(self.starts[token] for token in binding.tokens) < use.start:
+                if own.kind != _CLASS_SCOPE or min((self.starts[token] for token in binding.tokens), default=-1) < use.start:
                     return binding
             first = first and own.kind == _TYPE_SCOPE
             own = own.parent
@@ -1033,7 +1109,7 @@ class _Walk:
             last = node.child_by_field_name("attribute")
             if last is None:
                 return None
-            path.append(last.text.decode("utf-8", "replace"))
+            path.append(_name(last.text))
             node = node.child_by_field_name("object")
         if node is None or node.kind_id != _K_IDENTIFIER:
             return None
@@ -1069,7 +1145,8 @@ class _Walk:
         """Symbols as an outline lists them: each before its members, members by position."""
         members: list[list[int]] = [[] for _ in self.symbols]
         for ordinal, symbol in enumerate(self.symbols[1:], 1):
-            members[symbol.container].append(ordinal)
+            if ordinal not in self.dropped:
+                members[symbol.container].append(ordinal)
         order: list[int] = []
         stack = [0]
         while stack:
@@ -1086,7 +1163,7 @@ class _Walk:
         for new, old in enumerate(order):
             new_token[old] = new
         symbol_order = self.outline_order()
-        new_symbol = [0] * len(symbol_order)
+        new_symbol = [0] * len(self.symbols)
         for new, old in enumerate(symbol_order):
             new_symbol[old] = new
         result = Tokens()
@@ -1112,6 +1189,30 @@ class _Walk:
             line_count=line_count,
             error_lines=sorted(set(self.errors)),
         )
+
+
+def _name(text: bytes) -> str:
+    """An identifier as Python compares it: normalized, so that `ﬁ` and `fi` are one name."""
+    name = text.decode("utf-8", "replace")
+    return name if name.isascii() else unicodedata.normalize("NFKC", name)
+
+
+def _is_plain_argument(node: Any) -> bool:
+    """Whether a string in an annotation is no forward reference: in `Literal["x"]`, or metadata in `Annotated[int, "x"]`."""
+    child, outer = node, node.parent
+    while outer is not None and outer.kind_id not in (_K_SUBSCRIPT, _K_GENERIC_TYPE):
+        if outer.kind_id in (_K_EXPRESSION_STATEMENT, _K_FUNCTION):
+            return False
+        if outer.kind_id == _K_TYPE or outer.named_child_count == 1:
+            child = outer
+        outer = outer.parent
+    if outer is None:
+        return False
+    head = outer.text.split(b"[", 1)[0].rstrip().rsplit(b".", 1)[-1]
+    if head == b"Annotated":
+        between = outer.text[: child.start_byte - outer.start_byte].split(b"[", 1)[-1]
+        return b"," in between
+    return head == b"Literal"
 
 
 def _is_first(binding: _Binding, token: int, starts: list[int]) -> bool:
@@ -1161,6 +1262,9 @@ _K_TYPED_PARAMETER = _kind("typed_parameter")
 _K_TYPED_DEFAULT_PARAMETER = _kind("typed_default_parameter")
 _K_LIST_SPLAT_PATTERN = _kind("list_splat_pattern")
 _K_DICTIONARY_SPLAT_PATTERN = _kind("dictionary_splat_pattern")
+_K_GENERIC_TYPE = _kind("generic_type")
+_K_TYPE = _kind("type")
+_K_CONSTRAINED_TYPE = _kind("constrained_type")
 _K_TUPLE_PATTERN = _kind("tuple_pattern")
 _K_FOR_IN_CLAUSE = _kind("for_in_clause")
 _K_ALIASED_IMPORT = _kind("aliased_import")
@@ -1214,6 +1318,8 @@ _HANDLERS = {
     _kind("type"): _Walk.type_,
     _kind("type_alias_statement"): _Walk.type_alias,
     _K_STRING: _Walk.string,
+    _kind("print_statement"): _Walk.old_statement,
+    _kind("exec_statement"): _Walk.old_statement,
     _K_GLOBAL: _Walk.declaration_names,
     _K_NONLOCAL: _Walk.declaration_names,
 }

@@ -1,0 +1,65 @@
+# The door for people and CI. `make` prints the targets.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+DEMO := .demo
+DJANGO := django-5.2.9
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format lint types bench bench-quick self golden clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(STAMP)
+
+setup: $(STAMP) ## make .venv with lspidx, its pinned servers and the tools for developers
+
+demo: $(STAMP) ## index Django from the registry and ask it five questions
+	@mkdir -p $(DEMO)
+	@test -d $(DEMO)/$(DJANGO) || ( $(BIN)/python -m pip download --quiet --no-deps --no-binary :all: --dest $(DEMO) Django==5.2.9 && tar -xzf $(DEMO)/$(DJANGO).tar.gz -C $(DEMO) )
+	@test -d $(DEMO)/env || ( $(PYTHON) -m venv $(DEMO)/env && $(DEMO)/env/bin/python -m pip install --quiet asgiref==3.11.0 sqlparse==0.5.4 )
+	$(BIN)/lspidx index $(DEMO)/$(DJANGO)/django --python $(DEMO)/env
+	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django query callers get_object_or_404 --limit 3
+	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django query references AppConfig.get_models --limit 3
+	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django query hierarchy ListView --depth 2
+	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django query definition shortcuts.py:8:26
+	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django sql "SELECT path, count(*) AS calls FROM calls GROUP BY path ORDER BY calls DESC LIMIT 3"
+
+test: $(STAMP) ## run every test: behaviour, real servers, style, types, layers
+	$(BIN)/python -m pytest
+
+check: test ## what must pass before a change is handed in
+
+format: $(STAMP) ## write the code in the house's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(STAMP) ## style and layers only
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+types: $(STAMP) ## types only
+	$(BIN)/basedpyright
+
+bench: $(STAMP) ## compare with scip-python and ty: speed, memory, accuracy (needs npm; about 15 minutes)
+	$(BIN)/python -m ci.bench
+
+bench-quick: $(STAMP) ## the same on flask and django's package only
+	$(BIN)/python -m ci.bench --quick
+
+self: $(STAMP) ## index this repository and lint the result
+	$(BIN)/lspidx index .
+	$(BIN)/lspidx lint
+	$(BIN)/lspidx status
+
+golden: $(STAMP) ## write the golden files of the tests anew; review the diff
+	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q
+
+clean: ## remove what the targets made, but not the corpora of the benchmark
+	rm -rf .venv $(DEMO) .lspidx .pytest_cache .ruff_cache build *.egg-info

@@ -1,0 +1,1 @@
+"""What machines and maintainers run beside the product: benchmarks, continuous integration, releases."""

@@ -1,0 +1,81 @@
+"""The envelope of every answer: result, total, truncation, completeness, provenance; and the records that results are made of.
+
+Lines and columns are 1-based here, columns count UTF-16 code units, ends are exclusive: what editors show and what every tool takes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class Reason(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One reason why an answer may lack something. `code` is stable, `detail` a sentence, `paths` at most 20 of `count`."""
+
+    code: str
+    detail: str
+    count: int = 0
+    paths: list[str] = []
+
+
+class Completeness(msgspec.Struct, kw_only=True):
+    """`complete`: nothing that we know of is missing. `partial`: something is, see reasons. `unknown`: we cannot tell."""
+
+    status: Literal["complete", "partial", "unknown"]
+    reasons: list[Reason] = []
+
+
+class Provenance(msgspec.Struct, kw_only=True):
+    """Where the answer comes from. `commit` is empty outside git; `dirty` tells the work tree when it was indexed."""
+
+    source: Literal["index", "live"]
+    servers: list[str]
+    commit: str
+    dirty: bool
+    indexed_at: str
+    generation: int
+
+
+class SymbolRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A symbol as every tool prints it; `symbol` can be given back to any tool. `path` is a portable key if `external`."""
+
+    symbol: str
+    name: str
+    qualified_name: str
+    kind: str
+    path: str
+    line: int = 0
+    col: int = 0
+    end_line: int = 0
+    signature: str = ""
+    container: str = ""
+    external: bool = False
+    exported: bool = False
+    is_test: bool = False
+
+
+class Place(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A range in a document; `text` is the source line, where the file is still the one that was indexed."""
+
+    path: str
+    line: int
+    col: int
+    end_col: int = 0
+    text: str = ""
+
+
+class Answer(msgspec.Struct, kw_only=True):
+    """What a tool returns, for all five callers.
+
+    `query` repeats what was asked, with names resolved; `total` counts before `limit`; `next_cursor` continues.
+    """
+
+    tool: str
+    query: dict[str, Any]
+    result: Any
+    total: int
+    truncated: bool
+    completeness: Completeness
+    provenance: Provenance
+    next_cursor: str | None = None

@@ -1,0 +1,119 @@
+"""How far the work tree has moved on since the index was made: by stat, then by digest where stat differs.
+
+A new or deleted file changes the modification time of its folder, so no listing of the whole tree is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from indexer.text import blob_digest
+from query.index import Index
+
+MAX_STATS = 60_000
+"""Above so many files the check is left out and completeness says so."""
+
+MAX_READS = 500
+"""Files with a new time whose content is compared; more than that count as changed."""
+
+
+RECHECK_S = 1.0
+DIGESTS = "SELECT path, digest FROM document WHERE status <> 'external'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """`changed`, `deleted`, `new`: relative paths, sorted. `checked` is false where the tree is too large to look."""
+
+    changed: list[str] = field(default_factory=list[str])
+    deleted: list[str] = field(default_factory=list[str])
+    new: list[str] = field(default_factory=list[str])
+    checked: bool = True
+
+    @property
+    def paths(self) -> list[str]:
+        return sorted([*self.changed, *self.deleted, *self.new])
+
+
+def drift(index: Index) -> Drift:
+    """Compares the index with the work tree now, or at most RECHECK_S ago for a process that asks much."""
+    now = time.monotonic()
+    known: tuple[float, Drift] | None = index.kept.get("drift")
+    if known is not None and now - known[0] < RECHECK_S:
+        return known[1]
+    found = _look(index)
+    index.kept["drift"] = (time.monotonic(), found)
+    return found
+
+
+def _look(index: Index) -> Drift:
+    stamps = _stamps(index)
+    if len(stamps) > MAX_STATS:
+        return Drift(checked=False)
+    root = str(index.root) + os.sep
+    changed: list[str] = []
+    deleted: list[str] = []
+    reads = 0
+    for path, size, mtime_ns in stamps:
+        try:
+            status = os.stat(root + path)
+        except OSError:
+            deleted.append(path)
+            continue
+        if status.st_mtime_ns == mtime_ns and status.st_size == size:
+            continue
+        if status.st_size == size and reads < MAX_READS:
+            reads += 1
+            digests: dict[str, str] = index.keep("digests", lambda: dict(index.rows(DIGESTS)))
+            if _digest(root + path) == digests.get(path):
+                continue
+        changed.append(path)
+    return Drift(changed=sorted(changed), deleted=sorted(deleted), new=_new_files(index, root, {row[0] for row in stamps}))
+
+
+def is_as_indexed(index: Index, path: str) -> bool:
+    """Whether one document still has the content that was indexed: by stamp, else by digest."""
+    known: dict[str, tuple[int, int]] = index.keep("stamp of", lambda: {p: (size, mtime) for p, size, mtime in _stamps(index)})
+    try:
+        status = os.stat(index.root / path)
+    except OSError:
+        return False
+    if known.get(path) == (status.st_size, status.st_mtime_ns):
+        return True
+    digests: dict[str, str] = index.keep("digests", lambda: dict(index.rows(DIGESTS)))
+    return _digest(str(index.root / path)) == digests.get(path)
+
+
+def _stamps(index: Index) -> list[tuple[str, int, int]]:
+    stamps: list[tuple[str, int, int]] = index.keep("stamps", lambda: index.rows("SELECT path, size_bytes, mtime_ns FROM stamp"))
+    return stamps
+
+
+def _digest(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return blob_digest(file.read())
+    except OSError:
+        return ""
+
+
+def _new_files(index: Index, root: str, known: set[str]) -> list[str]:
+    """Files of a known language in folders that have changed; new folders show in the folder that holds them."""
+    suffixes = (".py", ".pyi")
+    skipped: set[str] = index.keep("skipped", lambda: {row[0] for row in index.rows("SELECT path FROM skipped")})
+    folders: dict[str, int] = index.keep("folders", lambda: dict(index.rows("SELECT path, mtime_ns FROM folder_stamp")))
+    found: list[str] = []
+    for folder, mtime_ns in folders.items():
+        try:
+            if os.stat(root + folder).st_mtime_ns == mtime_ns:
+                continue
+            with os.scandir(root + folder) as entries:
+                for entry in entries:
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    if entry.name.endswith(suffixes) and path not in known and path not in skipped and entry.is_file(follow_symlinks=False):
+                        found.append(path)
+        except OSError:
+            continue
+    return sorted(found)

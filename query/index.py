@@ -1,0 +1,122 @@
+"""A read-only handle on a published index.
+
+The file is opened without extensions and without access to anything but itself. A reader keeps the generation that it opened.
+DuckDB's Python wrapper costs 75 ms to import where its core costs 20, so the core module is taken first (store.md measured it;
+a test pins that it still has what we use).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from indexer.errors import IndexUnusable, NoIndex, VersionMismatch
+from indexer.store.generations import Home, find_home
+from indexer.store.schema import SCHEMA_VERSION
+
+try:
+    import _duckdb as duckdb  # pyright: ignore[reportMissingImports]
+except ImportError:  # the core module was renamed: slower to start, same answers
+    import duckdb
+
+_MEMORY_LIMIT = "1GB"
+
+
+class Index:
+    """An open index. Use it as a context manager, or leave closing to the end of the process."""
+
+    def __init__(self, home: Home, generation: Path) -> None:
+        self.home = home
+        self.root = home.root
+        self.generation = generation
+        config: dict[str, Any] = {
+            "threads": 1,  # faster than more for every point query
+            "memory_limit": _MEMORY_LIMIT,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "enable_external_access": False,
+        }
+        try:
+            self._connection: Any = duckdb.connect(str(generation), read_only=True, config=config)
+        except Exception as error:
+            raise IndexUnusable(f"'{generation.name}' cannot be opened: {error}; to make a new one: lspidx index --full") from error
+        self.kept: dict[str, Any] = {}
+        self.meta: dict[str, str] = dict(self._meta())
+        found = self.meta.get("schema_version", "?")
+        if found != str(SCHEMA_VERSION):
+            raise VersionMismatch(
+                f"'{generation.name}' has schema {found}, this lspidx reads {SCHEMA_VERSION}; to make a new one: lspidx index"
+            )
+
+    def _meta(self) -> list[tuple[str, str]]:
+        try:
+            return self._connection.execute("SELECT key, value FROM meta").fetchall()
+        except Exception as error:
+            raise IndexUnusable(f"'{self.generation.name}' is no index: {error}; to make a new one: lspidx index --full") from error
+
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` returned the first time: for facts of the index itself, which never change."""
+        if name not in self.kept:
+            self.kept[name] = make()
+        return self.kept[name]
+
+    def rows(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
+        """All rows of a statement; parameters by name (`$x`) or by order (`?`)."""
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def row(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> tuple[Any, ...] | None:
+        found = self.rows(sql, parameters)
+        return found[0] if found else None
+
+    def describe(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Column names and all rows, for `lspidx sql`.
+
+        Raises:
+            Exception: DuckDB's own error for a wrong statement.
+        """
+        cursor = self._connection.execute(sql)
+        names = [column[0] for column in cursor.description or ()]
+        return names, cursor.fetchall() if names else []
+
+    def manifest(self) -> dict[str, Any]:
+        """What the index covers, what made it and what is missing."""
+        try:
+            return json.loads(self.generation.with_suffix(".json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def open_index(path: str | Path = ".") -> Index:
+    """The index of the workspace at `path` or around it.
+
+    Raises:
+        NoIndex: there is none. VersionMismatch: another lspidx made it. IndexUnusable: it is damaged.
+    """
+    start = Path(path).resolve()
+    failure: IndexUnusable | None = None
+    for _ in range(5):  # a writer may replace the generation between looking and opening
+        home = find_home(start)
+        generation = home.current()
+        if generation is None:
+            continue
+        try:
+            return Index(home, generation)
+        except VersionMismatch:
+            raise
+        except IndexUnusable as error:
+            failure = error
+            if generation.is_file():
+                break
+    raise failure or NoIndex(f"no index in '{start}'; to make one: lspidx index")

@@ -1,0 +1,360 @@
+"""What a user may call a symbol, turned into the one symbol that is meant, or an error that lists the candidates.
+
+    Flask                      bare name
+    Flask.route  app.Flask.route  flask.app:Flask.route     dotted suffix of the qualified name
+    src/flask/app.py           the module in that file
+    src/flask/app.py:81        what is defined on that line
+    src/flask/app.py:81:7      what stands at that place (1-based, UTF-16)
+    file + position_pattern    `class @@Flask`: the place of the @@, which must match once
+    python pip flask …         a moniker, as every tool prints it
+
+Several fits are never settled by taking the first. Symbols of the workspace go before those of its dependencies.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, NamedTuple
+
+from indexer.errors import AmbiguousName, NameNotFound, UsageError
+from indexer.model import SymbolKind
+from indexer.text import index_to_utf16
+from query.answer import SymbolRecord
+from query.index import Index
+
+MAX_CANDIDATES = 20
+_PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::(?P<col>\d+))?$")
+_MARK = "@@"
+
+CARD = """
+    s.sym_id, s.moniker, s.name, s.qualified_name, s.kind, s.path, s.sel_line, s.sel_col, s.end_line, s.signature, s.container, s.flags,
+    s.is_test
+"""
+"""Columns of symbol_card, as `to_symbol` takes them."""
+
+_EXTERNAL, _LOCAL, _EXPORTED = 2048, 1, 4
+
+
+class Symbol(NamedTuple):
+    """A resolved symbol: the index's own id and what is printed of it."""
+
+    sym_id: int
+    record: SymbolRecord
+    is_local: bool
+
+
+class Position(NamedTuple):
+    """1-based place in a document of the index."""
+
+    path: str
+    line: int
+    col: int
+
+
+def to_symbol(row: tuple[Any, ...]) -> Symbol:
+    """From a row of CARD."""
+    sym_id, moniker, name, qualified, kind, path, line, col, end_line, signature, container, flags, is_test = row
+    external = bool(flags & _EXTERNAL)
+    record = SymbolRecord(
+        symbol=moniker,
+        name=name,
+        qualified_name=qualified,
+        kind=SymbolKind(kind).label,
+        path=path,
+        line=0 if external else line + 1,
+        col=0 if external else col + 1,
+        end_line=0 if external else end_line + 1,
+        signature=signature,
+        container=container,
+        external=external,
+        exported=bool(flags & _EXPORTED),
+        is_test=bool(is_test),
+    )
+    return Symbol(sym_id, record, bool(flags & _LOCAL))
+
+
+def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
+    """Records of many symbols in one statement."""
+    if not ids:
+        return {}
+    if len(ids) == 1:  # a constant reads one segment, a join builds a hash table first
+        return {row[0]: to_symbol(row) for row in index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id = ?", ids)}
+    rows = index.rows(f"SELECT {CARD} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_card s ON s.sym_id = u.id", {"ids": ids})
+    return {row[0]: to_symbol(row) for row in rows}
+
+
+def document_path(index: Index, path: str) -> str:
+    """A path as the index has it: relative to the root.
+
+    Raises:
+        UsageError: outside the workspace, a device or network path, or no document of the index.
+    """
+    if "\0" in path or path.startswith(("\\\\", "//")) or path[1:3] == ":\\":
+        raise UsageError(f"'{path}' is not a path inside the workspace")
+    root = str(index.root)
+    candidates = [path]
+    if os.path.isabs(path):
+        candidates = [os.path.relpath(path, root), os.path.relpath(os.path.realpath(path), os.path.realpath(root))]
+    else:
+        candidates.append(os.path.relpath(os.path.join(os.getcwd(), path), root))
+    normal = [os.path.normpath(candidate).replace(os.sep, "/") for candidate in candidates]
+    for candidate in normal:
+        if index.row("SELECT 1 FROM document WHERE path = ? AND status <> 'external'", [candidate]):
+            return candidate
+    if all(candidate == ".." or candidate.startswith("../") for candidate in normal):
+        raise UsageError(f"'{path}' is outside the workspace '{root}'")
+    skipped = index.row("SELECT reason FROM skipped WHERE path = ?", [normal[0]])
+    if skipped:
+        raise UsageError(f"'{normal[0]}' was skipped when the index was made: {skipped[0].replace('_', ' ')}")
+    near = index.rows(
+        "SELECT path FROM document WHERE status <> 'external' ORDER BY jaro_winkler_similarity(path, ?) DESC, path LIMIT 3", [normal[0]]
+    )
+    raise NameNotFound(f"no document '{normal[0]}' in the index; nearest: {', '.join(p for (p,) in near)}")
+
+
+def find_pattern(index: Index, path: str, pattern: str) -> Position:
+    """The place of the one `@@` of a pattern that must match the file exactly once.
+
+    Raises:
+        UsageError: not one mark, or no match, or several (then the message lists their lines).
+    """
+    if pattern.count(_MARK) != 1:
+        raise UsageError(f"position_pattern needs exactly one '{_MARK}', got '{pattern}'")
+    relative = document_path(index, path)
+    text = (index.root / relative).read_text(encoding="utf-8", errors="replace")
+    before, after = pattern.split(_MARK)
+    starts = [match.start() for match in re.finditer(re.escape(before + after), text)]
+    if len(starts) != 1:
+        lines = [str(text.count("\n", 0, start) + 1) for start in starts[:MAX_CANDIDATES]]
+        what = f"matches {len(starts)} times, on lines {', '.join(lines)}" if starts else "does not match"
+        raise UsageError(f"position_pattern '{pattern}' {what} in '{relative}'; it must match exactly once")
+    offset = starts[0] + len(before)
+    line_start = text.rfind("\n", 0, offset) + 1
+    line_text = text[line_start : text.find("\n", offset) if text.find("\n", offset) >= 0 else len(text)]
+    return Position(relative, text.count("\n", 0, offset) + 1, index_to_utf16(line_text, offset - line_start) + 1)
+
+
+def resolve(index: Index, name: str, *, path: str = "", line: int = 0, col: int = 0, position_pattern: str = "") -> Symbol:
+    """The symbol that is meant.
+
+    Args:
+        name: any of the forms at the top of this module; empty where `path` and a position are given instead.
+    Raises:
+        NameNotFound: nothing fits; the message has the nearest names.
+        AmbiguousName: several do; `.candidates` can be sent back as they are.
+        UsageError: neither a name nor a place, or a path that is none.
+    """
+    if position_pattern:
+        if not path:
+            raise UsageError("position_pattern needs a file_path")
+        return at_position(index, find_pattern(index, path, position_pattern))
+    if path and line:
+        relative = document_path(index, path)
+        return at_position(index, Position(relative, line, col)) if col else on_line(index, relative, line)
+    if not name:
+        raise UsageError("name a symbol, or give file_path with line and column, or file_path with position_pattern")
+    if " " in name.strip():
+        return by_moniker(index, name)
+    place = _PLACE.match(name)
+    if place:
+        relative = document_path(index, place["path"])
+        if place["col"]:
+            return at_position(index, Position(relative, int(place["line"]), int(place["col"])))
+        return on_line(index, relative, int(place["line"]))
+    if "/" in name or name.endswith((".py", ".pyi")):
+        return module_of(index, document_path(index, name))
+    return by_name(index, name)
+
+
+def by_moniker(index: Index, moniker: str) -> Symbol:
+    ids = [row[0] for row in index.rows("SELECT sym_id FROM symbol_key WHERE key = md5_number_lower(?)", [moniker])]
+    for symbol in symbols_by_id(index, ids).values():
+        if symbol.record.symbol == moniker:
+            return symbol
+    raise NameNotFound(f"no symbol '{moniker}' in this index")
+
+
+def module_of(index: Index, path: str) -> Symbol:
+    rows = index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.path = ? AND s.kind = 2", [path])
+    if not rows:
+        raise NameNotFound(f"'{path}' was lost in the crawl and has no symbols")
+    return to_symbol(rows[0])
+
+
+def by_name(index: Index, name: str) -> Symbol:
+    """A bare name or a dotted suffix."""
+    found = named(index, name)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NameNotFound(f"no symbol is called '{name}'{_hint(index, name)}")
+    raise ambiguous(name, found)
+
+
+def named(index: Index, name: str) -> list[Symbol]:
+    """All symbols that a bare or dotted name fits, workspace before dependencies, inherited members last."""
+    dotted = name.replace(":", ".").strip(".").removesuffix("()")
+    last = dotted.rpartition(".")[2]
+    rows = index.rows(
+        f"""
+        SELECT {CARD} FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id
+        WHERE n.lname = lower($last) AND n.name = $last
+          AND (s.qualified_name = $dotted OR suffix(s.qualified_name, '.' || $dotted))
+        ORDER BY n.refs DESC, s.sym_id
+        """,
+        {"last": last, "dotted": dotted},
+    )
+    found = [to_symbol(row) for row in rows]
+    own = [symbol for symbol in found if not symbol.record.external]
+    own = [symbol for symbol in own if not symbol.is_local] or own  # what stands inside a function is meant only if nothing else is
+    if own:
+        exact = [symbol for symbol in own if symbol.record.qualified_name == dotted]
+        return exact if len(exact) == 1 and "." in dotted else own
+    modules = index.rows(
+        f"""
+        SELECT {CARD} FROM symbol_card s
+        WHERE s.kind = 2 AND (s.qualified_name = $dotted OR suffix(s.qualified_name, '.' || $dotted))
+        ORDER BY s.sym_id
+        """,
+        {"dotted": dotted},
+    )
+    fitting = [to_symbol(row) for row in modules]
+    exact = [symbol for symbol in fitting if symbol.record.qualified_name == dotted]
+    inside = [symbol for symbol in exact or fitting if not symbol.record.external]
+    if inside:
+        return inside
+    inherited = _inherited(index, dotted) if "." in dotted else []
+    return inherited or found or exact or fitting
+
+
+def _inherited(index: Index, dotted: str) -> list[Symbol]:
+    """`Sub.method` where only an ancestor of Sub defines it: the nearest one that does."""
+    owner, _, member = dotted.rpartition(".")
+    classes = [symbol for symbol in named(index, owner) if symbol.record.kind in ("class", "interface", "enum")]
+    if len(classes) != 1:
+        return []
+    seen, frontier = {classes[0].sym_id}, [classes[0].sym_id]
+    while frontier and len(seen) < 500:
+        frontier = [
+            row[0]
+            for row in index.rows(
+                "SELECT DISTINCT e.super_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge e ON e.sub_id = u.id ORDER BY 1",
+                {"ids": frontier},
+            )
+            if row[0] not in seen
+        ]
+        seen.update(frontier)
+        rows = index.rows(
+            f"""
+            SELECT {CARD} FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id
+            WHERE n.lname = lower($member) AND n.name = $member AND list_contains($ids::INTEGER[], s.container_id)
+            """,
+            {"member": member, "ids": frontier},
+        )
+        if rows:
+            return [to_symbol(row) for row in rows]
+    return []
+
+
+def on_line(index: Index, path: str, line: int) -> Symbol:
+    """What is defined on a line; else the one symbol that the line refers to; else the definition around it."""
+    rows = index.rows(
+        f"""
+        SELECT {CARD} FROM symbol_card s
+        WHERE s.path = $path AND s.sel_line = $line AND s.kind <> 2 ORDER BY s.flags & 1, s.sel_col
+        """,
+        {"path": path, "line": line - 1},
+    )
+    found = [to_symbol(row) for row in rows]
+    visible = [symbol for symbol in found if not symbol.is_local] or found
+    callables = [
+        symbol
+        for symbol in visible
+        if symbol.record.kind in ("class", "function", "method", "constructor", "property", "enum", "interface")
+    ]
+    if len(callables or visible) > 1:
+        raise ambiguous(f"{path}:{line}", callables or visible)
+    if visible:
+        return (callables or visible)[0]
+    around = enclosing(index, path, line)
+    if around is None:
+        raise NameNotFound(f"nothing is defined on or around '{path}:{line}'")
+    return around
+
+
+def enclosing(index: Index, path: str, line: int, col: int = 0) -> Symbol | None:
+    """The innermost definition whose range holds a place; without a column, one that touches the line."""
+    rows = index.rows(
+        f"""
+        SELECT {CARD} FROM symbol_card s
+        JOIN symbol w ON w.sym_id = s.sym_id
+        WHERE s.path = $path AND s.kind IN (2, 5, 6, 7, 9, 10, 11, 12) AND w.start_line <= $line AND w.end_line >= $line
+          AND ($col = 0 OR ((w.start_line, w.start_col) <= ($line, $col - 1) AND ($line, $col - 1) < (w.end_line, w.end_col)))
+        ORDER BY w.start_line DESC, w.start_col DESC LIMIT 1
+        """,
+        {"path": path, "line": line - 1, "col": col},
+    )
+    return to_symbol(rows[0]) if rows else None
+
+
+def at_position(index: Index, position: Position) -> Symbol:
+    """The symbol of the identifier at a place.
+
+    Raises:
+        NameNotFound: no identifier there, or nobody knows what it means.
+        AmbiguousName: it has several meanings.
+    """
+    found = symbols_at(index, position)
+    if len(found) > 1:
+        raise ambiguous(f"{position.path}:{position.line}:{position.col}", found)
+    return found[0]
+
+
+def symbols_at(index: Index, position: Position) -> list[Symbol]:
+    """All meanings of the identifier at a place; raises NameNotFound as `at_position` does."""
+    rows = index.rows(
+        """
+        SELECT o.name, o.sym_id FROM occ o
+        WHERE o.doc_id = (SELECT doc_id FROM document WHERE path = $path) AND o.line = $line AND o.col <= $col AND $col <= o.end_col
+        ORDER BY o.col DESC, o.sym_id
+        """,
+        {"path": position.path, "line": position.line - 1, "col": position.col - 1},
+    )
+    where = f"{position.path}:{position.line}:{position.col}"
+    if not rows:
+        raise NameNotFound(f"no identifier at '{where}'")
+    name = rows[0][0]
+    ids = [sym_id for other, sym_id in rows if other == name and sym_id is not None]
+    if not ids:
+        raise NameNotFound(f"nobody could resolve '{name}' at '{where}'; why: lspidx status")
+    known = symbols_by_id(index, ids)
+    return [known[sym_id] for sym_id in ids]
+
+
+def ambiguous(asked: str, found: list[Symbol]) -> AmbiguousName:
+    candidates: list[dict[str, object]] = [
+        {
+            "symbol": symbol.record.symbol,
+            "send": f"{symbol.record.path}:{symbol.record.line}:{symbol.record.col}" if symbol.record.line else symbol.record.symbol,
+            "qualified_name": symbol.record.qualified_name,
+            "kind": symbol.record.kind,
+            "path": symbol.record.path,
+            "line": symbol.record.line,
+        }
+        for symbol in found[:MAX_CANDIDATES]
+    ]
+    return AmbiguousName(f"'{asked}' fits {len(found)} symbols; send one of these instead", candidates, len(found))
+
+
+def _hint(index: Index, name: str) -> str:
+    last = name.replace(":", ".").rpartition(".")[2]
+    rows = index.rows(
+        """
+        SELECT any_value(s.qualified_name) FROM symbol_name n JOIN symbol s USING (sym_id)
+        WHERE s.flags & 2048 = 0 AND jaro_winkler_similarity(n.lname, lower($name)) > 0.87
+        GROUP BY n.name ORDER BY max(jaro_winkler_similarity(n.lname, lower($name))) DESC, max(n.refs) DESC LIMIT 3
+        """,
+        {"name": last},
+    )
+    return f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else ""

@@ -1,0 +1,81 @@
+"""What most tools share: parameters that name a symbol, pages, source lines."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from indexer.errors import UsageError
+from query import names
+from query.freshness import is_as_indexed
+from query.index import Index
+from query.names import Symbol
+
+NAME_HELP = "bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it"
+
+
+class Named(msgspec.Struct, kw_only=True):
+    """Parameters by which a tool takes a symbol."""
+
+    symbol: Annotated[str, msgspec.Meta(description=NAME_HELP)] = ""
+    file_path: Annotated[str, msgspec.Meta(description="with line and column, or with position_pattern, instead of a name")] = ""
+    line: Annotated[int, msgspec.Meta(ge=0, description="1-based")] = 0
+    column: Annotated[int, msgspec.Meta(ge=0, description="1-based, in UTF-16 code units")] = 0
+    position_pattern: Annotated[str, msgspec.Meta(description="text of the file with one @@ at the place meant")] = ""
+
+    def resolve(self, index: Index) -> Symbol:
+        return names.resolve(
+            index, self.symbol, path=self.file_path, line=self.line, col=self.column, position_pattern=self.position_pattern
+        )
+
+
+def asked(parameters: msgspec.Struct, symbol: Symbol | None = None) -> dict[str, Any]:
+    """The parameters that were set, and the symbol that the name turned out to mean."""
+    plain = type(parameters)()
+    given = {
+        field: getattr(parameters, field) for field in parameters.__struct_fields__ if getattr(parameters, field) != getattr(plain, field)
+    }
+    if symbol is not None:
+        given["resolved"] = {"symbol": symbol.record.symbol, "qualified_name": symbol.record.qualified_name, "kind": symbol.record.kind}
+    return given
+
+
+def offset_of(cursor: str) -> int:
+    """Raises UsageError for a cursor that no tool gave out."""
+    if not cursor:
+        return 0
+    if not cursor.isdigit():
+        raise UsageError(f"'{cursor}' is no cursor; take next_cursor of the previous answer")
+    return int(cursor)
+
+
+def next_cursor(offset: int, shown: int, total: int) -> str | None:
+    return str(offset + shown) if offset + shown < total else None
+
+
+class Sources:
+    """Lines of documents as they were indexed; none for a file that has changed since, whose lines would mislead."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._lines: dict[str, list[bytes] | None] = {}
+
+    def lines(self, path: str) -> list[bytes] | None:
+        """All lines as UTF-8, or None where the file is gone or another one by now."""
+        if path not in self._lines:
+            self._lines[path] = self._read(path)
+        return self._lines[path]
+
+    def line(self, path: str, line: int) -> str:
+        """One line, 0-based, without surrounding space; empty where it cannot be told."""
+        lines = self.lines(path)
+        return lines[line].strip()[:200].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
+
+    def _read(self, path: str) -> list[bytes] | None:
+        if not is_as_indexed(self._index, path):
+            return None
+        try:
+            return (self._index.root / path).read_bytes().split(b"\n")
+        except OSError:
+            return None

@@ -1,0 +1,121 @@
+"""The one declaration of the surface: a tool is a function under `@tool`, with a parameters record and an answer record.
+
+The command line, the JSON schema and the reference are derived from the declaration. A tool's module is loaded when it is asked
+for: a tool is the module of its name, `ALIASES` has the short names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from indexer.errors import UsageError
+from query.answer import Answer
+from query.completeness import Certificate
+from query.index import Index
+
+MAX_RESULT_CHARS = 100_000
+
+ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "symbols": ("find_symbol", {}),
+    "outline": ("list_symbols", {}),
+    "definition": ("go_to_definition", {}),
+    "references": ("find_references", {}),
+    "callers": ("find_callers", {"direction": "incoming"}),
+    "callees": ("find_callers", {"direction": "outgoing"}),
+    "hierarchy": ("type_hierarchy", {}),
+    "source": ("get_symbol_source", {}),
+    "hover": ("inspect_symbol", {}),
+}
+"""Short names and what they preset; here, so that a question loads its own tool only (a test holds them against the tools)."""
+
+
+class Context(msgspec.Struct, kw_only=True):
+    """What a tool works on."""
+
+    index: Index
+    certificate: Certificate
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """A declared tool.
+
+    name: canonical. aliases: short names with the parameters that they preset. positional: the parameter given without a flag.
+    parameters, result: record types. run: takes context and parameters. example: arguments of a command line that works.
+    """
+
+    name: str
+    aliases: Mapping[str, Mapping[str, Any]]
+    description: str
+    parameters: type[msgspec.Struct]
+    result: Any
+    positional: str
+    example: str
+    run: Callable[[Context, Any], Answer]
+    read_only: bool = True
+    concurrency_safe: bool = True
+    destructive: bool = False
+    max_result_chars: int = MAX_RESULT_CHARS
+
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the parameters."""
+        return msgspec.json.schema(self.parameters)
+
+    def output_schema(self) -> dict[str, Any]:
+        """JSON Schema of `result` in the envelope."""
+        return msgspec.json.schema(self.result)
+
+
+def tool(
+    name: str, *, parameters: type[msgspec.Struct], result: Any, positional: str, example: str
+) -> Callable[[Callable[[Context, Any], Answer]], Tool]:
+    """Declares a tool; the first line of the function's docstring is its description everywhere."""
+
+    def declare(run: Callable[[Context, Any], Answer]) -> Tool:
+        aliases = {alias: preset for alias, (canonical, preset) in ALIASES.items() if canonical == name}
+        description = (run.__doc__ or "").strip().split("\n", 1)[0]
+        return Tool(
+            name=name, aliases=aliases, description=description, parameters=parameters, result=result, positional=positional,
+            example=example, run=run,
+        )  # fmt: skip
+
+    return declare
+
+
+def names() -> list[str]:
+    """Canonical names of all tools, without loading any."""
+    return sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).with_name("tools"))]))
+
+
+def load(name: str) -> tuple[Tool, dict[str, Any]]:
+    """A tool by canonical name or alias, with the parameters that the alias presets.
+
+    Raises:
+        UsageError: no tool has this name.
+    """
+    canonical, preset = ALIASES.get(name, (name, {}))
+    if canonical not in names():
+        raise UsageError(f"no tool is called '{name}'; known: {', '.join(names())}; short: {', '.join(ALIASES)}")
+    return importlib.import_module(f"query.tools.{canonical}").TOOL, dict(preset)
+
+
+def call(index: Index, name: str, arguments: Mapping[str, Any]) -> Answer:
+    """Answers one question.
+
+    Args:
+        name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
+    Raises:
+        UsageError: no such tool, or arguments that do not fit. Whatever the tool raises.
+    """
+    declared, preset = load(name)
+    try:
+        parameters = msgspec.convert({**preset, **arguments}, declared.parameters)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{name}: {error}") from error
+    answer = declared.run(Context(index=index, certificate=Certificate(index)), parameters)
+    return msgspec.structs.replace(answer, tool=declared.name)

@@ -1,0 +1,185 @@
+"""Answers as text for people. The only code that knows terminals; JSON needs none of it.
+
+Every place is printed as path:line:col so that terminals and editors make it a link. Names and source lines come from the
+repository: control characters in them are made visible before they reach a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any
+
+import click
+
+from indexer.errors import AmbiguousName, LspidxError
+from query.answer import Answer, SymbolRecord
+
+_MAX_CANDIDATE_WIDTH = 60
+
+
+def printable(text: str) -> str:
+    """Without control characters (a tab and a newline stay): they could steer the terminal."""
+    return "".join(char if char in "\t\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def to_text(answer: Answer) -> str:
+    """The whole answer: what was found, then one line on how many, how complete, and from where."""
+    body = _BODIES[answer.tool](answer)
+    return "\n".join([*body, "", *_footer(answer)])
+
+
+def error_text(error: LspidxError) -> str:
+    """The message, and the candidates of an ambiguous name, each of which can be sent back as it stands."""
+    lines = [f"{click.style('error:', fg='red')} {printable(str(error))}"]
+    if isinstance(error, AmbiguousName):
+        for item in error.candidates:
+            lines.append(
+                f"  {printable(str(item['send'])):<{_MAX_CANDIDATE_WIDTH}}  {item['kind']} {printable(str(item['qualified_name']))}"
+            )
+        if error.total > len(error.candidates):
+            lines.append(f"  … and {error.total - len(error.candidates)} more")
+    return "\n".join(lines)
+
+
+def error_record(error: LspidxError) -> dict[str, Any]:
+    """The error as a value, for programs."""
+    record: dict[str, Any] = {"code": error.code, "message": str(error)}
+    if isinstance(error, AmbiguousName):
+        record |= {"candidates": error.candidates, "total": error.total}
+    return {"error": record}
+
+
+# ---- parts
+
+
+def _path(text: str) -> str:
+    return click.style(printable(text), fg="cyan")
+
+
+def _dim(text: str) -> str:
+    return click.style(text, dim=True)
+
+
+def _kind(text: str) -> str:
+    return click.style(text, fg="yellow")
+
+
+def _symbol(record: SymbolRecord) -> str:
+    where = f"{record.path}:{record.line}:{record.col}" if record.line else record.path
+    return f"{_path(where)}  {_kind(record.kind)} {click.style(printable(record.qualified_name), bold=True)}"
+
+
+def _headline(answer: Answer) -> str:
+    resolved = answer.query.get("resolved") or {}
+    return click.style(printable(str(resolved.get("qualified_name", ""))), bold=True)
+
+
+def _footer(answer: Answer) -> Iterator[str]:
+    shown = f"{answer.total} found" if not answer.truncated else f"first part of {answer.total}; next: --cursor {answer.next_cursor}"
+    if answer.truncated and answer.next_cursor is None:
+        shown = f"{answer.total} found, cut short"
+    source = answer.provenance
+    commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
+    color = "green" if answer.completeness.status == "complete" else "yellow"
+    yield f"{shown} · {click.style(answer.completeness.status, fg=color)} · {', '.join(source.servers)}{commit}, {source.indexed_at} UTC"
+    for reason in answer.completeness.reasons:
+        listed = f" ({', '.join(reason.paths[:3])}{', …' if reason.count > 3 else ''})" if reason.paths else ""
+        yield f"  {click.style(reason.code, fg='yellow')}: {printable(reason.detail + listed)}"
+
+
+def _by_path(items: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+    for path, group in groupby(items, key=lambda item: item.path):
+        yield path, list(group)
+
+
+# ---- one body per tool
+
+
+def _find_symbol(answer: Answer) -> Iterator[str]:
+    for record in answer.result:
+        yield _symbol(record)
+        if record.signature:
+            yield f"    {_dim(printable(record.signature[:160]))}"
+
+
+def _list_symbols(answer: Answer) -> Iterator[str]:
+    path = answer.query["file_path"]
+    stack = [(item, 0) for item in reversed(answer.result)]
+    while stack:
+        item, level = stack.pop()
+        yield f"{'  ' * level}{_path(f'{path}:{item.line}:{item.col}')}  {_kind(item.kind)} {click.style(printable(item.name), bold=True)}"
+        stack += [(child, level + 1) for child in reversed(item.children)]
+
+
+def _go_to_definition(answer: Answer) -> Iterator[str]:
+    for definition in answer.result:
+        yield _symbol(definition.symbol)
+        for place in definition.places:
+            yield f"  {_path(f'{place.path}:{place.line}:{place.col}')}  {printable(place.text)}"
+
+
+def _find_references(answer: Answer) -> Iterator[str]:
+    yield _headline(answer)
+    for path, group in _by_path(answer.result):
+        yield ""
+        yield click.style(printable(path), fg="cyan", bold=True)
+        for item in group:
+            roles = ",".join(role for role in item.roles if role != "read") or "read"
+            note = " ".join(filter(None, (roles, "" if item.evidence != "possible" else "possible")))
+            yield f"  {_path(f'{path}:{item.line}:{item.col}')}  {printable(item.text)}  {_dim(f'[{note}] in {printable(item.enclosing)}')}"
+
+
+def _find_callers(answer: Answer) -> Iterator[str]:
+    yield _headline(answer)
+    for direction, edges in groupby(answer.result, key=lambda edge: edge.direction):
+        yield ""
+        yield "callers:" if direction == "incoming" else "callees:"
+        for edge in edges:
+            indent = "  " * edge.depth
+            yield f"{indent}{_symbol(edge.symbol)}"
+            for site in edge.sites:
+                plain = site.evidence in ("definition", "same_binding", "syntax")
+                note = "" if plain else f"  {_dim(f'[{site.evidence}]')}"
+                yield f"{indent}    {_path(f'{site.path}:{site.line}:{site.col}')}  {printable(site.text)}{note}"
+
+
+def _type_hierarchy(answer: Answer) -> Iterator[str]:
+    yield _headline(answer)
+    for direction, relations in groupby(answer.result, key=lambda relation: relation.direction):
+        yield ""
+        yield f"{direction}:"
+        for relation in relations:
+            yield f"{'  ' * relation.depth}{_symbol(relation.symbol)}"
+
+
+def _get_symbol_source(answer: Answer) -> Iterator[str]:
+    for item in answer.result:
+        yield _path(f"{item.symbol.path}:{item.start_line}-{item.end_line}")
+        if not item.source:
+            yield "  (the file has changed since the index was made; to bring it up to date: lspidx index)"
+        for number, line in enumerate(item.source.split("\n") if item.source else [], item.start_line):
+            yield f"{_dim(f'{number:6d}')}  {printable(line)}"
+    if not answer.result:
+        yield "  (outside the workspace: its source is not in the index)"
+
+
+def _inspect_symbol(answer: Answer) -> Iterator[str]:
+    item = answer.result
+    yield _symbol(item.symbol)
+    for text in (item.signature, item.documentation, item.hover):
+        if text:
+            yield ""
+            yield from (printable(line) for line in text.split("\n"))
+
+
+_BODIES: dict[str, Callable[[Answer], Iterator[str]]] = {
+    "find_symbol": _find_symbol,
+    "list_symbols": _list_symbols,
+    "go_to_definition": _go_to_definition,
+    "find_references": _find_references,
+    "find_callers": _find_callers,
+    "type_hierarchy": _type_hierarchy,
+    "get_symbol_source": _get_symbol_source,
+    "inspect_symbol": _inspect_symbol,
+}

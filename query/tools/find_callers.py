@@ -1,0 +1,190 @@
+"""Who calls a symbol, and whom it calls."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from indexer.errors import UsageError
+from indexer.model import Evidence
+from query.answer import Answer, SymbolRecord
+from query.completeness import provenance
+from query.names import Symbol, symbols_by_id
+from query.page import Named, Sources, asked, next_cursor, offset_of
+from query.registry import Context, tool
+
+Direction = Literal["incoming", "outgoing", "both"]
+
+CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property")
+"""Evidence that counts unless the caller chooses: the call is in the text and its target is known."""
+
+MAX_NODES = 5_000
+
+_OVERRIDE = 255
+"""In place of evidence: the call names a member that this one overrides."""
+
+
+class FindCallers(Named, kw_only=True):
+    direction: Annotated[Direction, msgspec.Meta(description="incoming: callers; outgoing: callees")] = "both"
+    depth: Annotated[int, msgspec.Meta(ge=1, le=100, description="1: direct calls only")] = 1
+    evidence: Annotated[
+        list[str], msgspec.Meta(description=f"kinds of evidence; default {', '.join(CERTAIN)}; others: decorator, inferred")
+    ] = []
+    dispatch: Annotated[bool, msgspec.Meta(description="also calls of what this overrides, which may end here; evidence: override")] = False
+    external: Annotated[bool, msgspec.Meta(description="callees outside the workspace too")] = True
+    tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="call sites in test files")] = "include"
+    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="callers or callees shown")] = 200
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class Site(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A call site in the caller's file; 1-based."""
+
+    path: str
+    line: int
+    col: int
+    evidence: str
+    text: str = ""
+
+
+class Edge(msgspec.Struct, kw_only=True):
+    """One caller or callee with all its sites. `depth` 1 is direct; `of` is the symbol one step nearer to the question."""
+
+    direction: Literal["incoming", "outgoing"]
+    symbol: SymbolRecord
+    sites: list[Site]
+    depth: int
+    of: str
+
+
+@tool("find_callers", parameters=FindCallers, result=list[Edge], positional="symbol", example="callers Flask.route")
+def TOOL(context: Context, ask: FindCallers) -> Answer:
+    """Callers and callees of a symbol with every call site, to any depth."""
+    index = context.index
+    symbol = ask.resolve(index)
+    kinds = _evidence(ask.evidence)
+    edges: list[tuple[str, int, int, int]] = []  # direction, symbol, depth, of
+    capped = False
+    sites: dict[tuple[str, int, int], list[tuple[Any, ...]]] = {}
+    for direction in ("incoming", "outgoing"):
+        if ask.direction in (direction, "both"):
+            capped |= _walk(context, ask, symbol, direction, kinds, edges, sites)
+    offset = offset_of(ask.cursor)
+    shown = edges[offset : offset + ask.limit]
+    known = symbols_by_id(index, sorted({edge[1] for edge in shown} | {edge[3] for edge in shown}))
+    sources = Sources(index)
+    result = [
+        Edge(
+            direction="incoming" if direction == "incoming" else "outgoing",
+            symbol=known[sym_id].record,
+            depth=depth,
+            of=known[of].record.symbol,
+            sites=[
+                Site(
+                    path=path,
+                    line=line + 1,
+                    col=col + 1,
+                    evidence="override" if evidence == _OVERRIDE else Evidence(evidence).label,
+                    text=sources.line(path, line),
+                )
+                for path, line, col, evidence in sites[direction, sym_id, of]
+            ],
+        )
+        for direction, sym_id, depth, of in shown
+    ]
+    methods = ["syntax", "textDocument/definition"]
+    name = symbol.record.name if ask.direction != "outgoing" and not symbol.is_local else ""
+    only_own = ask.direction == "outgoing" and ask.depth == 1 and not symbol.record.external
+    certificate = context.certificate
+    completeness = certificate.of_documents([symbol.record.path], methods) if only_own else certificate.of_workspace(methods, name)
+    return Answer(
+        tool="find_callers",
+        query=asked(ask, symbol),
+        result=result,
+        total=len(edges),
+        truncated=capped or offset + len(shown) < len(edges),
+        completeness=completeness,
+        provenance=provenance(index),
+        next_cursor=next_cursor(offset, len(shown), len(edges)),
+    )
+
+
+def _evidence(chosen: list[str]) -> list[int]:
+    known = {kind.label: int(kind) for kind in Evidence}
+    for name in chosen:
+        if name not in known and name not in ("all", "override"):
+            raise UsageError(f"no evidence is called '{name}'; known: all, {', '.join(known)}")
+    names = list(known) if "all" in chosen else chosen or list(CERTAIN)
+    return [known[name] for name in names if name in known]
+
+
+def _walk(
+    context: Context,
+    ask: FindCallers,
+    start: Symbol,
+    direction: str,
+    kinds: list[int],
+    edges: list[tuple[str, int, int, int]],
+    sites: dict[tuple[str, int, int], list[tuple[Any, ...]]],
+) -> bool:
+    """Breadth first from `start`; True where MAX_NODES ended it."""
+    seen = {start.sym_id}
+    frontier = [start.sym_id]
+    for depth in range(1, ask.depth + 1):
+        if not frontier:
+            break
+        reached: dict[tuple[int, int], None] = {}
+        for of, sym_id, path, line, col, evidence in _step(context, ask, frontier, direction, kinds, depth == 1 and ask.dispatch):
+            key = (direction, sym_id, of)
+            if sym_id in seen and (sym_id, of) not in reached and sym_id != start.sym_id:
+                continue
+            if sym_id == start.sym_id and depth > 1:
+                continue
+            if key not in sites:
+                if len(edges) >= MAX_NODES:
+                    return True
+                sites[key] = []
+                edges.append((direction, sym_id, depth, of))
+                reached[sym_id, of] = None
+            sites[key].append((path, line, col, evidence))
+        frontier = [sym_id for sym_id, _ in reached if sym_id not in seen]
+        frontier = list(dict.fromkeys(frontier))
+        seen.update(frontier)
+    return False
+
+
+_STEP = {
+    "incoming": """
+        SELECT c.callee AS of_id, c.caller AS sym_id, d.path, c.line, c.col, c.evidence
+        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id
+        JOIN document d ON d.doc_id = c.doc_id
+        WHERE list_contains($kinds, c.evidence) {tests} ORDER BY ALL
+    """,
+    "outgoing": """
+        SELECT c.caller AS of_id, c.callee AS sym_id, d.path, c.line, c.col, c.evidence
+        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id
+        JOIN document d ON d.doc_id = c.doc_id
+        JOIN symbol s ON s.sym_id = c.callee
+        WHERE list_contains($kinds, c.evidence) AND ($external OR s.flags & 2048 = 0) {tests}
+        ORDER BY s.flags & 2048, c.caller, c.line, c.col, c.callee
+    """,
+}
+_DISPATCH = """
+    SELECT o.sub_id AS of_id, c.caller AS sym_id, d.path, c.line, c.col, 255 AS evidence
+    FROM override o JOIN call_in c ON c.callee = o.super_id JOIN document d ON d.doc_id = c.doc_id
+    WHERE o.sub_id = $id AND list_contains($kinds, c.evidence) {tests} ORDER BY ALL
+"""
+
+
+def _step(
+    context: Context, ask: FindCallers, frontier: list[int], direction: str, kinds: list[int], dispatch: bool
+) -> list[tuple[Any, ...]]:
+    tests = {"include": "", "exclude": "AND NOT d.is_test", "only": "AND d.is_test"}[ask.tests]
+    values: dict[str, Any] = {"ids": frontier, "kinds": kinds}
+    if direction == "outgoing":
+        values["external"] = ask.external
+    rows = context.index.rows(_STEP[direction].format(tests=tests), values)
+    if direction == "incoming" and dispatch:
+        rows += context.index.rows(_DISPATCH.format(tests=tests), {"id": frontier[0], "kinds": kinds})
+    return rows

@@ -1,0 +1,106 @@
+"""Symbols by name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from indexer.errors import UsageError
+from indexer.model import SymbolKind
+from query.answer import Answer, SymbolRecord
+from query.completeness import provenance
+from query.names import CARD, to_symbol
+from query.page import asked, next_cursor, offset_of
+from query.registry import Context, tool
+
+Match = Literal["auto", "exact", "prefix", "substring", "fuzzy"]
+
+
+class FindSymbol(msgspec.Struct, kw_only=True):
+    query: Annotated[str, msgspec.Meta(description="name or dotted name; empty lists all")] = ""
+    match: Annotated[Match, msgspec.Meta(description="auto: exact, else prefix, else substring, else fuzzy")] = "auto"
+    kind: Annotated[list[str], msgspec.Meta(description="only these kinds, e.g. class, function, method")] = []
+    path: Annotated[str, msgspec.Meta(description="only documents that match this glob")] = ""
+    language: Annotated[str, msgspec.Meta(description="only this language")] = ""
+    tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="symbols of test files")] = "include"
+    external: Annotated[bool, msgspec.Meta(description="also symbols of dependencies that the workspace refers to")] = False
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000, description="symbols shown")] = 50
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+_CONDITIONS: dict[str, str] = {
+    "all": "true",
+    "exact": "n.lname = lower($last)",
+    "prefix": "n.lname >= lower($last) AND n.lname < lower($last) || chr(1114111)",
+    "substring": "contains(n.lname, lower($last))",
+    "fuzzy": "jaro_winkler_similarity(n.lname, lower($last)) >= 0.85",
+}
+
+
+@tool("find_symbol", parameters=FindSymbol, result=list[SymbolRecord], positional="query", example="symbols get_object_or")
+def TOOL(context: Context, ask: FindSymbol) -> Answer:
+    """Symbols by name: exact, prefix, substring or fuzzy, most referenced first."""
+    attempts: list[str] = ["exact", "prefix", "substring", "fuzzy"] if ask.match == "auto" else [ask.match]
+    if not ask.query:
+        attempts = ["all"]
+    rows: list[tuple[Any, ...]] = []
+    total = 0
+    used = attempts[0]
+    for attempt in attempts:
+        used = attempt
+        rows, total = _search(context, ask, attempt)
+        if total:
+            break
+    offset = offset_of(ask.cursor)
+    found = [to_symbol(row).record for row in rows]
+    return Answer(
+        tool="find_symbol",
+        query={**asked(ask), "matched": used},
+        result=found,
+        total=total,
+        truncated=offset + len(found) < total,
+        completeness=context.certificate.of_workspace(["syntax"]),
+        provenance=provenance(context.index),
+        next_cursor=next_cursor(offset, len(found), total),
+    )
+
+
+def _search(context: Context, ask: FindSymbol, attempt: str) -> tuple[list[tuple[Any, ...]], int]:
+    dotted = ask.query.replace(":", ".").strip(".")
+    last = dotted.rpartition(".")[2]
+    conditions = [_CONDITIONS[attempt], "($external OR n.flags & 2048 = 0)"]
+    values: dict[str, Any] = {"last": last, "external": ask.external}
+    if attempt == "all":
+        values.pop("last")
+    if "." in dotted:
+        conditions.append("(contains(lower(s.qualified_name), lower($dotted)))")
+        values["dotted"] = dotted
+    if ask.kind:
+        conditions.append("list_contains($kinds, s.kind)")
+        values["kinds"] = [_kind(name) for name in ask.kind]
+    if ask.path:
+        conditions.append("(s.path GLOB $path OR starts_with(s.path, $path))")
+        values["path"] = ask.path
+    if ask.language:
+        conditions.append("s.doc_id IN (SELECT doc_id FROM document WHERE language = lower($language))")
+        values["language"] = ask.language
+    if ask.tests != "include":
+        conditions.append("s.is_test" if ask.tests == "only" else "NOT s.is_test")
+    where = " AND ".join(conditions)
+    similarity = "jaro_winkler_similarity(n.lname, lower($last)) DESC," if attempt == "fuzzy" else ""
+    own_case = "n.name = $last DESC," if attempt != "all" else ""
+    source = f"FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id WHERE {where}"
+    counted = context.index.row(f"SELECT count(*) {source}", values)
+    rows = context.index.rows(
+        f"SELECT {CARD} {source} ORDER BY {own_case} {similarity} n.refs DESC, s.qualified_name LIMIT $limit OFFSET $offset",
+        {**values, "limit": ask.limit, "offset": offset_of(ask.cursor)},
+    )
+    return rows, int(counted[0]) if counted else 0
+
+
+def _kind(name: str) -> int:
+    known = {kind.label: kind for kind in SymbolKind}
+    if name.lower() not in known:
+        raise UsageError(f"no kind is called '{name}'; known: {', '.join(known)}")
+    return int(known[name.lower()])

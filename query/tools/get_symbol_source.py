@@ -1,0 +1,69 @@
+"""The text of a symbol."""
+
+from __future__ import annotations
+
+import msgspec
+
+from query import names
+from query.answer import Answer, SymbolRecord
+from query.completeness import provenance
+from query.names import Position, Symbol
+from query.page import Named, Sources, asked
+from query.registry import Context, tool
+
+
+class GetSymbolSource(Named, kw_only=True):
+    pass
+
+
+class Source(msgspec.Struct, kw_only=True):
+    """Whole lines of one definition, 1-based, last line included. `source` is empty where the file has changed since."""
+
+    symbol: SymbolRecord
+    start_line: int
+    end_line: int
+    source: str
+
+
+@tool("get_symbol_source", parameters=GetSymbolSource, result=list[Source], positional="symbol", example="source Flask.route")
+def TOOL(context: Context, ask: GetSymbolSource) -> Answer:
+    """The source text of a symbol, or of the innermost definition around a position."""
+    index = context.index
+    symbol = _meant(context, ask)
+    rows = index.rows(
+        """
+        SELECT start_line, end_line, end_col FROM symbol WHERE sym_id = $id
+        UNION ALL SELECT start_line, end_line, end_col FROM extra_definition WHERE sym_id = $id ORDER BY ALL
+        """,
+        {"id": symbol.sym_id},
+    )
+    lines = None if symbol.record.external else Sources(index).lines(symbol.record.path)
+    found: list[Source] = []
+    for start, end, end_col in rows if not symbol.record.external else []:
+        last = end if end_col else max(start, end - 1)
+        text = b"\n".join(lines[start : last + 1]).decode("utf-8", "replace") if lines is not None else ""
+        found.append(Source(symbol=symbol.record, start_line=start + 1, end_line=last + 1, source=text))
+    return Answer(
+        tool="get_symbol_source",
+        query=asked(ask, symbol),
+        result=found,
+        total=len(found),
+        truncated=False,
+        completeness=context.certificate.of_documents([symbol.record.path], ["syntax"]),
+        provenance=provenance(index),
+    )
+
+
+def _meant(context: Context, ask: GetSymbolSource) -> Symbol:
+    """At a position the innermost definition around it is meant, not what the identifier there refers to."""
+    index = context.index
+    position: Position | None = None
+    if ask.position_pattern:
+        position = names.find_pattern(index, ask.file_path, ask.position_pattern)
+    elif ask.file_path and ask.line:
+        position = Position(names.document_path(index, ask.file_path), ask.line, ask.column)
+    if position is not None:
+        around = names.enclosing(index, *position)
+        if around is not None:
+            return around
+    return ask.resolve(index)

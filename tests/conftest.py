@@ -1,0 +1,37 @@
+"""Shared fixtures: workspaces in temporary folders, crawled with the fake server or with ty."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from support import CORPORA, Watcher, crawl_with_ty
+
+from indexer.crawl.run import Crawl
+
+collect_ignore = ["corpora", "fakes"]
+
+
+@pytest.fixture
+def watcher() -> Watcher:
+    """A watcher that remembers what it was told."""
+    return Watcher()
+
+
+@pytest.fixture(scope="session")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    """One crawl by ty over a copy of all Python corpora, each in a folder of its own."""
+    root = tmp_path_factory.mktemp("corpora") / "python"
+    shutil.copytree(CORPORA / "python", root, ignore=shutil.ignore_patterns("__pycache__"))
+    return crawl_with_ty(root, jobs=2)
+
+
+@pytest.fixture(scope="session")
+def index(corpora: Crawl) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The index of `corpora`, read-only."""
+    connection = duckdb.connect(str(corpora.generation), read_only=True)
+    yield connection
+    connection.close()

@@ -1,0 +1,1 @@
+from reexport.pkg import act, Renamed

@@ -1,0 +1,7 @@
+class Thing:
+    def go(self):
+        return act()
+
+
+def act():
+    return 1

@@ -1,0 +1,4 @@
+def second():
+    from .one import first
+
+    first()

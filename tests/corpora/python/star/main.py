@@ -1,0 +1,8 @@
+from .names import *
+from . import names
+
+
+def use():
+    shown()
+    names.hidden()
+    return CONSTANT, len([])

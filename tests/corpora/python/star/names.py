@@ -1,0 +1,10 @@
+__all__ = ["shown", "CONSTANT"]
+CONSTANT = 1
+
+
+def shown():
+    return 1
+
+
+def hidden():
+    return 2

@@ -1,0 +1,154 @@
+"""What several test modules need: goldens, caret snapshots, watchers, crawls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from indexer.config import Config
+from indexer.crawl.run import Crawl, crawl
+from indexer.model import Role, SymbolFlag
+from indexer.syntax.model import BUILTIN, Syntax
+from indexer.text import utf16_to_index
+
+HERE = Path(__file__).parent
+CORPORA = HERE / "corpora"
+GOLDEN = HERE / "golden"
+
+
+def check_golden(name: str, actual: str) -> None:
+    """Compares with tests/golden/<name>; UPDATE_GOLDEN=1 writes it instead."""
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(actual, encoding="utf-8", newline="")
+    assert path.is_file(), f"no golden '{name}'; to write it: UPDATE_GOLDEN=1"
+    assert actual == path.read_bytes().decode("utf-8"), f"differs from golden '{name}'; to accept: UPDATE_GOLDEN=1"
+
+
+@dataclass
+class Watcher:
+    """Records what a crawl says; `on_advance` may interfere."""
+
+    phases: list[tuple[str, int]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    documents: int = 0
+    on_phase: Callable[[str], None] | None = None
+
+    def phase(self, name: str, total_documents: int) -> None:
+        self.phases.append((name, total_documents))
+        if self.on_phase is not None:
+            self.on_phase(name)
+
+    def advance(self, documents: int, tokens: int) -> None:
+        self.documents += documents
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def crawl_with_ty(root: Path, *, watcher: Watcher | None = None, full: bool = False, **settings: Any) -> Crawl:
+    """A crawl with the real server, in an empty environment."""
+    return crawl(root, Config(**settings), watcher or Watcher(), full=full, environment={})
+
+
+def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Writes `files` by relative path and returns `root`."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def rows(generation: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """Answer of a query on a published index."""
+    with duckdb.connect(str(generation), read_only=True) as connection:
+        return connection.execute(sql, list(parameters)).fetchall()
+
+
+VIEWS = (
+    "documents",
+    "symbols",
+    "occurrences",
+    "calls",
+    "type_edges",
+    "overrides",
+    "diagnostics",
+    "coverage",
+    "unresolved_imports",
+)
+
+
+# ---- caret snapshots
+
+
+def qualified_names(syntax: Syntax) -> list[str]:
+    """Dotted name of each symbol; `#2` marks the second symbol of one scope and name."""
+    names: list[str] = []
+    for symbol in syntax.symbols:
+        name = symbol.name if symbol.container < 0 else f"{names[symbol.container]}.{symbol.name}"
+        count = sum(other == name or other.startswith(f"{name}#") for other in names)
+        names.append(f"{name}#{count + 1}" if count else name)
+    return names
+
+
+def snapshot(source: bytes, syntax: Syntax) -> str:
+    """The source with carets under each identifier, and the outline below it.
+
+    `def` = definition etc.; `-> x` certain symbol; `ask` the server is asked; `same L:C` shares the answer of the token at
+    1-based line and column; `up n` is n packages above that answer; `in x` innermost enclosing symbol, where it is not the module.
+    """
+    tokens = syntax.tokens
+    names = qualified_names(syntax)
+    by_line: dict[int, list[int]] = {}
+    for index in range(len(tokens)):
+        by_line.setdefault(tokens.line[index], []).append(index)
+    lines = source.decode("utf-8", "replace").split("\n")
+    out: list[str] = []
+    for number, line in enumerate(lines):
+        if number == len(lines) - 1 and not line:
+            break
+        shown = line.replace("\r", "␍").replace("\ufeff", "␀")
+        out.append(f"    {shown}".rstrip() if len(shown) < 160 else f"    {shown[:160]}…")
+        for index in by_line.get(number, [])[:40]:
+            start, end = utf16_to_index(line, tokens.col[index]), utf16_to_index(line, tokens.end_col[index])
+            pad = "".join("\t" if char == "\t" else " " for char in line[:start])
+            what: list[str] = []
+            if tokens.symbol[index] >= 0:
+                what.append(f"-> {names[tokens.symbol[index]]}")
+            elif tokens.symbol[index] == BUILTIN:
+                what.append("-> builtin")
+            if tokens.ask[index]:
+                what.append("ask")
+            if tokens.same_as[index] >= 0:
+                same = tokens.same_as[index]
+                what.append(f"same {tokens.line[same] + 1}:{tokens.col[same] + 1}")
+            if tokens.up[index]:
+                what.append(f"up {tokens.up[index]}")
+            if tokens.enclosing[index]:
+                what.append(f"in {names[tokens.enclosing[index]]}")
+            out.append(f"    {pad}{'^' * (end - start)} {'+'.join(Role(tokens.roles[index]).labels)} {' '.join(what)}")
+    out.append("----")
+    depth = [0] * len(syntax.symbols)
+    for ordinal, symbol in enumerate(syntax.symbols):
+        if ordinal:
+            depth[ordinal] = depth[symbol.container] + 1
+        flags = "".join(f" {flag.name.lower()}" for flag in SymbolFlag if flag in symbol.flags and flag.name)
+        extra = f" +{len(symbol.extra_ranges)}" if symbol.extra_ranges else ""
+        where = f"{symbol.span.line + 1}:{symbol.span.col + 1}-{symbol.span.end_line + 1}:{symbol.span.end_col + 1}"
+        signature = f" `{symbol.signature}`" if symbol.signature else ""
+        documentation = f" doc {symbol.documentation!r}" if symbol.documentation else ""
+        out.append(f"{'  ' * depth[ordinal]}{symbol.kind.label} {symbol.name} {where}{extra}{flags}{signature}{documentation}")
+    for owner, token in syntax.bases:
+        out.append(f"base {tokens.name[token]} of {names[owner]}")
+    for token, module in syntax.imports:
+        out.append(f"import {module} at {tokens.line[token] + 1}:{tokens.col[token] + 1}")
+    if syntax.error_lines:
+        out.append(f"errors in lines {[line + 1 for line in syntax.error_lines]}")
+    return "\n".join(out) + "\n"
