@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ci.bench.corpora import Bench, Corpus
-from ci.bench.identifiers import EXTERNAL, Key, SourceFile, read_source
+from ci.bench.identifiers import EXTERNAL, Identifier, Key, SourceFile, read_source
 from ci.bench.pyright_crawl import definitions
 from ci.bench.scip import ScipDocument, read_index
 from indexer.store.generations import Home
@@ -102,11 +102,12 @@ def judge(bench: Bench, corpus: Corpus, scip_file: Path) -> tuple[Judgement, dic
         {spot: frozenset(_key(files, names[spot], *place) for place in found) for spot, found in places.items()},
         read_scip(read_index(scip_file), corpus, files),
     )
-    return compare(corpus.name, names, answers), files
+    defined = {(path, line, col) for path, file in files.items() for line, col in file.keys}
+    return compare(corpus.name, names, answers, defined), files
 
 
-def compare(corpus: str, names: Mapping[Spot, str], answers: Sequence[Answers]) -> Judgement:
-    """Pure: votes, scores and cases. `answers` are in the order of ENGINES."""
+def compare(corpus: str, names: Mapping[Spot, str], answers: Sequence[Answers], defined: Container[Spot]) -> Judgement:
+    """Pure: votes, scores and cases. `answers` are in the order of ENGINES; `defined` are places of definitions, no uses."""
     scores = {name: Score() for name in ENGINES}
     cases: list[Case] = []
     claimed: list[Case] = []
@@ -123,6 +124,8 @@ def compare(corpus: str, names: Mapping[Spot, str], answers: Sequence[Answers]) 
                 claimed.append(Case(spot, name, "claimed", given, nothing))
             continue
         parts = ["total", "in_file" if any(key.path == spot[0] for key in reference) else "cross_file"]
+        if spot not in defined:
+            parts.append("uses")
         for engine, score, keys in zip(ENGINES, scores.values(), given, strict=True):
             verdict = "right" if keys & reference else "wrong" if keys else "silent"
             getattr(score, verdict).update(parts)
@@ -158,10 +161,11 @@ def read_lspidx(root: Path, files: Mapping[str, SourceFile], names: Mapping[Spot
 
 
 def read_scip(documents: Sequence[ScipDocument], corpus: Corpus, files: Mapping[str, SourceFile]) -> dict[Spot, frozenset[Key]]:
-    """Answers of a SCIP index. A dotted module name is one occurrence there: it answers for its last part."""
+    """Answers of a SCIP index; paths in it are relative to `--target-only`, that is, to the corpus.
+
+    A dotted module name is one occurrence there. It answers for its last part, and for the parts before with the packages above.
+    """
     own = f"scip-python python {corpus.name.strip('/')} "
-    prefix = f"{corpus.inside}/" if corpus.inside else ""
-    documents = [ScipDocument(item.path[len(prefix) :], item.occurrences) for item in documents if item.path.startswith(prefix)]
     targets: dict[str, set[Key]] = {}
     for document in documents:
         file = files.get(document.path)
@@ -175,10 +179,10 @@ def read_scip(documents: Sequence[ScipDocument], corpus: Corpus, files: Mapping[
         file = files.get(document.path)
         if file is None:
             continue
-        by_end = {(item.line, item.end_col): item for item in file.identifiers}
+        at_end = {(item.line, item.end_col): number for number, item in enumerate(file.identifiers)}
         for item in document.occurrences:
-            identifier = by_end.get((item.end_line, item.end_col))
-            if identifier is None:
+            last = at_end.get((item.end_line, item.end_col))
+            if last is None:
                 continue
             symbol = _symbol(document, item.symbol)
             keys = targets.get(symbol)
@@ -186,14 +190,34 @@ def read_scip(documents: Sequence[ScipDocument], corpus: Corpus, files: Mapping[
                 if item.symbol.startswith(("local ", own)):
                     continue  # defined nowhere: no answer
                 keys = {EXTERNAL}
-            found.setdefault((document.path, identifier.line, identifier.col), set()).update(
-                _as_class(key, identifier.name) for key in keys
-            )
+            for up, part in enumerate(_dotted(file, last, item.col)):
+                answer = {_as_class(key, part.name) for key in keys} if up == 0 else {_package(key, up) for key in keys}
+                found.setdefault((document.path, part.line, part.col), set()).update(answer)
     return {spot: frozenset(keys) for spot, keys in found.items()}
 
 
 def _symbol(document: ScipDocument, symbol: str) -> str:
     return f"{document.path} {symbol}" if symbol.startswith("local ") else symbol
+
+
+def _dotted(file: SourceFile, last: int, start_col: int) -> list[Identifier]:
+    """The parts of a dotted name from the last one back to `start_col`; a single one for any other name."""
+    parts = [file.identifiers[last]]
+    for before in reversed(file.identifiers[max(0, last - 20) : last]):
+        if before.line != parts[-1].line or before.end_col + 1 != parts[-1].col or before.col < start_col:
+            break
+        parts.append(before)
+    return parts
+
+
+def _package(key: Key, up: int) -> Key:
+    """The package so many levels above a module."""
+    if key == EXTERNAL:
+        return EXTERNAL
+    folder = key.path.removesuffix("/__init__.py") if key.path.endswith("/__init__.py") else key.path.removesuffix(".py")
+    for _ in range(up):
+        folder = folder.rpartition("/")[0]
+    return Key(f"{folder}/__init__.py" if folder else "__init__.py")
 
 
 def _as_class(key: Key, name: str) -> Key:

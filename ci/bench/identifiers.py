@@ -246,7 +246,8 @@ class _Definitions(ast.NodeVisitor):
                         outer = outer[:-1]
                     self._declared[-1][name] = outer or self._scopes[:-1]
             elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-                stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case))
+                children = ast.iter_child_nodes(node)
+                stack.extend(child for child in children if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case))
         for statement in body:
             self.visit(statement)
 

@@ -50,7 +50,8 @@ def definitions(bench: Bench, corpus: Corpus, files: Mapping[str, tuple[bytes, S
     cache = bench.folder / "cache" / f"pyright-{name}-{digest.hexdigest()[:16]}.json.gz"
     if cache.is_file():
         with gzip.open(cache) as file:
-            return {(path, line, col): found for path, line, col, found in msgspec.json.decode(file.read(), type=list[tuple[str, int, int, list[Place]]])}
+            rows = msgspec.json.decode(file.read(), type=list[tuple[str, int, int, list[Place]]])
+        return {(path, line, col): found for path, line, col, found in rows}
     answers = _crawl(bench, corpus, files)
     cache.parent.mkdir(exist_ok=True)
     for old in cache.parent.glob(f"pyright-{name}-*.json.gz"):

@@ -14,7 +14,7 @@ from indexer import monikers
 from indexer.crawl.plan import PlannedDocument
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
 from indexer.model import CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
-from indexer.store.shard import DocumentFacts
+from indexer.store.facts import DocumentFacts
 from indexer.syntax.model import BUILTIN, Syntax, Tokens
 
 Place = tuple[str, int, int, int, int]
@@ -234,13 +234,12 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
     lines, cols, ends, names, roles_column, enclosings, evidences, symbols, target_column = facts.tables["occurrences"]
     unresolved: set[int] = set()
     builtins = surroundings.builtins or {}
-    call = int(Role.CALL)
     fixture = int(Role.FIXTURE)
     for token in range(len(tokens)):
         symbol = tokens.symbol[token]
         same = tokens.same_as[token]
         source = token if same < 0 else same
-        found = answers.definitions.get(source, ()) if (tokens.ask[token] or same >= 0) else ()
+        found = answers.definitions.get(source, ()) if symbol < 0 else ()
         roles = tokens.roles[token]
         rows: list[tuple[int, int, int]] = []  # evidence, symbol, target
         if same >= 0 and tokens.up[token]:
@@ -249,16 +248,23 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
             found = builtins.get(tokens.name[token], ())
         if symbol >= 0:
             rows.append((Evidence.SYNTAX, symbol, -1))
-            extra = Evidence.INFERRED if roles & fixture else Evidence.CALLEE_TYPE
-            if roles & (call | fixture):
+            if roles & fixture:
                 own = syntax.symbols[symbol].selection
-                rows += [(extra, -1, targets.number(place)) for place in found if (place[1], place[2]) != (own.line, own.col)]
+                filled = [place for place in answers.definitions.get(token, ()) if (place[1], place[2]) != (own.line, own.col)]
+                rows += [(Evidence.INFERRED, -1, targets.number(place)) for place in filled]
         else:
-            evidence = Evidence.DEFINITION if tokens.ask[token] else Evidence.SAME_BINDING
+            evidence = Evidence.DEFINITION if tokens.ask[token] and same < 0 else Evidence.SAME_BINDING
             rows += [(evidence, -1, targets.number(place)) for place in found]
             if not rows:
                 unresolved.add(token)
                 rows.append((evidence, -1, -1))
+        if tokens.callee_as[token] >= 0:
+            bound_at = syntax.symbols[symbol].selection if symbol >= 0 else None
+            rows += [
+                (Evidence.CALLEE_TYPE, -1, targets.number(place))
+                for place in answers.definitions.get(tokens.callee_as[token], ())
+                if place not in found and (bound_at is None or (place[1], place[2]) != (bound_at.line, bound_at.col))
+            ]
         for evidence, own_symbol, target in rows:
             lines.append(tokens.line[token])
             cols.append(tokens.col[token])

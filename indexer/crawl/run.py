@@ -29,21 +29,24 @@ from indexer import logs, python_project, vcs
 from indexer.config import Config
 from indexer.crawl import harvest
 from indexer.crawl.plan import Survey, Unit, cut, recipe_digest, survey
-from indexer.crawl.worker import Done, ExternalJob, Failed, Hello, Job, Position, Progress, Report, Setup
+from indexer.crawl.worker import Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Report, Setup
 from indexer.errors import LspidxError, ServerError, ServerMissing
 from indexer.model import CoverageStatus, LossReason
 from indexer.servers.registry import FoundServer, fill, find_server, load_table
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
-from indexer.store.shard import DocumentFacts, write_shard
+from indexer.store.facts import DocumentFacts
+from indexer.store.shard import write_shard
 
 log = logging.getLogger(__name__)
 
 _MAX_JOBS = 8
+_MEMORY_SHARES = 4
+"""A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
 _EXTERNALS_PER_JOB = 40
 _WORKER_END_S = 5
 _MERGE_MEMORY_MB = 600
-_report_decoder = msgspec.json.Decoder(Report)
+_report_decoder = msgspec.msgpack.Decoder(Report)
 
 
 class Watcher(Protocol):
@@ -217,7 +220,7 @@ class _Run:
         pool = _Pool(max(1, min(count, len(todo) or 1)))
         try:
             pool.spawn()
-            pool.setup(self._setup(server, project))
+            pool.setup(self._setup(server, project, pool.size))
             pool.crawl(todo, self._on_report, self._lost_unit)
             shards += self._read_externals(pool, folder)
         finally:
@@ -226,7 +229,7 @@ class _Run:
             raise ServerError(f"{server.spec.name} {server.version} could not be started; see: lspidx doctor, and {self.home.log_file}")
         return shards
 
-    def _setup(self, server: FoundServer, project: python_project.PythonProject) -> Setup:
+    def _setup(self, server: FoundServer, project: python_project.PythonProject, jobs: int) -> Setup:
         from indexer.lsp.protocol import initialize_params
 
         spec, config = server.spec, self.config
@@ -241,7 +244,7 @@ class _Run:
             open=spec.open,
             window=spec.window,
             timeout_s=config.request_timeout_s or spec.timeout_s,
-            memory_bytes=(config.server_memory_mb or spec.memory_mb) * 1_000_000,
+            memory_bytes=(config.server_memory_mb or spec.memory_mb * max(1, _MEMORY_SHARES // jobs)) * 1_000_000,
             diagnostics=spec.diagnostics if config.diagnostics else "none",
             hover=config.hover,
             lacks=spec.lacks,
@@ -299,7 +302,7 @@ class _Run:
         for number, start in enumerate(range(0, len(paths), _EXTERNALS_PER_JOB)):
             shard = folder / f"external-{number:03d}.parquet"
             part = {path: wanted[path] for path in paths[start : start + _EXTERNALS_PER_JOB]}
-            jobs.append((ExternalJob(number=number, wanted=part, shard=str(shard)), shard))
+            jobs.append((ExternalJob(number=number, wanted=part), shard))
         return pool.read_externals(jobs, lambda report: self._on_report(report, None))
 
     # ---- merging
@@ -414,9 +417,9 @@ class _Worker:
         assert self.process.stdout is not None
         self.input = self.process.stdin
         self.output = self.process.stdout
-        self.buffer = b""
+        self.buffer = bytearray()
         self.busy: tuple[Unit, Path] | None = None
-        self.sent = 0
+        self.facts: list[DocumentFacts] = []
 
     def send(self, message: msgspec.Struct) -> bool:
         try:
@@ -431,8 +434,18 @@ class _Worker:
         data = os.read(self.output.fileno(), 1 << 20)
         if not data:
             return None
-        *lines, self.buffer = (self.buffer + data).split(b"\n")
-        return [_report_decoder.decode(line) for line in lines if line]
+        self.buffer += data
+        reports: list[Report] = []
+        start = 0
+        while len(self.buffer) >= start + 4:
+            end = start + 4 + int.from_bytes(self.buffer[start : start + 4], "big")
+            if len(self.buffer) < end:
+                break
+            reports.append(_report_decoder.decode(memoryview(self.buffer)[start + 4 : end]))
+            start = end
+        if start:
+            self.buffer = self.buffer[start:]
+        return reports
 
     def end(self) -> None:
         """Closes its input, waits a little, then kills it; its server goes with it."""
@@ -505,7 +518,7 @@ class _Pool:
             job = next_job(worker)
             worker.busy = job
             if job is not None:
-                worker.send(Job(unit=job[0], shard=str(job[1])))
+                worker.send(Job(unit=job[0]))
 
         for worker in self.workers:
             hand_out(worker)
@@ -522,10 +535,16 @@ class _Pool:
                     if isinstance(report, Failed):
                         failures.append(report)
                         continue
+                    if isinstance(report, Facts):
+                        worker.facts = report.documents
+                        continue
                     shard = worker.busy[1] if worker.busy else None
-                    on_report(report, shard)
                     if isinstance(report, Done):
-                        hand_out(worker)
+                        facts, worker.facts = worker.facts, []
+                        hand_out(worker)  # before the shard is written, so that the worker does not wait for us
+                        if shard is not None:
+                            write_shard(shard, facts)
+                    on_report(report, shard)
             for worker in self.workers:
                 if worker.busy is None and (retry or any(regions)):
                     hand_out(worker)
@@ -593,7 +612,9 @@ class _Pool:
                     self.workers.remove(worker)
                     continue
                 for report in reports:
-                    if isinstance(report, Done):
+                    if isinstance(report, Facts):
+                        write_shard(under_way[worker.number], report.documents)
+                    elif isinstance(report, Done):
                         shards.append(under_way.pop(worker.number))
                     elif isinstance(report, Hello):
                         on_report(report)

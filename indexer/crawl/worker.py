@@ -1,7 +1,7 @@
-"""One worker process: drives one server over the units it is given and writes a shard for each.
+"""One worker process: drives one server over the units it is given and says what it found in each.
 
-Started by `indexer.crawl.run` as `python -I -m indexer.crawl.worker`; speaks JSON lines on its stdin and stdout
-(`Setup`, then `Job`s in; `Report`s out). A server that dies or hangs costs the documents that it had open questions on: each
+Started by `indexer.crawl.run` as `python -I -m indexer.crawl.worker`; takes JSON lines on its stdin (`Setup`, then `Job`s) and
+answers with MessagePack frames on its stdout (`Report`s). The parent writes the shards: a worker stays small. A server that dies or hangs costs the documents that it had open questions on: each
 is tried once more alone, then without the costly methods, then given up with what the syntax knows.
 """
 
@@ -31,7 +31,7 @@ from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.model import LossReason, Role, SymbolFlag
 from indexer.python_project import Externals
-from indexer.store.shard import DocumentFacts, write_shard
+from indexer.store.facts import DocumentFacts
 from indexer.syntax import python as python_syntax
 from indexer.syntax.model import BUILTIN, Syntax
 from indexer.text import blob_digest
@@ -43,6 +43,7 @@ _REPORT_EVERY_S = 0.2
 _MAX_STARTS_IN_A_ROW = 3
 _PUBLISH_WAIT_S = 5.0
 _ERROR_SAMPLES = 3
+_TRIES_ELSEWHERE = 3
 _COLLECT_EVERY = 16  # units
 _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
@@ -73,18 +74,16 @@ class Setup(msgspec.Struct, kw_only=True):
 
 
 class Job(msgspec.Struct, kw_only=True, tag=True):
-    """Crawl a unit and write `shard`."""
+    """Crawl a unit."""
 
     unit: Unit
-    shard: str
 
 
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
-    """Read files outside the workspace and write those of their symbols that something points to: `wanted[path]` are ranges."""
+    """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges."""
 
     number: int
     wanted: dict[str, list[Position]]
-    shard: str
 
 
 class Hello(msgspec.Struct, kw_only=True, tag=True):
@@ -103,8 +102,14 @@ class Progress(msgspec.Struct, kw_only=True, tag=True):
     tokens: int
 
 
+class Facts(msgspec.Struct, kw_only=True, tag=True):
+    """What a unit's shard will hold; `Done` follows at once."""
+
+    documents: list[DocumentFacts]
+
+
 class Done(msgspec.Struct, kw_only=True, tag=True):
-    """A unit is finished and its shard written; counts for the run record."""
+    """A unit is finished; counts for the run record."""
 
     unit: str
     documents: int
@@ -126,14 +131,15 @@ class Failed(msgspec.Struct, kw_only=True, tag=True):
     message: str
 
 
-Report = Hello | Progress | Done | Failed
+Report = Hello | Progress | Facts | Done | Failed
 _job_decoder = msgspec.json.Decoder(Job | ExternalJob)
 
 
 class _Document:
-    """A document while it is crawled."""
+    """A document while it is crawled. `again` are questions put a second time, at another place of the same binding."""
 
     __slots__ = (
+        "again",
         "answers",
         "asked_all",
         "attempt",
@@ -142,6 +148,7 @@ class _Document:
         "planned",
         "published",
         "questions",
+        "sharers",
         "source",
         "syntax",
         "uri",
@@ -164,6 +171,27 @@ class _Document:
         self.asked_all = False
         self.published = False
         self.questions: Iterator[tuple[str, bytes, int]] | None = None
+        self.again: deque[tuple[str, bytes, int]] = deque()
+        self.sharers: dict[int, list[int]] | None = None
+
+    def ask_elsewhere(self, token: int) -> None:
+        """A question got no answer: the place may be unreachable code. Puts it where the next user of the answer stands."""
+        syntax = self.syntax
+        if syntax is None:
+            return
+        tokens = syntax.tokens
+        if self.sharers is None:
+            self.sharers = {}
+            for other, same in enumerate(tokens.same_as):
+                if same >= 0 and not tokens.up[other] and tokens.callee_as[other] != other:
+                    self.sharers.setdefault(same, []).append(other)
+        others = self.sharers.get(token, [])
+        if not others:
+            return
+        other, tried = others[0], tokens.enclosing[others[0]]
+        self.sharers[token] = [item for item in others[1:] if tokens.enclosing[item] != tried][: _TRIES_ELSEWHERE - 1]
+        params = b'{"textDocument":{"uri":%b},"position":{"line":%d,"character":%d}}'
+        self.again.append((harvest.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token))
 
 
 def path_to_uri(path: str) -> str:
@@ -347,7 +375,7 @@ class Crawler:
                 continue
             still: list[_Document] = []
             for document in active:
-                if document.asked_all and document.open == 0:
+                if document.asked_all and document.open == 0 and not document.again:
                     self._finish(document, facts)
                 else:
                     still.append(document)
@@ -360,7 +388,7 @@ class Crawler:
         window = self.setup.window
         one_at_a_time = alone or self.setup.open == "each"
         while len(self._pending) < window:
-            document = next((item for item in active if not item.asked_all), None)
+            document = next((item for item in active if item.again or not item.asked_all), None)
             if document is None:
                 if not queue or (one_at_a_time and active):
                     return
@@ -371,6 +399,13 @@ class Crawler:
             questions = document.questions
             assert questions is not None
             request, pending = client.session.request, self._pending
+            while document.again and len(pending) < window:
+                method, params, ordinal = document.again.popleft()
+                pending[request(method.encode(), params)] = (document, method, ordinal)
+                document.open += 1
+                self.asked += 1
+            if document.asked_all:
+                continue
             for method, params, ordinal in questions:
                 pending[request(method.encode(), params)] = (document, method, ordinal)
                 document.open += 1
@@ -492,6 +527,8 @@ class Crawler:
                     if found:
                         answers.definitions[ordinal] = found
                         tally.answered += 1
+                    else:
+                        document.ask_elsewhere(ordinal)
                 else:
                     answers.cross_checks[-ordinal - 1] = found
             elif method == harvest.HOVER:
@@ -732,7 +769,8 @@ def _loss_reason(error: ServerError) -> LossReason:
 
 
 def send(report: Report) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
+    body = msgspec.msgpack.encode(report)
+    sys.stdout.buffer.write(len(body).to_bytes(4, "big") + body)
     sys.stdout.buffer.flush()
 
 
@@ -749,7 +787,7 @@ def _serve(crawler: Crawler) -> None:
         else:
             facts = crawler.crawl(job.unit)
             name, lost = job.unit.name, _losses(facts)
-        write_shard(Path(job.shard), facts)
+        send(Facts(documents=facts))
         if number % _COLLECT_EVERY == 0:
             gc.collect()
         crawler.report_progress()

@@ -79,6 +79,22 @@ class PublishedDiagnostics(msgspec.Struct):
     diagnostics: list[Diagnostic]
 
 
+class ConfigurationItem(msgspec.Struct):
+    section: str | None = None
+
+
+class ConfigurationParams(msgspec.Struct):
+    items: list[ConfigurationItem] = []
+
+
+class Registration(msgspec.Struct):
+    method: str
+
+
+class RegistrationParams(msgspec.Struct):
+    registrations: list[Registration] = []
+
+
 class ResponseError(msgspec.Struct):
     code: int = 0
     message: str = ""
@@ -101,8 +117,10 @@ hover = msgspec.json.Decoder(Hover | None).decode
 type_hierarchy_items = msgspec.json.Decoder(list[TypeHierarchyItem] | None).decode
 diagnostic_report = msgspec.json.Decoder(DiagnosticReport | None).decode
 published_diagnostics = msgspec.json.Decoder(PublishedDiagnostics).decode
+configuration_params = msgspec.json.Decoder(ConfigurationParams | None).decode
+registration_params = msgspec.json.Decoder(RegistrationParams | None).decode
 anything: Any = msgspec.json.Decoder().decode
-"""For the few messages whose shape is open: configuration requests, capabilities, registrations."""
+"""For the few messages whose shape is open: capabilities, what a server shows to people."""
 
 
 def hover_text(value: Hover | None) -> str:

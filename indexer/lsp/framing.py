@@ -61,7 +61,7 @@ def _content_length(header: bytes) -> int:
         name, separator, value = line.partition(b":")
         if separator and name.strip().lower() == b"content-length":
             text = value.strip()
-            if text.isdigit() and int(text) <= MAX_BODY_BYTES:
+            if text.isdigit() and len(text) < 20 and int(text) <= MAX_BODY_BYTES:
                 return int(text)
             raise ServerProtocolError(f"Content-Length is {text[:40]!r}, expected 0 to {MAX_BODY_BYTES}")
     raise ServerProtocolError(f"header without Content-Length: {header[:80]!r}")

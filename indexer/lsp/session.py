@@ -104,7 +104,10 @@ class Session:
             elif message.id is None:
                 events.append(Notification(message.method, message.params))
             else:
-                self._serve(message.id, message.method, message.params)
+                try:
+                    self._serve(message.id, message.method, message.params)
+                except msgspec.DecodeError as error:
+                    raise ServerProtocolError(f"{message.method} with strange parameters: {error}") from error
         return events
 
     @property
@@ -124,9 +127,9 @@ class Session:
             if message.id is None and message.error is not None:
                 raise ServerProtocolError(f"the server could not read a request: {message.error.message}")
             raise ServerProtocolError(f"answer with an id that was never used: {message.id!r}")
-        if message.id == _INITIALIZE_ID:
+        if message.id == _INITIALIZE_ID and self.state is State.INITIALIZING:
             self._initialized(message)
-        elif message.id == _SHUTDOWN_ID:
+        elif message.id == _SHUTDOWN_ID and self.state is State.CLOSING:
             self.state = State.CLOSED
             self.notify(b"exit", b"null")
         elif _FIRST_ID <= message.id < self._next_id:
@@ -135,14 +138,14 @@ class Session:
             raise ServerProtocolError(f"answer with an id that was never used: {message.id}")
 
     def _initialized(self, message: decode.Message) -> None:
-        self._expect(State.INITIALIZING)
         if message.error is not None:
             raise ServerProtocolError(f"initialize was refused: {message.error.message}")
         result = decode.anything(message.result)
         if not isinstance(result, dict) or not isinstance(result.get("capabilities"), dict):
             raise ServerProtocolError("initialize was answered without capabilities")
         self.capabilities = result["capabilities"]
-        info = result.get("serverInfo") or {}
+        info = result.get("serverInfo")
+        info = info if isinstance(info, dict) else {}
         self.server_name = str(info.get("name", ""))
         self.server_version = str(info.get("version", ""))
         self.position_encoding = str(self.capabilities.get("positionEncoding", "utf-16"))
@@ -152,11 +155,12 @@ class Session:
     def _serve(self, request_id: int | str, method: str, params: msgspec.Raw) -> None:
         result: object = None
         if method == "workspace/configuration":
-            items = (decode.anything(params) or {}).get("items") or []
-            result = [self._section(str(item.get("section") or "")) for item in items]
+            wanted = decode.configuration_params(params)
+            result = [self._section(item.section or "") for item in wanted.items] if wanted is not None else []
         elif method == "client/registerCapability":
-            for item in (decode.anything(params) or {}).get("registrations") or []:
-                self.registered.add(str(item.get("method", "")))
+            registrations = decode.registration_params(params)
+            if registrations is not None:
+                self.registered.update(item.method for item in registrations.registrations)
         elif method == "workspace/applyEdit":
             result = {"applied": False, "failureReason": "lspidx only reads"}
         elif method == "workspace/workspaceFolders":

@@ -9,109 +9,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-_U8, _U16, _I32, _TEXT, _FLAG = pa.uint8(), pa.uint16(), pa.int32(), pa.string(), pa.bool_()
+from indexer.store.facts import FLAG, HEADER, I32, LINES, TABLES, TEXT, U8, U16, DocumentFacts
 
-SYMBOLS = {
-    "moniker": _TEXT,
-    "name": _TEXT,
-    "qualified_name": _TEXT,
-    "kind": _U8,
-    "flags": _U16,
-    "container": _I32,  # ordinal in this list, -1 for the document itself
-    "start_line": _I32,
-    "start_col": _I32,
-    "end_line": _I32,
-    "end_col": _I32,
-    "sel_line": _I32,
-    "sel_col": _I32,
-    "sel_end_col": _I32,
-    "signature": _TEXT,
-    "documentation": _TEXT,
-    "hover": _TEXT,
+_TYPES: dict[str, pa.DataType] = {
+    U8: pa.uint8(),
+    U16: pa.uint16(),
+    I32: pa.int32(),
+    TEXT: pa.string(),
+    FLAG: pa.bool_(),
+    LINES: pa.list_(pa.int32()),
 }
-RANGES = {"symbol": _I32, "start_line": _I32, "start_col": _I32, "end_line": _I32, "end_col": _I32}
-OCCURRENCES = {
-    "line": _I32,
-    "col": _I32,
-    "end_col": _I32,
-    "name": _TEXT,
-    "roles": _U16,
-    "enclosing": _I32,  # ordinal of a symbol of this document
-    "evidence": _U8,
-    "symbol": _I32,  # ordinal of a symbol of this document, or -1: see target
-    "target": _I32,  # ordinal in targets, or -1: nobody knows what it means
-}
-TARGETS = {"path": _TEXT, "line": _I32, "col": _I32, "end_line": _I32, "end_col": _I32}
-SUPERTYPES = {"symbol": _I32, "target": _I32, "own": _I32, "evidence": _U8}
-DIAGNOSTICS = {
-    "line": _I32,
-    "col": _I32,
-    "end_line": _I32,
-    "end_col": _I32,
-    "severity": _U8,
-    "code": _TEXT,
-    "source": _TEXT,
-    "message": _TEXT,
-}
-COVERAGE = {"method": _TEXT, "status": _TEXT, "reason": _TEXT, "asked": _I32, "answered": _I32}
-UNRESOLVED = {"line": _I32, "module": _TEXT}
-TABLES: dict[str, dict[str, pa.DataType]] = {
-    "symbols": SYMBOLS,
-    "extra_ranges": RANGES,
-    "occurrences": OCCURRENCES,
-    "targets": TARGETS,
-    "supertypes": SUPERTYPES,
-    "diagnostics": DIAGNOSTICS,
-    "coverage": COVERAGE,
-    "unresolved_imports": UNRESOLVED,
-}
-HEADER: dict[str, pa.DataType] = {
-    "path": _TEXT,
-    "language": _TEXT,
-    "module": _TEXT,
-    "digest": _TEXT,
-    "size_bytes": _I32,
-    "line_count": _I32,
-    "is_test": _FLAG,
-    "status": _TEXT,
-    "error_lines": pa.list_(_I32),
-    "package_manager": _TEXT,
-    "package": _TEXT,
-    "package_version": _TEXT,
-}
+_TABLES = {name: [pa.field(column, _TYPES[kind]) for column, kind in columns.items()] for name, columns in TABLES.items()}
 SCHEMA = pa.schema(
-    [pa.field(name, kind) for name, kind in HEADER.items()]
-    + [pa.field(name, pa.list_(pa.struct(list(columns.items())))) for name, columns in TABLES.items()]
+    [pa.field(name, _TYPES[kind]) for name, kind in HEADER.items()]
+    + [pa.field(name, pa.list_(pa.struct(columns))) for name, columns in _TABLES.items()]
 )
-
-
-@dataclass(slots=True)
-class DocumentFacts:
-    """One document's row: `header` by HEADER, `tables[name]` a list of columns in the order of TABLES[name]."""
-
-    header: dict[str, Any]
-    tables: dict[str, list[list[Any]]] = field(default_factory=lambda: {name: [[] for _ in columns] for name, columns in TABLES.items()})
 
 
 def write_shard(path: Path, documents: Sequence[DocumentFacts]) -> None:
     """Writes all or nothing: to a temporary name, then renamed."""
-    arrays: list[pa.Array] = [pa.array([document.header[name] for document in documents], kind) for name, kind in HEADER.items()]
-    for name, columns in TABLES.items():
+    arrays: list[pa.Array] = [pa.array([item.header[name] for item in documents], _TYPES[kind]) for name, kind in HEADER.items()]
+    for name, columns in _TABLES.items():
         offsets = [0]
         for document in documents:
             offsets.append(offsets[-1] + len(document.tables[name][0]))
         children = [
-            pa.array([value for document in documents for value in document.tables[name][position]], kind)
-            for position, kind in enumerate(columns.values())
+            pa.array([value for document in documents for value in document.tables[name][position]], column.type)
+            for position, column in enumerate(columns)
         ]
-        struct = pa.StructArray.from_arrays(children, fields=[pa.field(column, kind) for column, kind in columns.items()])
+        struct = pa.StructArray.from_arrays(children, fields=columns)
         arrays.append(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct))
     table = pa.Table.from_arrays(arrays, schema=SCHEMA)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -49,11 +49,13 @@ class Tokens:
     `symbol[i]` is an ordinal in `Syntax.symbols` where the language's scope rules leave no doubt, else `ASK` or `BUILTIN`.
     `same_as[i]` is an earlier or later token whose server answer holds for this one too, else -1.
     `ask[i]` is true where the crawl must put the question (also at call sites of variables, whose callee only types tell).
+    `callee_as[i]` is a token at whose place the server's answer also tells what is really called (the name is a variable or an
+    import, which may hold a function), or -1.
     `up[i]` says how many packages above the answer of `same_as[i]` this token lies (`a` in `import a.b.c` is 2 above `c`).
     `enclosing[i]` is the innermost function, method, class or module around it, as an ordinal.
     """
 
-    __slots__ = ("ask", "col", "enclosing", "end_col", "line", "name", "roles", "same_as", "symbol", "up")
+    __slots__ = ("ask", "callee_as", "col", "enclosing", "end_col", "line", "name", "roles", "same_as", "symbol", "up")
 
     def __init__(self) -> None:
         self.line: list[int] = []
@@ -66,6 +68,7 @@ class Tokens:
         self.same_as: list[int] = []
         self.ask: list[bool] = []
         self.up: list[int] = []
+        self.callee_as: list[int] = []
 
     def __len__(self) -> int:
         return len(self.line)

@@ -165,6 +165,7 @@ class _Walk:
             tokens.end_col.append(self.columns.utf16(line, col + end - start))
         tokens.name.append(name or _name(self.source[start:end]))
         tokens.up.append(0)
+        tokens.callee_as.append(-1)
         tokens.roles.append(roles)
         tokens.enclosing.append(scope.symbol)
         tokens.symbol.append(ASK)
@@ -586,14 +587,10 @@ class _Walk:
         index = self.bind(target, inner, _BY_PARAM, _DEFINITION)
         binding = self.use_binding[index]
         if binding.symbol < 0:
-            binding.symbol = self.define(
-                self.tokens.name[index],
-                SymbolKind.VARIABLE,
-                function,
-                self.span(whole),
-                self.span(target),
-                SymbolFlag.LOCAL | SymbolFlag.PARAMETER,
-            )
+            # A lambda's parameter is a local of whatever holds the lambda, none of its parameters.
+            flags = SymbolFlag.LOCAL if function < 0 else SymbolFlag.LOCAL | SymbolFlag.PARAMETER
+            owner = inner.symbol if function < 0 else function
+            binding.symbol = self.define(self.tokens.name[index], SymbolKind.VARIABLE, owner, self.span(whole), self.span(target), flags)
         if fixture and self.tokens.name[index] not in ("self", "cls"):
             self.tokens.roles[index] |= _FIXTURE
             self.tokens.ask[index] = True
@@ -621,7 +618,7 @@ class _Walk:
         inner = self.scope(_FUNCTION_SCOPE, scope, scope.symbol)
         parameters = node.child_by_field_name("parameters")
         if parameters is not None:
-            self.parameters(parameters, inner, scope, scope.symbol, False)
+            self.parameters(parameters, inner, scope, -1, False)
         self.push(node.child_by_field_name("body"), inner)
 
     def comprehension(self, node: Any, scope: _Scope, roles: int) -> None:
@@ -1020,7 +1017,7 @@ class _Walk:
     def resolve(self) -> None:
         tokens = self.tokens
         shared: dict[tuple[object, ...], int] = {}
-        asked_call: dict[int, bool] = {}
+        callees: dict[_Binding, int] = {}
 
         def share(token: int, key: tuple[object, ...]) -> None:
             first = shared.setdefault(key, token)
@@ -1053,13 +1050,15 @@ class _Walk:
             if _BY_IMPORT in kinds:
                 if len(kinds) == 1 and len(binding.import_key) == 1:
                     tokens.same_as[token] = binding.tokens[0]
+                    if use.is_call and not use.name[:1].isupper():  # it may be a variable that holds a function
+                        tokens.callee_as[token] = callees.setdefault(binding, token)
                 else:
                     tokens.ask[token] = True
             elif binding.symbol >= 0:
                 tokens.symbol[token] = binding.symbol
                 if use.is_call and kinds != {_BY_DEF}:
+                    tokens.callee_as[token] = token
                     tokens.ask[token] = True
-                    asked_call[token] = True
             else:
                 tokens.ask[token] = True
         # Attributes: one question per binding and path.
@@ -1083,7 +1082,7 @@ class _Walk:
                     up += tokens.up[same]
                     same = tokens.same_as[same]
                 tokens.same_as[token], tokens.up[token] = same, up
-                tokens.ask[token] = False
+                tokens.ask[token] = tokens.callee_as[token] == token
 
     def look_up(self, use: _Use) -> _Binding | None:
         name, scope = use.name, use.scope
@@ -1177,6 +1176,7 @@ class _Walk:
         result.same_as = [new_token[s] if (s := tokens.same_as[i]) >= 0 else -1 for i in order]
         result.ask = [tokens.ask[i] for i in order]
         result.up = [tokens.up[i] for i in order]
+        result.callee_as = [new_token[c] if (c := tokens.callee_as[i]) >= 0 else -1 for i in order]
         symbols = [self.symbols[i] for i in symbol_order]
         for symbol in symbols:
             if symbol.container >= 0:
