@@ -96,11 +96,12 @@ def attributes(root: Path, paths: Iterable[str]) -> Mapping[str, str]:
     listed = list(paths)
     if repository is None or not listed:
         return {}
-    answer = git.Git(root).execute(
-        ["git", "check-attr", "-z", "--stdin", "linguist-generated", "linguist-vendored"],
-        istream=_as_file("\0".join(listed) + "\0"),
-        strip_newline_in_stdout=False,
-    )
+    with _as_file("\0".join(listed) + "\0") as stdin:
+        answer = git.Git(root).execute(
+            ["git", "check-attr", "-z", "--stdin", "linguist-generated", "linguist-vendored"],
+            istream=stdin,
+            strip_newline_in_stdout=False,
+        )
     parts = str(answer).split("\0")
     marked: dict[str, str] = {}
     for path, attribute, value in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
