@@ -113,8 +113,8 @@ def _find_source_roots(root: Path, paths: Iterable[str]) -> tuple[Path, ...]:
                 found.append(folder) if position else found.insert(0, folder)
         if project in folders or not project:
             found.append(project)
-    sources = [folder for folder in found if folder.endswith("src")]
-    others = [folder for folder in found if not folder.endswith("src")]
+    sources = [folder for folder in found if folder.rpartition("/")[2] == "src"]
+    others = [folder for folder in found if folder.rpartition("/")[2] != "src"]
     others.sort(key=lambda folder: (folder != "", folder))
     outer = root
     while (outer / "__init__.py").is_file() and outer.parent != outer:

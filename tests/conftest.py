@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from support import CORPORA, Watcher, crawl_with_ty
+from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer.crawl.run import Crawl
 
@@ -26,6 +26,17 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     """One crawl by ty over a copy of all Python corpora, each in a folder of its own."""
     root = tmp_path_factory.mktemp("corpora") / "python"
     shutil.copytree(CORPORA / "python", root, ignore=shutil.ignore_patterns("__pycache__"))
+    site = ".venv/lib/python3.11/site-packages"
+    write_tree(
+        root,
+        {
+            ".venv/pyvenv.cfg": "home = /nowhere\nversion = 3.11\n",
+            f"{site}/pytest/__init__.py": "from _pytest.fixtures import fixture as fixture\n",
+            f"{site}/_pytest/__init__.py": "",
+            f"{site}/_pytest/fixtures.py": "def fixture(fixture_function=None, *, name=None): ...\n",
+            f"{site}/pytest-1.0.dist-info/RECORD": "pytest/__init__.py,,\n_pytest/fixtures.py,,\n",
+        },
+    )
     return crawl_with_ty(root, jobs=2)
 
 

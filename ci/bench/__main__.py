@@ -21,6 +21,7 @@ import psutil
 
 from ci.bench import accuracy, engines, latency, report
 from ci.bench.corpora import ENVIRONMENT, NODE, Bench, fetch
+from indexer.errors import NoIndex
 
 _JUDGED = ("flask", "django/")
 _QUICK = ("flask", "django/")
@@ -90,7 +91,7 @@ def _need_index(bench: Bench, name: str) -> None:
     for engine in engines.engines(bench, corpus):
         try:
             engine.weigh()
-        except (OSError, engines.NoIndex):
+        except (OSError, NoIndex):
             _say(f"{name}: {engine.name} has no index yet")
             engines.run_once(bench, corpus, engine)
 

@@ -17,7 +17,6 @@ from typing import Any
 from ci.bench.corpora import Bench, Corpus
 from ci.bench.memory import Measurement, measure
 from ci.bench.scip import read_index
-from indexer.errors import NoIndex as NoIndex
 from indexer.store.generations import FOLDER, Home
 
 

@@ -90,9 +90,7 @@ def read_source(path: str, content: bytes) -> SourceFile:
     columns = _Columns(lines)
     for line, col, name in _names_in_fstrings(tree, columns):
         found.setdefault((line, col), name)
-    file.identifiers = [
-        Identifier(line, col, col + index_to_utf16(name, len(name)), name) for (line, col), name in sorted(found.items())
-    ]
+    file.identifiers = [Identifier(line, col, col + index_to_utf16(name, len(name)), name) for (line, col), name in sorted(found.items())]
     file.keys = _Definitions(path, columns).collect(tree)
     return file
 

@@ -234,6 +234,11 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
     lines, cols, ends, names, roles_column, enclosings, evidences, symbols, target_column = facts.tables["occurrences"]
     unresolved: set[int] = set()
     builtins = surroundings.builtins or {}
+    member_of: dict[int, int] = {}
+    for owner, token in syntax.members:
+        member_of[token] = owner
+        for column, value in zip(facts.tables["members"], (owner, tokens.line[token], tokens.end_col[token]), strict=True):
+            column.append(value)
     fixture = int(Role.FIXTURE)
     for token in range(len(tokens)):
         symbol = tokens.symbol[token]
@@ -255,6 +260,8 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
         else:
             evidence = Evidence.DEFINITION if tokens.ask[token] and same < 0 else Evidence.SAME_BINDING
             rows += [(evidence, -1, targets.number(place)) for place in found]
+            if not rows and token in member_of:  # `self.x = …` that the server is silent on: the class's own
+                rows.append((Evidence.SYNTAX, member_of[token], -1))
             if not rows:
                 unresolved.add(token)
                 rows.append((evidence, -1, -1))

@@ -80,15 +80,20 @@ def load_table() -> Table:
 
 def parse_table(text: str, source: str) -> Table:
     """Raises ConfigError with file, entry, key and the nearest known key."""
-    raw = tomllib.loads(text)
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source}: not readable as TOML: {error}") from error
     known = {field.name for field in msgspec.structs.fields(ServerSpec)} - {"name"}
-    for name, entry in raw.get("server", {}).items():
-        for key in entry:
+    servers = raw.get("server")
+    for name, entry in servers.items() if isinstance(servers, dict) else ():
+        for key in entry if isinstance(entry, dict) else ():
             if key not in known:
                 near = difflib.get_close_matches(key, known, 1)
                 hint = f", did you mean '{near[0]}'?" if near else ""
                 raise ConfigError(f"{source}: server '{name}' has an unknown key '{key}'{hint}")
-        entry["name"] = name
+        if isinstance(entry, dict):
+            entry["name"] = name
     try:
         table = msgspec.convert(raw, Table)
     except msgspec.ValidationError as error:

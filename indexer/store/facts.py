@@ -30,6 +30,7 @@ SYMBOLS = {
     "hover": TEXT,
 }
 RANGES = {"symbol": I32, "start_line": I32, "start_col": I32, "end_line": I32, "end_col": I32}
+MEMBERS = {"symbol": I32, "line": I32, "end_col": I32}
 OCCURRENCES = {
     "line": I32,
     "col": I32,
@@ -58,6 +59,7 @@ UNRESOLVED = {"line": I32, "module": TEXT}
 TABLES: dict[str, dict[str, str]] = {
     "symbols": SYMBOLS,
     "extra_ranges": RANGES,
+    "members": MEMBERS,
     "occurrences": OCCURRENCES,
     "targets": TARGETS,
     "supertypes": SUPERTYPES,

@@ -79,6 +79,14 @@ SELECT row_number() OVER () AS place_id, d.doc_id, p.line, p.col, p.end_line, p.
 FROM (SELECT DISTINCT path, line, col, end_line, end_col FROM raw_target) p
 LEFT JOIN document d USING (path);
 
+-- Assignments through `self`; whether they define the class's own member or write a base's, the server has said.
+CREATE TEMP TABLE member AS
+SELECT doc_id, x.line, x.end_col, m.sym_id
+FROM (
+    SELECT d.doc_id, unnest(r.members) AS x
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+) JOIN sym_of m USING (doc_id) WHERE m.ordinal = x.symbol;
+
 -- Where a name is bound, by the end of the range: servers point at a name or at a whole `self.name`.
 CREATE TEMP TABLE bound AS
 SELECT doc_id, line, end_col, min(sym_id) AS sym_id FROM (
@@ -89,6 +97,8 @@ SELECT doc_id, line, end_col, min(sym_id) AS sym_id FROM (
     SELECT r.doc_id, r.sel_line, r.sel_end_col, m.sym_id
     FROM raw_symbol r JOIN sym_of m USING (doc_id, ordinal)
     WHERE r.ordinal > 0
+    UNION ALL
+    SELECT doc_id, line, end_col, sym_id FROM member
 ) GROUP BY ALL;
 
 CREATE TEMP TABLE bound_start AS
@@ -173,14 +183,26 @@ FROM resolved r LEFT JOIN symbol s USING (sym_id)
 GROUP BY r.doc_id, r.line, r.col HAVING count(*) > 1;
 
 CREATE TEMP TABLE final_occ AS
-SELECT doc_id, line, col, end_col, name, roles, encl_id, sym_id, min(evidence)::UTINYINT AS evidence
+SELECT doc_id, line, col, end_col, name, roles::USMALLINT AS roles, encl_id, sym_id, min(evidence)::UTINYINT AS evidence
 FROM (
     SELECT r.* REPLACE (
+        CASE WHEN r.roles & 5 = 5 AND b.sym_id IS NOT NULL AND b.sym_id <> r.sym_id THEN r.roles - 1 ELSE r.roles END AS roles,
         CASE WHEN m.has_own_name AND s.name <> r.name AND r.roles & 8 <> 0 AND r.evidence <> 7 THEN 3 ELSE r.evidence END AS evidence)
     FROM resolved r LEFT JOIN several m ON m.doc_id = r.doc_id AND m.line = r.line AND m.col = r.col LEFT JOIN symbol s ON s.sym_id = r.sym_id
+    LEFT JOIN member b ON b.doc_id = r.doc_id AND b.line = r.line AND b.end_col = r.end_col
     WHERE r.sym_id IS NOT NULL OR m.has_any IS NULL OR NOT m.has_any
 )
 GROUP BY doc_id, line, col, end_col, name, roles, encl_id, sym_id;
+
+-- A member that the class only seemed to define (all its assignments write a base's) is no symbol.
+CREATE TEMP TABLE phantom AS
+SELECT DISTINCT m.sym_id FROM member m JOIN symbol s USING (sym_id)
+WHERE NOT EXISTS (SELECT 1 FROM final_occ o WHERE o.sym_id = m.sym_id AND o.doc_id = m.doc_id AND o.line = s.sel_line AND o.col = s.sel_col)
+  AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = m.sym_id);
+DELETE FROM symbol WHERE sym_id IN (SELECT sym_id FROM phantom);
+DELETE FROM symbol_key WHERE sym_id IN (SELECT sym_id FROM phantom);
+DELETE FROM symbol_text WHERE sym_id IN (SELECT sym_id FROM phantom);
+UPDATE final_occ SET sym_id = NULL WHERE sym_id IN (SELECT sym_id FROM phantom);
 
 CREATE TABLE occ AS
 SELECT doc_id, line, col, end_col, name, roles, sym_id, encl_id, evidence

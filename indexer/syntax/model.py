@@ -79,6 +79,7 @@ class Syntax:
     """All that one file says by itself.
 
     `bases` are (class ordinal, token) pairs: the token names a base in the class's own list.
+    `members` are (symbol, token) pairs: the token assigns the symbol through `self` or `cls`, if no base class declares it.
     `imports` are (token, dotted module) pairs, for counting what could not be resolved.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
     """
@@ -86,6 +87,7 @@ class Syntax:
     symbols: list[Definition]
     tokens: Tokens
     bases: list[tuple[int, int]]
+    members: list[tuple[int, int]]
     imports: list[tuple[int, str]]
     line_count: int
     error_lines: list[int]

@@ -129,6 +129,7 @@ class _Walk:
         self.node_token: dict[int, int] = {}  # start byte of an identifier -> token
         self.use_binding: dict[int, _Binding] = {}
         self.members: dict[tuple[int, str], list[int]] = {}  # (class, attribute) -> tokens that assign it through self
+        self.member_tokens: list[tuple[int, int]] = []
         self.has_star = False
         self.stack: list[tuple[Any, _Scope, int]] = []
         self.scopes: list[_Scope] = []
@@ -1013,6 +1014,7 @@ class _Walk:
                 ordinal = self.define(name, SymbolKind.FIELD, owner, span, span, flags)
                 for token in tokens:
                     self.tokens.roles[token] |= _DEFINITION
+            self.member_tokens += [(ordinal, token) for token in tokens]
 
     def resolve(self) -> None:
         tokens = self.tokens
@@ -1185,6 +1187,7 @@ class _Walk:
             symbols=symbols,
             tokens=result,
             bases=sorted((new_symbol[owner], new_token[token]) for owner, token in self.bases),
+            members=sorted((new_symbol[owner], new_token[token]) for owner, token in self.member_tokens),
             imports=sorted((new_token[token], name) for token, name in self.imports if token >= 0),
             line_count=line_count,
             error_lines=sorted(set(self.errors)),

@@ -12,7 +12,7 @@ f()
 
 def local_alias(flag):
     chosen = g if flag else h
-    chosen()
+    chosen()  # wrong: ty follows the first arm only
     again = chosen
     return again()
 

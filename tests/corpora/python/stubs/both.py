@@ -1,0 +1,7 @@
+def described(x):
+    return x
+
+
+class Thing:
+    def go(self):
+        return described(1)

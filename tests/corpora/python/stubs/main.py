@@ -1,0 +1,4 @@
+from .both import Thing, described
+
+described(1)
+Thing().go()
