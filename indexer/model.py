@@ -83,6 +83,7 @@ class Evidence(IntEnum):
     INFERRED = 7  # a function passed by name, a fixture filled by pytest: probably called
     SUBCLASS_LIST = 8  # the base stands in the class's own list
     TYPE_HIERARCHY = 9  # typeHierarchy/supertypes
+    INHERITED = 10  # `self.x` by name along the bases of its class, where the server was silent
 
     @property
     def label(self) -> str:

@@ -119,8 +119,9 @@ def _find_source_roots(root: Path, paths: Iterable[str]) -> tuple[Path, ...]:
     outer = root
     while (outer / "__init__.py").is_file() and outer.parent != outer:
         outer = outer.parent
-    above = (outer,) if outer != root else ()
-    return above + tuple(root / folder if folder else root for folder in dict.fromkeys(sources + others))
+    if outer != root:  # the root itself must not be searched: its modules would hide those of the standard library
+        return (outer,)
+    return tuple(root / folder if folder else root for folder in dict.fromkeys(sources + others))
 
 
 def module_names(root: Path, source_roots: Sequence[Path], paths: Sequence[str]) -> dict[str, str]:

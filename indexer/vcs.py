@@ -26,9 +26,11 @@ class Checkout:
 
 
 def find_root(start: Path) -> Path:
-    """The root of the git work tree around `start` (worktrees and submodules included), else `start` itself."""
+    """The workspace around `start`: the nearest folder upwards that is a git work tree (worktrees and submodules included), has
+    a `lspidx.toml`, or has an index already; else `start` itself.
+    """
     for folder in (start, *start.parents):
-        if (folder / ".git").exists():
+        if any((folder / mark).exists() for mark in (".git", "lspidx.toml", ".lspidx/CURRENT")):
             return folder
     return start
 

@@ -5,15 +5,16 @@ stdout holds the answer and nothing else; progress and errors go to stderr. A qu
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from indexer.errors import LspidxError, UsageError
+from indexer.errors import Bug, LspidxError, UsageError
 
 _EXIT_INTERRUPTED = 130
 _EXIT_INCOMPLETE = 1
@@ -37,11 +38,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
     """Index a repository with language servers, then ask it questions offline."""
     if directory:
         os.chdir(directory)
-    if color is None and os.environ.get("NO_COLOR"):
-        color = False
-    elif color is None and os.environ.get("FORCE_COLOR"):
-        color = True
-    ctx.color = color
+    ctx.color = _color(color)
 
 
 @main_group.command(epilog="Example: lspidx index --jobs 4")
@@ -55,7 +52,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 def index(
     root: str | None, full: bool, jobs: int | None, server: str | None, python: str | None, exclude: tuple[str, ...], quiet: bool
 ) -> None:
-    """Make or refresh the index of ROOT (default: the git root around here)."""
+    """Make or refresh the index of ROOT (default: the workspace around here, usually the git root)."""
     from indexer import vcs
     from indexer.config import load_config
     from indexer.crawl.run import crawl
@@ -168,15 +165,7 @@ def _ask(name: str, arguments: dict[str, Any], as_json: bool, strict: bool) -> N
     from query.index import open_index
     from query.registry import call
 
-    try:
-        answer = call(open_index(), name, arguments)
-    except LspidxError as error:
-        if as_json:
-            from query.render import error_record
-
-            click.echo(msgspec.json.encode(error_record(error)).decode())
-            _leave(error.exit_code)
-        raise
+    answer = call(open_index(), name, arguments)
     if as_json:
         click.echo(msgspec.json.encode(answer).decode())
     else:
@@ -268,28 +257,55 @@ def _print(value: Any, text: Callable[[Any], str], as_json: bool) -> None:
 
 
 def main() -> None:
-    """Entry point of the command; turns errors into messages and exit codes."""
+    """Entry point of the command; turns errors into messages and exit codes, into JSON on stdout where --json was given."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
     try:
         main_group(standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as error:
         raise SystemExit(error.exit_code) from None
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         raise SystemExit(2) from None
-    except click.Abort:
-        click.echo("interrupted; the index is what it was before", err=True)
-        raise SystemExit(_EXIT_INTERRUPTED) from None
-    except KeyboardInterrupt:
+    except click.ClickException as error:
+        if "--json" in sys.argv:
+            _fail(UsageError(error.format_message()))
+        error.show()
+        raise SystemExit(2) from None
+    except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; the index is what it was before", err=True)
         raise SystemExit(_EXIT_INTERRUPTED) from None
     except LspidxError as error:
-        from query.render import error_text
-
-        click.echo(error_text(error), err=True)
-        raise SystemExit(error.exit_code) from None
+        _fail(error)
     except BrokenPipeError:  # the reader of our output went away: `lspidx … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
+    except Exception as error:  # exit with 1 would mean that a check failed
+        import traceback
+
+        traceback.print_exc()
+        _fail(Bug(f"internal error: {type(error).__name__}: {error}; please report it with the lines above"))
+
+
+def _fail(error: LspidxError) -> NoReturn:
+    from query.render import error_record, error_text
+
+    if "--json" in sys.argv:
+        import json
+
+        click.echo(json.dumps(error_record(error)))
+    else:
+        click.echo(error_text(error), err=True, color=_color(None))
+    raise SystemExit(error.exit_code) from None
+
+
+def _color(wanted: bool | None) -> bool | None:
+    """None leaves it to the stream: colour on a terminal only."""
+    if wanted is None and os.environ.get("NO_COLOR"):
+        return False
+    return True if wanted is None and os.environ.get("FORCE_COLOR") else wanted
 
 
 if __name__ == "__main__":

@@ -43,24 +43,66 @@ class Certificate:
             self._drift = drift(self._index)
         return self._drift
 
-    def of_documents(self, paths: Sequence[str], methods: Sequence[str]) -> Completeness:
+    def of_documents(self, paths: Sequence[str], methods: Sequence[str], more: Sequence[Reason] = ()) -> Completeness:
         """For answers that depend on these documents only: an outline, a source, a hover."""
         wanted = set(paths)
         reasons = self._stale([path for path in self.drift.paths if path in wanted])
         reasons += self._coverage(methods, wanted)
-        return self._certify(reasons)
+        return self._certify([*reasons, *more])
 
-    def of_workspace(self, methods: Sequence[str], name: str = "") -> Completeness:
+    def of_workspace(self, methods: Sequence[str], name: str = "", more: Sequence[Reason] = ()) -> Completeness:
         """For answers that any document may contribute to.
 
         Args:
             name: the symbol's own name: identifiers of that name that nobody could resolve may belong to it.
+            more: what the tool itself knows to be missing.
         """
         reasons = self._stale(self.drift.paths)
         reasons += self._index.keep(f"gaps {methods}", lambda: [*self._coverage(methods, None), *self._skipped()])
         if name:
             reasons += self._unresolved(name)
-        return self._certify(reasons)
+        return self._certify([*reasons, *more])
+
+    def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
+        """Calls in the text of these symbols whose callee nobody knows."""
+        sql = "SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id) JOIN (SELECT unnest($ids::INTEGER[]) AS id) c"
+        rows = self._index.rows(f"{sql} ON u.encl_id = c.id WHERE u.roles & 8 <> 0 ORDER BY ALL", {"ids": list(callers)})
+        return self._unknown("unresolved_calls", "calls in the text of", "callee", rows)
+
+    def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
+        """Bases in the class lists of these classes that nobody knows."""
+        rows = self._index.rows(
+            """
+            SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id)
+            JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND (s.start_line, s.start_col) <= (u.line, u.col)
+             AND (u.line, u.col) < (s.end_line, s.end_col)
+            JOIN (SELECT unnest($ids::INTEGER[]) AS id) c ON c.id = s.sym_id
+            WHERE u.roles & 64 <> 0 ORDER BY ALL
+            """,
+            {"ids": list(classes)},
+        )
+        return self._unknown("unresolved_supertypes", "bases of", "class", rows)
+
+    def unresolved_subtypes(self, classes: Sequence[int]) -> list[Reason]:
+        """Bases that nobody knows and that have the name of one of these classes."""
+        rows = self._index.rows(
+            """
+            SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id)
+            WHERE u.roles & 64 <> 0 AND u.name IN
+              (SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id) ORDER BY ALL
+            """,
+            {"ids": list(classes)},
+        )
+        return self._unknown("unresolved_subtypes", "bases named like", "class", rows)
+
+    def _unknown(self, code: str, what: str, missing: str, rows: list[tuple[str, str]]) -> list[Reason]:
+        if not rows:
+            return []
+        names = list(dict.fromkeys(name for name, _ in rows))
+        listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+        paths = list(dict.fromkeys(path for _, path in rows))[:_MAX_PATHS]
+        detail = f"{len(rows)} {what} what was asked about have an unknown {missing}: {listed}"
+        return [Reason(code=code, detail=detail, count=len(rows), paths=paths)]
 
     def _skipped(self) -> list[Reason]:
         reasons: list[Reason] = []

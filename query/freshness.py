@@ -1,6 +1,7 @@
 """How far the work tree has moved on since the index was made: by stat, then by digest where stat differs.
 
-A new or deleted file changes the modification time of its folder, so no listing of the whole tree is needed.
+A new or deleted file changes the modification time of its folder, so no listing of the whole tree is needed. What git ignores
+is no new file; git is asked only when a candidate has turned up.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ MAX_STATS = 60_000
 MAX_READS = 500
 """Files with a new time whose content is compared; more than that count as changed."""
 
+MAX_FOLDERS = 500
+"""Folders that are listed for new files in one look."""
 
 RECHECK_S = 1.0
+_SUFFIXES = (".py", ".pyi")
+_NO_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
 DIGESTS = "SELECT path, digest FROM document WHERE status <> 'external'"
 
 
@@ -56,6 +61,7 @@ def _look(index: Index) -> Drift:
     changed: list[str] = []
     deleted: list[str] = []
     reads = 0
+    skipped = _skipped(index)
     for path, size, mtime_ns in stamps:
         try:
             status = os.stat(root + path)
@@ -63,6 +69,8 @@ def _look(index: Index) -> Drift:
             deleted.append(path)
             continue
         if status.st_mtime_ns == mtime_ns and status.st_size == size:
+            continue
+        if status.st_size == size and path in skipped:  # never read, so there is no digest to compare
             continue
         if status.st_size == size and reads < MAX_READS:
             reads += 1
@@ -99,21 +107,71 @@ def _digest(path: str) -> str:
         return ""
 
 
+def _skipped(index: Index) -> set[str]:
+    paths: set[str] = index.keep("skipped", lambda: {row[0] for row in index.rows("SELECT path FROM skipped")})
+    return paths
+
+
 def _new_files(index: Index, root: str, known: set[str]) -> list[str]:
-    """Files of a known language in folders that have changed; new folders show in the folder that holds them."""
-    suffixes = (".py", ".pyi")
-    skipped: set[str] = index.keep("skipped", lambda: {row[0] for row in index.rows("SELECT path FROM skipped")})
-    folders: dict[str, int] = index.keep("folders", lambda: dict(index.rows("SELECT path, mtime_ns FROM folder_stamp")))
+    """Files of a known language in folders that have changed, and in folders below them that hold no document yet."""
+    skipped = _skipped(index)
+    folders: dict[str, int] = index.keep("folders", lambda: _folders(index))
+    waiting = [folder for folder, mtime_ns in folders.items() if _has_changed(root + folder, mtime_ns)]
     found: list[str] = []
-    for folder, mtime_ns in folders.items():
+    looked = 0
+    while waiting and looked < MAX_FOLDERS:
+        folder = waiting.pop()
+        looked += 1
         try:
-            if os.stat(root + folder).st_mtime_ns == mtime_ns:
-                continue
             with os.scandir(root + folder) as entries:
                 for entry in entries:
                     path = f"{folder}/{entry.name}" if folder else entry.name
-                    if entry.name.endswith(suffixes) and path not in known and path not in skipped and entry.is_file(follow_symlinks=False):
-                        found.append(path)
+                    if entry.name.endswith(_SUFFIXES):
+                        if path not in known and path not in skipped and entry.is_file(follow_symlinks=False):
+                            found.append(path)
+                    elif path not in folders and _may_hold_sources(entry):
+                        waiting.append(path)
         except OSError:
             continue
-    return sorted(found)
+    return sorted(_not_ignored(root, found)) if found else []
+
+
+def _folders(index: Index) -> dict[str, int]:
+    """Stamps of the folders that hold documents; the folders above them have none and are always looked at."""
+    folders: dict[str, int] = dict(index.rows("SELECT path, mtime_ns FROM folder_stamp"))
+    for folder in ["/", *folders]:
+        above = folder.rpartition("/")[0]
+        while above not in folders:
+            folders[above] = 0
+            above = above.rpartition("/")[0]
+    return folders
+
+
+def _has_changed(folder: str, mtime_ns: int) -> bool:
+    try:
+        return os.stat(folder).st_mtime_ns != mtime_ns
+    except OSError:
+        return False
+
+
+def _may_hold_sources(entry: os.DirEntry[str]) -> bool:
+    if entry.name.startswith(".") or entry.name in _NO_SOURCES or not entry.is_dir(follow_symlinks=False):
+        return False
+    return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
+
+
+def _not_ignored(root: str, paths: list[str]) -> list[str]:
+    import subprocess
+
+    try:
+        answer = subprocess.run(
+            ["git", "-c", "core.fsmonitor=false", "check-ignore", "-z", "--stdin"],
+            cwd=root,
+            input="\0".join(paths).encode("utf-8", "surrogateescape"),
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return paths
+    ignored = set(answer.stdout.decode("utf-8", "surrogateescape").split("\0"))  # empty outside a repository
+    return [path for path in paths if path not in ignored]

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from indexer.errors import IndexUnusable, NoIndex, VersionMismatch
+from indexer.errors import IndexUnusable, NoIndex, UsageError, VersionMismatch
 from indexer.store.generations import Home, find_home
 from indexer.store.schema import SCHEMA_VERSION
 
@@ -23,6 +23,7 @@ except ImportError:  # the core module was renamed: slower to start, same answer
     import duckdb
 
 _MEMORY_LIMIT = "1GB"
+_DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException, duckdb.CatalogException)
 
 
 class Index:
@@ -65,18 +66,27 @@ class Index:
 
     def rows(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
         """All rows of a statement; parameters by name (`$x`) or by order (`?`)."""
-        return self._connection.execute(sql, parameters).fetchall()
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        except _DAMAGE as error:
+            raise IndexUnusable(f"'{self.generation.name}' is damaged: {error}; to make a new one: lspidx index --full") from error
 
     def row(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> tuple[Any, ...] | None:
         found = self.rows(sql, parameters)
         return found[0] if found else None
 
     def describe(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Column names and all rows, for `lspidx sql`.
+        """Column names and all rows of one statement that only reads, for `lspidx sql`.
 
         Raises:
+            UsageError: not one statement, or one that does more than read.
             Exception: DuckDB's own error for a wrong statement.
         """
+        kinds = [statement.type for statement in duckdb.extract_statements(sql)]
+        if len(kinds) != 1:
+            raise UsageError(f"sql: expected one statement, got {len(kinds)}")
+        if kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+            raise UsageError(f"sql: only SELECT, DESCRIBE, SUMMARIZE, SHOW and EXPLAIN are allowed, this is {kinds[0].name}")
         cursor = self._connection.execute(sql)
         names = [column[0] for column in cursor.description or ()]
         return names, cursor.fetchall() if names else []

@@ -21,10 +21,12 @@ from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.model import SymbolKind
 from indexer.text import index_to_utf16
 from query.answer import SymbolRecord
+from query.freshness import is_as_indexed
 from query.index import Index
 
 MAX_CANDIDATES = 20
-_PLACE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::(?P<col>\d+))?$")
+_PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,9})(?::(?P<col>[0-9]{1,9}))?", re.DOTALL)
+_MONIKER = re.compile(r"python \S+ .+ .+ \S+|local [0-9a-z]+", re.DOTALL)
 _MARK = "@@"
 
 CARD = """
@@ -90,6 +92,8 @@ def document_path(index: Index, path: str) -> str:
     Raises:
         UsageError: outside the workspace, a device or network path, or no document of the index.
     """
+    if not path:
+        raise UsageError("name a document: file_path is empty")
     if "\0" in path or path.startswith(("\\\\", "//")) or path[1:3] == ":\\":
         raise UsageError(f"'{path}' is not a path inside the workspace")
     root = str(index.root)
@@ -122,6 +126,8 @@ def find_pattern(index: Index, path: str, pattern: str) -> Position:
     if pattern.count(_MARK) != 1:
         raise UsageError(f"position_pattern needs exactly one '{_MARK}', got '{pattern}'")
     relative = document_path(index, path)
+    if not is_as_indexed(index, relative):
+        raise UsageError(f"'{relative}' has changed since the index was made, so its text cannot be matched; first run: lspidx index")
     text = (index.root / relative).read_text(encoding="utf-8", errors="replace")
     before, after = pattern.split(_MARK)
     starts = [match.start() for match in re.finditer(re.escape(before + after), text)]
@@ -140,6 +146,7 @@ def resolve(index: Index, name: str, *, path: str = "", line: int = 0, col: int 
 
     Args:
         name: any of the forms at the top of this module; empty where `path` and a position are given instead.
+        path: with a name and no position: only symbols of this document.
     Raises:
         NameNotFound: nothing fits; the message has the nearest names.
         AmbiguousName: several do; `.candidates` can be sent back as they are.
@@ -149,22 +156,25 @@ def resolve(index: Index, name: str, *, path: str = "", line: int = 0, col: int 
         if not path:
             raise UsageError("position_pattern needs a file_path")
         return at_position(index, find_pattern(index, path, position_pattern))
-    if path and line:
-        relative = document_path(index, path)
-        return at_position(index, Position(relative, line, col)) if col else on_line(index, relative, line)
+    if (line and not path) or (col and not line):
+        raise UsageError("a line needs a file_path, a column needs a line")
+    position = Position(document_path(index, path), line, col) if path and line else place_of(index, name)
+    if position is not None:
+        return at_position(index, position) if position.col else on_line(index, position.path, position.line)
+    name = name.strip()
     if not name:
         raise UsageError("name a symbol, or give file_path with line and column, or file_path with position_pattern")
-    if " " in name.strip():
+    if _MONIKER.fullmatch(name):
         return by_moniker(index, name)
-    place = _PLACE.match(name)
-    if place:
-        relative = document_path(index, place["path"])
-        if place["col"]:
-            return at_position(index, Position(relative, int(place["line"]), int(place["col"])))
-        return on_line(index, relative, int(place["line"]))
     if "/" in name or name.endswith((".py", ".pyi")):
         return module_of(index, document_path(index, name))
-    return by_name(index, name)
+    return by_name(index, name, document_path(index, path) if path else "")
+
+
+def place_of(index: Index, name: str) -> Position | None:
+    """What `path:line` and `path:line:col` say; None for any other form of name. The column is 0 where none is given."""
+    place = None if _MONIKER.fullmatch(name) else _PLACE.fullmatch(name)
+    return None if place is None else Position(document_path(index, place["path"]), int(place["line"]), int(place["col"] or 0))
 
 
 def by_moniker(index: Index, moniker: str) -> Symbol:
@@ -182,14 +192,15 @@ def module_of(index: Index, path: str) -> Symbol:
     return to_symbol(rows[0])
 
 
-def by_name(index: Index, name: str) -> Symbol:
-    """A bare name or a dotted suffix."""
-    found = named(index, name)
+def by_name(index: Index, name: str, path: str = "") -> Symbol:
+    """A bare name or a dotted suffix, of one document if `path` is given."""
+    found = [symbol for symbol in named(index, name) if not path or symbol.record.path == path]
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NameNotFound(f"no symbol is called '{name}'{_hint(index, name)}")
-    raise ambiguous(name, found)
+        where = f" in '{path}'" if path else ""
+        raise NameNotFound(f"no symbol is called '{name}'{where}{_hint(index, name)}")
+    raise ambiguous(index, name, found)
 
 
 def named(index: Index, name: str) -> list[Symbol]:
@@ -247,8 +258,9 @@ def _inherited(index: Index, dotted: str) -> list[Symbol]:
         seen.update(frontier)
         rows = index.rows(
             f"""
-            SELECT {CARD} FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id
-            WHERE n.lname = lower($member) AND n.name = $member AND list_contains($ids::INTEGER[], s.container_id)
+            SELECT {CARD} FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id JOIN symbol w ON w.sym_id = n.sym_id
+            WHERE n.lname = lower($member) AND n.name = $member AND list_contains($ids::INTEGER[], w.container_id)
+            ORDER BY n.sym_id
             """,
             {"member": member, "ids": frontier},
         )
@@ -258,11 +270,14 @@ def _inherited(index: Index, dotted: str) -> list[Symbol]:
 
 
 def on_line(index: Index, path: str, line: int) -> Symbol:
-    """What is defined on a line; else the one symbol that the line refers to; else the definition around it."""
+    """What is defined on a line (a second overload, a setter too); else the definition around it."""
     rows = index.rows(
         f"""
-        SELECT {CARD} FROM symbol_card s
-        WHERE s.path = $path AND s.sel_line = $line AND s.kind <> 2 ORDER BY s.flags & 1, s.sel_col
+        SELECT {CARD} FROM (
+            SELECT o.sym_id, min(o.col) AS col FROM occ o
+            WHERE o.doc_id = (SELECT doc_id FROM document WHERE path = $path) AND o.line = $line AND o.roles & 1 <> 0 GROUP BY o.sym_id
+        ) o JOIN symbol_card s ON s.sym_id = o.sym_id
+        WHERE s.path = $path AND s.kind <> 2 ORDER BY s.flags & 1, o.col, s.sym_id
         """,
         {"path": path, "line": line - 1},
     )
@@ -274,7 +289,7 @@ def on_line(index: Index, path: str, line: int) -> Symbol:
         if symbol.record.kind in ("class", "function", "method", "constructor", "property", "enum", "interface")
     ]
     if len(callables or visible) > 1:
-        raise ambiguous(f"{path}:{line}", callables or visible)
+        raise ambiguous(index, f"{path}:{line}", callables or visible)
     if visible:
         return (callables or visible)[0]
     around = enclosing(index, path, line)
@@ -287,8 +302,10 @@ def enclosing(index: Index, path: str, line: int, col: int = 0) -> Symbol | None
     """The innermost definition whose range holds a place; without a column, one that touches the line."""
     rows = index.rows(
         f"""
-        SELECT {CARD} FROM symbol_card s
-        JOIN symbol w ON w.sym_id = s.sym_id
+        SELECT {CARD} FROM symbol_card s JOIN (
+            SELECT sym_id, doc_id, start_line, start_col, end_line, end_col FROM symbol
+            UNION ALL SELECT sym_id, doc_id, start_line, start_col, end_line, end_col FROM extra_definition
+        ) w ON w.sym_id = s.sym_id AND w.doc_id = (SELECT doc_id FROM document WHERE path = $path)
         WHERE s.path = $path AND s.kind IN (2, 5, 6, 7, 9, 10, 11, 12) AND w.start_line <= $line AND w.end_line >= $line
           AND ($col = 0 OR ((w.start_line, w.start_col) <= ($line, $col - 1) AND ($line, $col - 1) < (w.end_line, w.end_col)))
         ORDER BY w.start_line DESC, w.start_col DESC LIMIT 1
@@ -307,7 +324,7 @@ def at_position(index: Index, position: Position) -> Symbol:
     """
     found = symbols_at(index, position)
     if len(found) > 1:
-        raise ambiguous(f"{position.path}:{position.line}:{position.col}", found)
+        raise ambiguous(index, f"{position.path}:{position.line}:{position.col}", found)
     return found[0]
 
 
@@ -332,11 +349,12 @@ def symbols_at(index: Index, position: Position) -> list[Symbol]:
     return [known[sym_id] for sym_id in ids]
 
 
-def ambiguous(asked: str, found: list[Symbol]) -> AmbiguousName:
+def ambiguous(index: Index, asked: str, found: list[Symbol]) -> AmbiguousName:
+    """The error that lists what fits; what it says to send means that one symbol alone."""
     candidates: list[dict[str, object]] = [
         {
             "symbol": symbol.record.symbol,
-            "send": f"{symbol.record.path}:{symbol.record.line}:{symbol.record.col}" if symbol.record.line else symbol.record.symbol,
+            "send": _shortest(index, symbol),
             "qualified_name": symbol.record.qualified_name,
             "kind": symbol.record.kind,
             "path": symbol.record.path,
@@ -345,6 +363,19 @@ def ambiguous(asked: str, found: list[Symbol]) -> AmbiguousName:
         for symbol in found[:MAX_CANDIDATES]
     ]
     return AmbiguousName(f"'{asked}' fits {len(found)} symbols; send one of these instead", candidates, len(found))
+
+
+def _shortest(index: Index, symbol: Symbol) -> str:
+    record = symbol.record
+    if record.external:
+        return record.symbol
+    if record.kind == "module":
+        return record.path
+    try:
+        here = symbols_at(index, Position(record.path, record.line, record.col))
+    except NameNotFound:
+        return record.symbol
+    return f"{record.path}:{record.line}:{record.col}" if [other.sym_id for other in here] == [symbol.sym_id] else record.symbol
 
 
 def _hint(index: Index, name: str) -> str:

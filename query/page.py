@@ -10,24 +10,40 @@ from indexer.errors import UsageError
 from query import names
 from query.freshness import is_as_indexed
 from query.index import Index
-from query.names import Symbol
+from query.names import Position, Symbol
 
 NAME_HELP = "bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it"
 
 
-class Named(msgspec.Struct, kw_only=True):
+MAX_INT = 2**31 - 1
+
+
+class Named(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Parameters by which a tool takes a symbol."""
 
     symbol: Annotated[str, msgspec.Meta(description=NAME_HELP)] = ""
     file_path: Annotated[str, msgspec.Meta(description="with line and column, or with position_pattern, instead of a name")] = ""
-    line: Annotated[int, msgspec.Meta(ge=0, description="1-based")] = 0
-    column: Annotated[int, msgspec.Meta(ge=0, description="1-based, in UTF-16 code units")] = 0
+    line: Annotated[int, msgspec.Meta(ge=0, le=MAX_INT, description="1-based")] = 0
+    column: Annotated[int, msgspec.Meta(ge=0, le=MAX_INT, description="1-based, in UTF-16 code units")] = 0
     position_pattern: Annotated[str, msgspec.Meta(description="text of the file with one @@ at the place meant")] = ""
 
     def resolve(self, index: Index) -> Symbol:
         return names.resolve(
             index, self.symbol, path=self.file_path, line=self.line, col=self.column, position_pattern=self.position_pattern
         )
+
+    def position(self, index: Index) -> Position | None:
+        """The place that is asked about, if it is one; its column is 0 where only a line is known."""
+        if self.position_pattern:
+            return names.find_pattern(index, self.file_path, self.position_pattern)
+        if self.file_path and self.line:
+            return Position(names.document_path(index, self.file_path), self.line, self.column)
+        return names.place_of(index, self.symbol)
+
+    def document(self, index: Index) -> list[str]:
+        """The document that a position is asked in: the answer depends on it too."""
+        position = self.position(index)
+        return [] if position is None else [position.path]
 
 
 def asked(parameters: msgspec.Struct, symbol: Symbol | None = None) -> dict[str, Any]:
@@ -45,7 +61,7 @@ def offset_of(cursor: str) -> int:
     """Raises UsageError for a cursor that no tool gave out."""
     if not cursor:
         return 0
-    if not cursor.isdigit():
+    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= MAX_INT):
         raise UsageError(f"'{cursor}' is no cursor; take next_cursor of the previous answer")
     return int(cursor)
 

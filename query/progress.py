@@ -6,7 +6,6 @@ import contextlib
 import sys
 import time
 from collections.abc import Generator
-
 from typing import NoReturn
 
 import click

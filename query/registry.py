@@ -113,9 +113,21 @@ def call(index: Index, name: str, arguments: Mapping[str, Any]) -> Answer:
         UsageError: no such tool, or arguments that do not fit. Whatever the tool raises.
     """
     declared, preset = load(name)
+    for key, value in arguments.items():
+        for text in value if isinstance(value, list) else [value]:  # pyright: ignore[reportUnknownVariableType]
+            if isinstance(text, str) and not _is_unicode(text):
+                raise UsageError(f"{name}: '{key}' is not valid UTF-8")
     try:
         parameters = msgspec.convert({**preset, **arguments}, declared.parameters)
     except msgspec.ValidationError as error:
         raise UsageError(f"{name}: {error}") from error
     answer = declared.run(Context(index=index, certificate=Certificate(index)), parameters)
     return msgspec.structs.replace(answer, tool=declared.name)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

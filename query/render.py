@@ -54,7 +54,7 @@ def error_record(error: LspidxError) -> dict[str, Any]:
 
 
 def _path(text: str) -> str:
-    return click.style(printable(text), fg="cyan")
+    return click.style(printable(text).replace("\n", "\\n"), fg="cyan")
 
 
 def _dim(text: str) -> str:
@@ -85,7 +85,8 @@ def _footer(answer: Answer) -> Iterator[str]:
     yield f"{shown} · {click.style(answer.completeness.status, fg=color)} · {', '.join(source.servers)}{commit}, {source.indexed_at} UTC"
     for reason in answer.completeness.reasons:
         listed = f" ({', '.join(reason.paths[:3])}{', …' if reason.count > 3 else ''})" if reason.paths else ""
-        yield f"  {click.style(reason.code, fg='yellow')}: {printable(reason.detail + listed)}"
+        shown = printable(reason.detail + listed).replace("\n", "\\n")
+        yield f"  {click.style(reason.code, fg='yellow')}: {shown}"
 
 
 def _by_path(items: list[Any]) -> Iterator[tuple[str, list[Any]]]:

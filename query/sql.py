@@ -19,6 +19,8 @@ def run(index: Index, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]
     """
     try:
         return index.describe(statement)
+    except UsageError:
+        raise
     except Exception as error:
         raise UsageError(f"sql: {error}") from error
 

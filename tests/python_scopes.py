@@ -174,7 +174,8 @@ class Scopes:
 
     def _enter(self, node: ast.AST, name: str, kind: str, block: Block, owner: tuple[int, int] | None) -> Block:
         table = next(block.children)
-        assert table.get_name() == name, f"symtable opens {table.get_name()} in line {table.get_lineno()}, the walk {name} in line {node.lineno}"  # type: ignore[attr-defined]
+        opened = f"symtable opens {table.get_name()} in line {table.get_lineno()}"
+        assert table.get_name() == name, f"{opened}, the walk {name} in line {getattr(node, 'lineno', 0)}"
         made = Block(table, kind, block, owner)
         self.blocks.append(made)
         return made

@@ -102,7 +102,9 @@ def snapshot(source: bytes, syntax: Syntax) -> str:
     """The source with carets under each identifier, and the outline below it.
 
     `def` = definition etc.; `-> x` certain symbol; `ask` the server is asked; `same L:C` shares the answer of the token at
-    1-based line and column; `up n` is n packages above that answer; `in x` innermost enclosing symbol, where it is not the module.
+    1-based line and column; `callee L:C` is called
+    through the same variable as there; `up n` is n packages above that answer; `in x` innermost enclosing symbol, where it is
+    not the module.
     """
     tokens = syntax.tokens
     names = qualified_names(syntax)
@@ -129,6 +131,9 @@ def snapshot(source: bytes, syntax: Syntax) -> str:
             if tokens.same_as[index] >= 0:
                 same = tokens.same_as[index]
                 what.append(f"same {tokens.line[same] + 1}:{tokens.col[same] + 1}")
+            callee = tokens.callee_as[index]
+            if callee >= 0 and callee != index:
+                what.append(f"callee {tokens.line[callee] + 1}:{tokens.col[callee] + 1}")
             if tokens.up[index]:
                 what.append(f"up {tokens.up[index]}")
             if tokens.enclosing[index]:

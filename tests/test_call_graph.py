@@ -21,10 +21,10 @@ def _short(moniker: str | None) -> str:
 
 def _graph(index: duckdb.DuckDBPyConnection, behaviour: str) -> str:
     """Each file with its occurrences and calls below each line, then types, overrides and unresolved imports."""
+    sql = "SELECT symbol, path, sel_line FROM symbols WHERE path LIKE ? AND NOT is_external"
     names = {
         symbol: (f"local {path.removeprefix(f'{behaviour}/')}:{line + 1}" if symbol.startswith("local ") else _short(symbol))
-        for symbol, path, line in index.execute("SELECT symbol, path, sel_line FROM symbols WHERE path LIKE ? OR is_external", [f"{behaviour}/%"]).fetchall()
-        if line is not None
+        for symbol, path, line in index.execute(sql, [f"{behaviour}/%"]).fetchall()
     }
 
     def named(symbol: str | None) -> str:

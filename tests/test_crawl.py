@@ -21,7 +21,9 @@ FILES = {
     "pkg/__init__.py": "from .a import first\n",
     "pkg/a.py": "from .b import second\n\ndef first():\n    return second()\n",
     "pkg/b.py": "class Base:\n    def run(self):\n        return second()\n\ndef second():\n    return len([1])\n",
-    "main.py": "import pkg\nfrom pkg.b import Base\n\nclass Child(Base):\n    def run(self):\n        return super().run()\n\npkg.first()\n",
+    "main.py": (
+        "import pkg\nfrom pkg.b import Base\n\nclass Child(Base):\n    def run(self):\n        return super().run()\n\npkg.first()\n"
+    ),
 }
 
 
@@ -192,7 +194,8 @@ def test_a_file_that_vanishes_during_the_crawl_is_a_gap(root: Path) -> None:
 
 def test_files_with_syntax_errors_are_in_the_index(root: Path) -> None:
     """What can be read is read, and the coverage says that something could not."""
-    write_tree(root, {"bad.py": "def good(): return 1\ndef bad(:\n    pass\n\ngood()\n", "empty.py": "", "bom.py": b"\xef\xbb\xbfx = 1\nprint(x)\n"})
+    bad = "def good(): return 1\ndef bad(:\n    pass\n\ngood()\n"
+    write_tree(root, {"bad.py": bad, "empty.py": "", "bom.py": b"\xef\xbb\xbfx = 1\nprint(x)\n"})
     done = crawl_with_ty(root)
     coverage = rows(done.generation, "SELECT path, reason FROM coverage WHERE method = 'syntax' AND reason <> ''")
     assert coverage == [("bad.py", "syntax_error")]
@@ -221,7 +224,8 @@ def test_paths_that_are_not_plain_are_crawled(tmp_path: Path) -> None:
 
 def test_a_repository_with_its_own_indexer_and_query_packages_is_crawled(tmp_path: Path) -> None:
     """Our workers must not import the repository's code."""
-    files = {"indexer/__init__.py": "raise SystemExit('imported')\n", "query/__init__.py": "raise SystemExit('imported')\n", "json.py": "x = 1\n"}
+    trap = "raise SystemExit('imported')\n"
+    files = {"indexer/__init__.py": trap, "query/__init__.py": trap, "json.py": trap}
     assert crawl_with_ty(write_tree(tmp_path / "work", files)).manifest["counts"]["documents"] == 3
 
 

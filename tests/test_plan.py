@@ -104,7 +104,8 @@ def test_excluded_patterns_name_files_and_folders(tmp_path: Path, pattern: str) 
 
 def test_generated_and_vendored_files_are_skipped(tmp_path: Path) -> None:
     """As .gitattributes says."""
-    write_tree(tmp_path, {"a.py": "", "g.py": "", "third/v.py": "", ".gitattributes": "g.py linguist-generated\nthird/** linguist-vendored\n"})
+    attributes = "g.py linguist-generated\nthird/** linguist-vendored\n"
+    write_tree(tmp_path, {"a.py": "", "g.py": "", "third/v.py": "", ".gitattributes": attributes})
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     assert _reasons(tmp_path) == {"g.py": SkipReason.GENERATED, "third/v.py": SkipReason.VENDORED}
 

@@ -235,7 +235,10 @@ _OTHER = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 
         (None, []),
         ([], []),
         ({"uri": "u", "range": _RANGE}, [("u", 1, 2, 1, 5)]),
-        ([{"uri": "v", "range": _RANGE}, {"uri": "u", "range": _RANGE}, {"uri": "v", "range": _RANGE}], [("u", 1, 2, 1, 5), ("v", 1, 2, 1, 5)]),
+        (
+            [{"uri": "v", "range": _RANGE}, {"uri": "u", "range": _RANGE}, {"uri": "v", "range": _RANGE}],
+            [("u", 1, 2, 1, 5), ("v", 1, 2, 1, 5)],
+        ),
         (
             [{"targetUri": "u", "targetRange": _OTHER, "targetSelectionRange": _RANGE, "originSelectionRange": _OTHER}],
             [("u", 1, 2, 1, 5)],
@@ -276,7 +279,8 @@ def test_no_hover_is_no_text() -> None:
 
 def test_outlines_may_be_nested_or_flat() -> None:
     """DocumentSymbol has ranges and children, SymbolInformation a location."""
-    nested = [{"name": "a", "kind": 5, "range": _OTHER, "selectionRange": _RANGE, "children": [{"name": "b", "kind": 6, "range": _RANGE, "selectionRange": _RANGE}]}]
+    inner = {"name": "b", "kind": 6, "range": _RANGE, "selectionRange": _RANGE}
+    nested = [{"name": "a", "kind": 5, "range": _OTHER, "selectionRange": _RANGE, "children": [inner]}]
     flat = [{"name": "a", "kind": 5, "location": {"uri": "u", "range": _RANGE}, "containerName": "m"}]
     first = (decode.document_symbols(json.dumps(nested).encode()) or [])[0]
     assert first.children is not None and first.children[0].name == "b" and first.location is None
@@ -285,7 +289,15 @@ def test_outlines_may_be_nested_or_flat() -> None:
     assert decode.document_symbols(b"null") is None
 
 
-@pytest.mark.parametrize("text", [b'{"uri":1}', b"3", b'[{"range":{}}]', b'{"uri":"u","range":{"start":{"line":"0","character":0},"end":{"line":0,"character":0}}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"uri":1}',
+        b"3",
+        b'[{"range":{}}]',
+        b'{"uri":"u","range":{"start":{"line":"0","character":0},"end":{"line":0,"character":0}}}',
+    ],
+)
 def test_what_does_not_fit_is_a_decode_error(text: bytes) -> None:
     """Wrong types are refused, not guessed."""
     with pytest.raises(msgspec.DecodeError):

@@ -157,10 +157,13 @@ def test_the_own_package_is_named_by_the_project_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("/c/ty/vendored/typeshed/0123456789012345678901234567890123456789/stdlib/os/path.pyi", ("python", "stdlib", "", "os.path", "python:stdlib/os/path.pyi")),
+        (f"/c/ty/vendored/typeshed/{'0a' * 20}/stdlib/os/path.pyi", ("python", "stdlib", "", "os.path", "python:stdlib/os/path.pyi")),
         ("/c/typeshed/stdlib/builtins.pyi", ("python", "stdlib", "", "builtins", "python:stdlib/builtins.pyi")),
         ("/x/dist/typeshed-fallback/stdlib/os/__init__.pyi", ("python", "stdlib", "", "os", "python:stdlib/os/__init__.pyi")),
-        ("/x/typeshed-fallback/stubs/requests/requests/api.pyi", ("pip", "types-requests", "", "requests.api", "pip:types-requests/requests/api.pyi")),
+        (
+            "/x/typeshed-fallback/stubs/requests/requests/api.pyi",
+            ("pip", "types-requests", "", "requests.api", "pip:types-requests/requests/api.pyi"),
+        ),
         ("/usr/lib/python3.12/json/decoder.py", ("python", "stdlib", "", "json.decoder", "python:stdlib/json/decoder.py")),
         ("/opt/tool/a/b/c.py", ("", "", "", "a.b.c", "unknown:a/b/c.py")),
     ],

@@ -56,7 +56,8 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> C
             open=open,
             timeout_s=timeout_s,
         )
-        found = FoundServer(spec=spec, command=[sys.executable, str(SERVER), str(SCRIPTS / f"{script}.toml")], version="1.0", source="tests")
+        command = [sys.executable, str(SERVER), str(SCRIPTS / f"{script}.toml")]
+        found = FoundServer(spec=spec, command=command, version="1.0", source="tests")
         monkeypatch.setattr(run, "find_server", lambda name: found)
         try:
             return crawl(root, Config(**{"jobs": 1, **settings}), Watcher(), environment={})

@@ -78,7 +78,16 @@ def test_an_unknown_server_names_the_nearest() -> None:
 
 @pytest.mark.parametrize(
     ("path", "language"),
-    [("a.py", "python"), ("a/b.PYI", "python"), ("a.txt", ""), ("py", ""), ("a.py/b", ""), (".py", "python"), ("a.b/c", ""), ("a.pyc", "")],
+    [
+        ("a.py", "python"),
+        ("a/b.PYI", "python"),
+        ("a.txt", ""),
+        ("py", ""),
+        ("a.py/b", ""),
+        (".py", "python"),
+        ("a.b/c", ""),
+        ("a.pyc", ""),
+    ],
 )
 def test_a_language_is_told_by_the_extension(path: str, language: str) -> None:
     """Of the last part of the path, whatever its case."""
@@ -87,7 +96,8 @@ def test_a_language_is_told_by_the_extension(path: str, language: str) -> None:
 
 def test_placeholders_are_filled_or_their_keys_left_out() -> None:
     """Whole values only; a table that loses all its keys goes too."""
-    template = {"a": "{python}", "b": {"c": "{gone}", "d": 1}, "e": {"f": "{gone}"}, "g": "{unknown}", "h": "no {python}", "i": ["{python}"]}
+    template = {"a": "{python}", "b": {"c": "{gone}", "d": 1}, "e": {"f": "{gone}"}, "g": "{unknown}"}
+    template |= {"h": "no {python}", "i": ["{python}"]}
     values = {"python": ["/p"], "gone": None}
     assert fill(template, values) == {"a": ["/p"], "b": {"d": 1}, "h": "no {python}", "i": ["{python}"]}
     assert template["a"] == "{python}"

@@ -1,4 +1,6 @@
-"""`python -m ci.bench`: fetches, times, judges, prints, and writes `result.json`. Run it from the repository's root.
+"""`python -m ci.bench`: fetches, times, judges, prints, writes a record. Run it from the repository's root.
+
+The record is `result.json`, or `result-partial.json` where a part is skipped, so that it never replaces a whole one.
 
 Exits with 1 when a requirement of `report.REQUIRED` is not met.
 """
@@ -58,7 +60,8 @@ def main() -> int:
             "in_process": latency.in_process(corpus, asked),
         }
         _say(f"{name}: latency measured")
-    (bench.folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    whole = not arguments.skip_speed and not arguments.skip_accuracy
+    (bench.folder / ("result.json" if whole else "result-partial.json")).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(report.to_text(result))
     return 1 if report.failures(result) else 0
 

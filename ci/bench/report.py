@@ -44,7 +44,11 @@ def to_text(result: Mapping[str, Any]) -> str:
         if rows:
             parts.append(f"{title}\n{_aligned([list(head), *rows])}")
     missed = failures(result)
-    parts.append("\n".join(["required and not met:", *missed]) if missed else "all requirements that were checked are met")
+    if missed:
+        parts.append("\n".join(["required and not met:", *missed]))
+    else:
+        checked = [corpus for corpus in REQUIRED if corpus in result.get("accuracy", {})]
+        parts.append(f"requirements met on {', '.join(checked)}" if checked else "no requirement was checked")
     return "\n\n".join(parts)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -75,13 +75,14 @@ def places(targets: list[Target] | Target | None) -> list[Place]:
 class Surroundings(Protocol):
     """What a document's rows need to know of the world around it.
 
-    `builtins`: places of the language's own names. `portable`: a URI as a relative path, or the key of an external file.
+    `builtins`: places of the language's own names. `portable`: a place's URI as a relative path, or as the key
+    of an external file, whose symbol at that place will then be wanted.
     `package_of`: URI of the package so many levels above a module's file, empty where there is none.
     """
 
     @property
     def builtins(self) -> Mapping[str, list[Place]] | None: ...
-    def portable(self, uri: str) -> str: ...
+    def portable(self, uri: str, place: Place) -> str: ...
     def package_of(self, uri: str, up: int) -> str: ...
 
 
@@ -118,7 +119,7 @@ def harvest(
         }
     )
     add_symbols(facts, document.path, document.module, syntax, answers.hovers, package)
-    targets = _Targets(facts, surroundings.portable)
+    targets = _Targets(facts, surroundings)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
     _add_diagnostics(facts, answers.diagnostics)
@@ -209,20 +210,17 @@ def add_symbols(
 class _Targets:
     """Numbers the distinct target places of a document."""
 
-    def __init__(self, facts: DocumentFacts, resolve_uri: Callable[[str], str]) -> None:
+    def __init__(self, facts: DocumentFacts, surroundings: Surroundings) -> None:
         self._columns = facts.tables["targets"]
         self._known: dict[Place, int] = {}
-        self._resolve = resolve_uri
-        self._paths: dict[str, str] = {}
+        self._surroundings = surroundings
 
     def number(self, place: Place) -> int:
         known = self._known.get(place)
         if known is None:
             known = self._known[place] = len(self._known)
             uri = place[0]
-            path = self._paths.get(uri)
-            if path is None:
-                path = self._paths[uri] = self._resolve(uri)
+            path = self._surroundings.portable(uri, place)
             for column, value in zip(self._columns, (path, *place[1:]), strict=True):
                 column.append(value)
         return known
@@ -282,6 +280,11 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
             evidences.append(int(evidence))
             symbols.append(own_symbol)
             target_column.append(target)
+    for token, owner, by_super in syntax.through_self:
+        if token in unresolved:
+            row = (tokens.line[token], tokens.col[token], owner, by_super)
+            for column, value in zip(facts.tables["silent_members"], row, strict=True):
+                column.append(value)
     return unresolved
 
 

@@ -8,6 +8,7 @@ keeps working on neighbours; a worker whose region is empty takes from the far e
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -169,7 +170,7 @@ class _Run:
         config = self.config
         roots = [os.path.relpath(folder, self.home.root) for folder in project.source_roots]
         return [
-            f"schema {SCHEMA_VERSION} content {CONTENT_VERSION}",
+            f"schema {SCHEMA_VERSION} content {CONTENT_VERSION} code {_code_digest()}",
             f"server {server.fingerprint}",
             f"grammar {distribution_version('tree-sitter-python')} pyarrow {distribution_version('pyarrow')}",
             f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check}",
@@ -393,6 +394,15 @@ class _Run:
         with self.home.run_record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def _code_digest() -> str:
+    """Digest of this package's own files: an index made by other code is made anew."""
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for file in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".sql", ".toml")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def read_manifest(generation: Path) -> dict[str, Any]:

@@ -213,6 +213,7 @@ class Crawler:
         self.externals = Externals()
         self.wanted: dict[str, set[Position]] = {}
         self._keys: dict[str, str] = {}
+        self._outside: set[str] = set()
         self._packages: dict[tuple[str, int], str] = {}
         self.builtins: dict[str, list[harvest.Place]] | None = None
         self.restarts = 0
@@ -614,11 +615,6 @@ class Crawler:
         facts[document.planned.path] = harvest.harvest(
             document.planned, document.syntax, document.answers, package=self.setup.package, surroundings=self
         )
-        for place_list in [*(self.builtins or {}).values(), *document.answers.definitions.values(), *document.answers.supertypes.values()]:
-            for uri, *where in place_list:
-                path = uri_to_path(uri)
-                if not path.startswith(self._root_prefix) or self._keys.get(uri, "").startswith(("pip:", "python:", "unknown:")):
-                    self.wanted.setdefault(path, set()).add((where[0], where[1], where[2], where[3]))
         progress = self._progress
         progress.documents += 1
         progress.tokens += len(document.syntax.tokens)
@@ -672,8 +668,8 @@ class Crawler:
 
     # ---- names of places
 
-    def portable(self, uri: str) -> str:
-        """Relative path of a workspace file, portable key of any other."""
+    def portable(self, uri: str, place: harvest.Place) -> str:
+        """Relative path of a workspace file, portable key of any other; the latter's symbol at `place` is wanted then."""
         key = self._keys.get(uri)
         if key is None:
             path = uri_to_path(uri)
@@ -683,7 +679,10 @@ class Crawler:
                 key = relative
             else:
                 key = self.externals.describe(path).key
+                self._outside.add(uri)
             self._keys[uri] = key
+        if uri in self._outside:
+            self.wanted.setdefault(uri_to_path(uri), set()).add(place[1:])
         return key
 
     def read_external(self, job: ExternalJob) -> list[DocumentFacts]:

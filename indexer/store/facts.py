@@ -31,6 +31,7 @@ SYMBOLS = {
 }
 RANGES = {"symbol": I32, "start_line": I32, "start_col": I32, "end_line": I32, "end_col": I32}
 MEMBERS = {"symbol": I32, "line": I32, "end_col": I32}
+SILENT_MEMBERS = {"line": I32, "col": I32, "owner": I32, "by_super": FLAG}  # self.x that the server does not know
 OCCURRENCES = {
     "line": I32,
     "col": I32,
@@ -60,6 +61,7 @@ TABLES: dict[str, dict[str, str]] = {
     "symbols": SYMBOLS,
     "extra_ranges": RANGES,
     "members": MEMBERS,
+    "silent_members": SILENT_MEMBERS,
     "occurrences": OCCURRENCES,
     "targets": TARGETS,
     "supertypes": SUPERTYPES,

@@ -163,16 +163,86 @@ FROM raw_target rt
 JOIN place p ON p.path = rt.path AND p.line = rt.line AND p.col = rt.col AND p.end_line = rt.end_line AND p.end_col = rt.end_col
 JOIN meaning m USING (place_id);
 
+-- ---- types
+
+CREATE TABLE type_edge AS
+SELECT DISTINCT m.sym_id AS sub_id, coalesce(t.sym_id, own.sym_id) AS super_id, x.evidence AS evidence
+FROM (
+    SELECT d.doc_id, unnest(r.supertypes) AS x
+    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+) y
+JOIN sym_of m ON m.doc_id = y.doc_id AND m.ordinal = x.symbol
+LEFT JOIN target_sym t ON t.doc_id = y.doc_id AND t.ordinal = x.target
+LEFT JOIN sym_of own ON own.doc_id = y.doc_id AND own.ordinal = x.own AND x.own >= 0
+WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
+ORDER BY sub_id, super_id, evidence;
+
+CREATE TABLE type_edge_rev AS SELECT super_id, sub_id, evidence FROM type_edge ORDER BY super_id, sub_id, evidence;
+
+CREATE TEMP TABLE ancestor AS
+WITH RECURSIVE up(sub_id, super_id, depth) AS (
+    SELECT DISTINCT sub_id, super_id, 1 FROM type_edge
+    UNION
+    SELECT u.sub_id, t.super_id, u.depth + 1 FROM up u JOIN type_edge t ON t.sub_id = u.super_id WHERE u.depth < 30
+)
+SELECT sub_id, super_id, min(depth) AS depth FROM up WHERE sub_id <> super_id GROUP BY ALL;
+
+CREATE TABLE override AS
+SELECT m.sym_id AS sub_id, arg_min(b.sym_id, a.depth) AS super_id
+FROM symbol m
+JOIN ancestor a ON a.sub_id = m.container_id
+JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
+WHERE m.kind IN (6, 7, 9) AND b.kind IN (6, 7, 9)
+GROUP BY m.sym_id
+ORDER BY ALL;
+
 -- ---- occurrences
 
+-- A field that only assignments through `self` define, below a property of the same name: the property's setter runs.
+CREATE TEMP TABLE below_property AS
+SELECT f.sym_id, arg_min(p.sym_id, (a.depth, p.sym_id)) AS property_id
+FROM (SELECT DISTINCT sym_id FROM member) f
+JOIN symbol s ON s.sym_id = f.sym_id AND s.kind = 8
+JOIN ancestor a ON a.sub_id = s.container_id
+JOIN symbol p ON p.container_id = a.super_id AND p.name = s.name AND p.flags & 16 <> 0
+WHERE NOT EXISTS (SELECT 1 FROM raw_occ o JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = o.symbol
+                  WHERE m.sym_id = f.sym_id AND o.evidence = 0 AND o.roles & 1 <> 0 AND o.symbol >= 0
+                    AND NOT EXISTS (SELECT 1 FROM member b WHERE b.doc_id = o.doc_id AND b.line = o.line AND b.end_col = o.end_col))
+GROUP BY f.sym_id;
+
+-- `self.x`, `cls.x` and `super().x` that the server is silent on: by name along the class and its bases.
+CREATE TEMP TABLE inherited AS
+SELECT i.doc_id, i.line, i.col, arg_min(m.sym_id, (i.depth, m.sym_id)) AS sym_id
+FROM (
+    SELECT q.doc_id, q.line, q.col, q.name, c.class_id, c.depth
+    FROM (
+        SELECT y.doc_id, x.line AS line, x.col AS col, o.name, w.sym_id AS owner_id, x.by_super AS by_super
+        FROM (
+            SELECT d.doc_id, unnest(r.silent_members) AS x
+            FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+        ) y
+        JOIN sym_of w ON w.doc_id = y.doc_id AND w.ordinal = x.owner
+        JOIN raw_occ o ON o.doc_id = y.doc_id AND o.line = x.line AND o.col = x.col
+    ) q
+    JOIN (
+        SELECT sym_id AS owner_id, sym_id AS class_id, 0 AS depth FROM symbol WHERE kind IN (5, 10, 11)
+        UNION ALL SELECT sub_id, super_id, depth FROM ancestor
+    ) c ON c.owner_id = q.owner_id AND (c.depth > 0 OR NOT q.by_super)
+) i
+JOIN symbol m ON m.container_id = i.class_id AND m.name = i.name AND m.flags & 2 = 0
+GROUP BY ALL;
+
 CREATE TEMP TABLE resolved AS
-SELECT o.doc_id, o.line, o.col, o.end_col, o.name, o.roles, e.sym_id AS encl_id, o.evidence,
+SELECT o.doc_id, o.line, o.col, o.end_col, o.name, o.roles, e.sym_id AS encl_id,
+       CASE WHEN s.sym_id IS NULL AND h.sym_id IS NOT NULL THEN 10 ELSE o.evidence END::UTINYINT AS evidence,
        CASE WHEN s.name IN ('__init__', '__new__') AND o.name <> s.name AND s.container_id IS NOT NULL THEN s.container_id
-            ELSE s.sym_id END AS sym_id
+            ELSE coalesce(p.property_id, s.sym_id, h.sym_id) END AS sym_id
 FROM raw_occ o
 LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol
 LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
 LEFT JOIN symbol s ON s.sym_id = coalesce(own.sym_id, t.sym_id)
+LEFT JOIN below_property p ON p.sym_id = s.sym_id
+LEFT JOIN inherited h ON h.doc_id = o.doc_id AND h.line = o.line AND h.col = o.col
 LEFT JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing;
 
 -- Of several meanings of one identifier, those of the same name are its targets; at a call site the others are what the
@@ -217,39 +287,6 @@ ORDER BY sym_id, doc_id, line, col;
 -- Identifiers that nobody could resolve: each may be a reference that a list lacks.
 CREATE TABLE unresolved_name AS
 SELECT name, doc_id, line, col, end_col, roles, encl_id FROM occ WHERE sym_id IS NULL AND roles & 1 = 0 ORDER BY name, doc_id, line, col;
-
--- ---- types
-
-CREATE TABLE type_edge AS
-SELECT DISTINCT m.sym_id AS sub_id, coalesce(t.sym_id, own.sym_id) AS super_id, x.evidence AS evidence
-FROM (
-    SELECT d.doc_id, unnest(r.supertypes) AS x
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
-) y
-JOIN sym_of m ON m.doc_id = y.doc_id AND m.ordinal = x.symbol
-LEFT JOIN target_sym t ON t.doc_id = y.doc_id AND t.ordinal = x.target
-LEFT JOIN sym_of own ON own.doc_id = y.doc_id AND own.ordinal = x.own AND x.own >= 0
-WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
-ORDER BY sub_id, super_id, evidence;
-
-CREATE TABLE type_edge_rev AS SELECT super_id, sub_id, evidence FROM type_edge ORDER BY super_id, sub_id, evidence;
-
-CREATE TEMP TABLE ancestor AS
-WITH RECURSIVE up(sub_id, super_id, depth) AS (
-    SELECT DISTINCT sub_id, super_id, 1 FROM type_edge
-    UNION
-    SELECT u.sub_id, t.super_id, u.depth + 1 FROM up u JOIN type_edge t ON t.sub_id = u.super_id WHERE u.depth < 30
-)
-SELECT sub_id, super_id, min(depth) AS depth FROM up WHERE sub_id <> super_id GROUP BY ALL;
-
-CREATE TABLE override AS
-SELECT m.sym_id AS sub_id, arg_min(b.sym_id, a.depth) AS super_id
-FROM symbol m
-JOIN ancestor a ON a.sub_id = m.container_id
-JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
-WHERE m.kind IN (6, 7, 9) AND b.kind IN (6, 7, 9)
-GROUP BY m.sym_id
-ORDER BY ALL;
 
 -- ---- calls
 

@@ -80,6 +80,7 @@ class Syntax:
 
     `bases` are (class ordinal, token) pairs: the token names a base in the class's own list.
     `members` are (symbol, token) pairs: the token assigns the symbol through `self` or `cls`, if no base class declares it.
+    `through_self` are (token, class ordinal, by super) triples: `x` in `self.x`, `cls.x` or `super().x`.
     `imports` are (token, dotted module) pairs, for counting what could not be resolved.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
     """
@@ -88,6 +89,7 @@ class Syntax:
     tokens: Tokens
     bases: list[tuple[int, int]]
     members: list[tuple[int, int]]
+    through_self: list[tuple[int, int, bool]]
     imports: list[tuple[int, str]]
     line_count: int
     error_lines: list[int]

@@ -59,6 +59,8 @@ _MAX_DOC_CHARS = 20_000
 _MAX_CHAIN = 3
 _SIMPLE_STRING = re.compile(rb"""^(["'])([^"'\\\n{}]+)\1$""")
 _DUNDER_ALL = "__all__"
+_TYPE_SLOTS = ("__class__", "__dict__")
+"""Assigned through self, but members of every object."""
 
 
 class _Scope:
@@ -130,6 +132,8 @@ class _Walk:
         self.use_binding: dict[int, _Binding] = {}
         self.members: dict[tuple[int, str], list[int]] = {}  # (class, attribute) -> tokens that assign it through self
         self.member_tokens: list[tuple[int, int]] = []
+        self.through_self: dict[int, tuple[int, bool]] = {}  # token -> class, whether by super()
+        self.module_paths: dict[tuple[str, ...], int] = {}  # `a.b` of `import a.b.c` -> its token there
         self.has_star = False
         self.stack: list[tuple[Any, _Scope, int]] = []
         self.scopes: list[_Scope] = []
@@ -270,7 +274,8 @@ class _Walk:
             self.stack.append((node, scope, roles))
 
     def identifier(self, node: Any, scope: _Scope, roles: int) -> None:
-        self.read(node, scope, roles)
+        if not node.is_missing:
+            self.read(node, scope, roles)
 
     def attribute(self, node: Any, scope: _Scope, roles: int) -> None:
         name = node.child_by_field_name("attribute")
@@ -278,10 +283,16 @@ class _Walk:
         if name is not None and name.end_byte > name.start_byte:
             index = self.token(name, scope, roles)
             self.attributes.append((index, value, scope, bool(roles & _CALL)))
-            if roles & _WRITE and value is not None and value.kind_id == _K_IDENTIFIER:
+            if value is not None and value.kind_id == _K_IDENTIFIER:
                 owner = self.self_owner(_name(value.text), scope)
                 if owner >= 0:
-                    self.members.setdefault((owner, self.tokens.name[index]), []).append(index)
+                    self.through_self[index] = (owner, False)
+                    if roles & _WRITE and self.tokens.name[index] not in _TYPE_SLOTS:
+                        self.members.setdefault((owner, self.tokens.name[index]), []).append(index)
+            elif value is not None and value.kind_id == _K_CALL and value.text == b"super()":
+                owner = self.method_class(scope)
+                if owner >= 0:
+                    self.through_self[index] = (owner, True)
         self.push(value, scope, roles & _ANNOTATION | _READ)
 
     @staticmethod
@@ -294,6 +305,17 @@ class _Walk:
                 if name in scope.bindings:
                     return -1
             elif scope.kind != _COMPREHENSION_SCOPE:
+                return -1
+            scope = scope.parent
+        return -1
+
+    @staticmethod
+    def method_class(scope: _Scope | None) -> int:
+        """The class of the method around, or -1."""
+        while scope is not None:
+            if scope.kind == _FUNCTION_SCOPE and scope.self_name:
+                return scope.self_owner
+            if scope.kind == _CLASS_SCOPE:
                 return -1
             scope = scope.parent
         return -1
@@ -366,7 +388,7 @@ class _Walk:
 
     def define_function(self, node: Any, scope: _Scope, decorators: list[Any], whole: Any) -> None:
         name_node = node.child_by_field_name("name")
-        if name_node is None:
+        if name_node is None or name_node.is_missing:
             return
         in_class = scope.kind == _CLASS_SCOPE
         index = self.bind(name_node, scope, _BY_DEF, _DEFINITION)
@@ -419,7 +441,7 @@ class _Walk:
 
     def define_class(self, node: Any, scope: _Scope, decorators: list[Any], whole: Any) -> None:
         name_node = node.child_by_field_name("name")
-        if name_node is None:
+        if name_node is None or name_node.is_missing:
             return
         index = self.bind(name_node, scope, _BY_DEF, _DEFINITION)
         body = node.child_by_field_name("body")
@@ -583,7 +605,7 @@ class _Walk:
             for child in target.named_children:
                 self.parameter(child, whole, inner, function, False)
             return
-        if target.kind_id != _K_IDENTIFIER:
+        if target.kind_id != _K_IDENTIFIER or target.is_missing:
             return
         index = self.bind(target, inner, _BY_PARAM, _DEFINITION)
         binding = self.use_binding[index]
@@ -670,7 +692,7 @@ class _Walk:
         stack = [node]
         while stack:
             node = stack.pop()
-            if node is None:
+            if node is None or node.is_missing:
                 continue
             kind = node.kind_id
             if kind == _K_IDENTIFIER:
@@ -801,6 +823,8 @@ class _Walk:
         stack = list(reversed(node.named_children))
         while stack:
             child = stack.pop()
+            if child.is_missing:
+                continue
             if child.kind_id == _K_IDENTIFIER:
                 index = self.read(child, scope, _DELETE)
                 if scope.kind in (_FUNCTION_SCOPE, _CLASS_SCOPE) and self.tokens.name[index] not in scope.declared:
@@ -825,9 +849,11 @@ class _Walk:
             last = -1
             for index, part in enumerate(parts):
                 last = self.token(part, scope, _IMPORT)
-                if index == 0 and alias is None:
-                    binding = self.bind_name(texts[0], last, scope, _BY_IMPORT)
-                    binding.import_key.add(texts[0])
+                if alias is None:
+                    self.module_paths.setdefault(tuple(texts[: index + 1]), last)
+                    if index == 0:
+                        binding = self.bind_name(texts[0], last, scope, _BY_IMPORT)
+                        binding.import_key.add(texts[0])
             self.ask_path(last, len(parts))
             self.imports.append((last, ".".join(texts)))
             if alias is not None:
@@ -1068,6 +1094,8 @@ class _Walk:
             key = self.path_key(value, scope)
             if key is None or tokens.roles[token] & (_WRITE | _DELETE):
                 tokens.ask[token] = True
+            elif (module := self.imported_module(key, tokens.name[token])) >= 0:
+                tokens.same_as[token] = module
             else:
                 share(token, (*key, tokens.name[token], is_call))
         for token, callee, scope in self.keywords:
@@ -1091,7 +1119,7 @@ class _Walk:
         own: _Scope | None = scope
         first = True
         while own is not None:
-            if name in own.declared:
+            if name in own.declared and (own.kind != _CLASS_SCOPE or first):
                 home = own.declared[name] or self.nonlocal_home(name, own)
                 if home is not None and name in home.bindings:
                     return home.bindings[name]
@@ -1119,15 +1147,23 @@ class _Walk:
         if binding is None or token is None:
             return None
         if binding.kinds == {_BY_IMPORT} and len(binding.import_key) == 1:
-            return (id(binding), *path)
+            return (binding, *path)
         if binding.kinds == {_BY_DEF} and len(binding.tokens) == 1:
-            return (id(binding), *path)
+            return (binding, *path)
         if not path and binding.kinds == {_BY_PARAM}:
             home = binding.scope
             if home.self_name and home.self_name == self.tokens.name[token]:
                 is_class = SymbolFlag.CLASSMETHOD in self.symbols[home.symbol].flags
                 return ("self", home.self_owner, is_class)
         return None
+
+    def imported_module(self, key: tuple[object, ...], name: str) -> int:
+        """The token in `import a.b.c` that `a.b` elsewhere in the file names too, or -1: a module, whatever the package holds."""
+        root = key[0]
+        if not isinstance(root, _Binding) or root.import_key != {self.tokens.name[root.tokens[0]]}:
+            return -1
+        path = (*root.import_key, *(str(part) for part in reversed(key[1:])), name)
+        return self.module_paths.get(path, -1) if len(path) > 1 else -1
 
     def mark_exported(self, module: _Scope) -> None:
         listed = None if self.exports is None else set(self.exports)
@@ -1188,6 +1224,7 @@ class _Walk:
             tokens=result,
             bases=sorted((new_symbol[owner], new_token[token]) for owner, token in self.bases),
             members=sorted((new_symbol[owner], new_token[token]) for owner, token in self.member_tokens),
+            through_self=sorted((new_token[token], new_symbol[owner], by_super) for token, (owner, by_super) in self.through_self.items()),
             imports=sorted((new_token[token], name) for token, name in self.imports if token >= 0),
             line_count=line_count,
             error_lines=sorted(set(self.errors)),

@@ -16,7 +16,7 @@ from query.registry import Context, tool
 
 Direction = Literal["incoming", "outgoing", "both"]
 
-CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property")
+CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "inherited")
 """Evidence that counts unless the caller chooses: the call is in the text and its target is known."""
 
 MAX_NODES = 5_000
@@ -61,7 +61,7 @@ class Edge(msgspec.Struct, kw_only=True):
 @tool("find_callers", parameters=FindCallers, result=list[Edge], positional="symbol", example="callers Flask.route")
 def TOOL(context: Context, ask: FindCallers) -> Answer:
     """Callers and callees of a symbol with every call site, to any depth."""
-    index = context.index
+    index, certificate = context.index, context.certificate
     symbol = ask.resolve(index)
     kinds = _evidence(ask.evidence)
     edges: list[tuple[str, int, int, int]] = []  # direction, symbol, depth, of
@@ -94,10 +94,13 @@ def TOOL(context: Context, ask: FindCallers) -> Answer:
         for direction, sym_id, depth, of in shown
     ]
     methods = ["syntax", "textDocument/definition"]
+    more = certificate.unresolved_calls([symbol.sym_id, *_expanded(ask, edges)]) if ask.direction != "incoming" else []
     name = symbol.record.name if ask.direction != "outgoing" and not symbol.is_local else ""
     only_own = ask.direction == "outgoing" and ask.depth == 1 and not symbol.record.external
-    certificate = context.certificate
-    completeness = certificate.of_documents([symbol.record.path], methods) if only_own else certificate.of_workspace(methods, name)
+    if only_own:
+        completeness = certificate.of_documents([symbol.record.path, *ask.document(index)], methods, more)
+    else:
+        completeness = certificate.of_workspace(methods, name, more)
     return Answer(
         tool="find_callers",
         query=asked(ask, symbol),
@@ -110,10 +113,15 @@ def TOOL(context: Context, ask: FindCallers) -> Answer:
     )
 
 
+def _expanded(ask: FindCallers, edges: list[tuple[str, int, int, int]]) -> list[int]:
+    """Callees whose own callees are part of the answer too."""
+    return sorted({sym_id for direction, sym_id, depth, _ in edges if direction == "outgoing" and depth < ask.depth})
+
+
 def _evidence(chosen: list[str]) -> list[int]:
     known = {kind.label: int(kind) for kind in Evidence}
     for name in chosen:
-        if name not in known and name not in ("all", "override"):
+        if name not in known and name != "all":
             raise UsageError(f"no evidence is called '{name}'; known: all, {', '.join(known)}")
     names = list(known) if "all" in chosen else chosen or list(CERTAIN)
     return [known[name] for name in names if name in known]
@@ -171,9 +179,13 @@ _STEP = {
     """,
 }
 _DISPATCH = """
-    SELECT o.sub_id AS of_id, c.caller AS sym_id, d.path, c.line, c.col, 255 AS evidence
-    FROM override o JOIN call_in c ON c.callee = o.super_id JOIN document d ON d.doc_id = c.doc_id
-    WHERE o.sub_id = $id AND list_contains($kinds, c.evidence) {tests} ORDER BY ALL
+    WITH RECURSIVE up(super_id) AS (
+        SELECT super_id FROM override WHERE sub_id = $id
+        UNION SELECT o.super_id FROM up JOIN override o ON o.sub_id = up.super_id
+    )
+    SELECT $id::INTEGER AS of_id, c.caller AS sym_id, d.path, c.line, c.col, 255 AS evidence
+    FROM up JOIN call_in c ON c.callee = up.super_id JOIN document d ON d.doc_id = c.doc_id
+    WHERE list_contains($kinds, c.evidence) {tests} ORDER BY ALL
 """
 
 

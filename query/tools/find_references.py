@@ -65,12 +65,12 @@ def TOOL(context: Context, ask: FindReferences) -> Answer:
         values["name"] = symbol.record.name
         source += " UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, 255 FROM unresolved_name WHERE name = $name"
     offset = offset_of(ask.cursor)
+    found_by = f"FROM ({source}) r JOIN document d USING (doc_id) LEFT JOIN symbol e ON e.sym_id = r.encl_id WHERE {where}"
     rows = index.rows(
         f"""
         SELECT d.path, r.line, r.col, r.end_col, r.roles, e.qualified_name, r.evidence, d.is_test,
                count(*) OVER () AS total
-        FROM ({source}) r JOIN document d USING (doc_id) LEFT JOIN symbol e ON e.sym_id = r.encl_id
-        WHERE {where} ORDER BY r.evidence = 255, r.roles & 1 DESC, d.path, r.line, r.col LIMIT $limit OFFSET $offset
+        {found_by} ORDER BY r.evidence = 255, r.roles & 1 DESC, d.path, r.line, r.col LIMIT $limit OFFSET $offset
         """,
         {**values, "limit": ask.limit, "offset": offset},
     )
@@ -90,6 +90,8 @@ def TOOL(context: Context, ask: FindReferences) -> Answer:
         for path, line, col, end, roles, enclosing, evidence, is_test, _ in rows
     ]
     total = int(rows[0][-1]) if rows else 0
+    if offset and not rows:  # past the end
+        [(total,)] = index.rows(f"SELECT count(*) {found_by}", values)
     return Answer(
         tool="find_references",
         query=asked(ask, symbol),

@@ -17,7 +17,7 @@ from query.registry import Context, tool
 Match = Literal["auto", "exact", "prefix", "substring", "fuzzy"]
 
 
-class FindSymbol(msgspec.Struct, kw_only=True):
+class FindSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     query: Annotated[str, msgspec.Meta(description="name or dotted name; empty lists all")] = ""
     match: Annotated[Match, msgspec.Meta(description="auto: exact, else prefix, else substring, else fuzzy")] = "auto"
     kind: Annotated[list[str], msgspec.Meta(description="only these kinds, e.g. class, function, method")] = []
@@ -31,7 +31,7 @@ class FindSymbol(msgspec.Struct, kw_only=True):
 
 _CONDITIONS: dict[str, str] = {
     "all": "true",
-    "exact": "n.lname = lower($last)",
+    "exact": "(n.lname = lower($last) OR (n.kind = 2 AND suffix(n.lname, '.' || lower($last))))",
     "prefix": "n.lname >= lower($last) AND n.lname < lower($last) || chr(1114111)",
     "substring": "contains(n.lname, lower($last))",
     "fuzzy": "jaro_winkler_similarity(n.lname, lower($last)) >= 0.85",
@@ -73,9 +73,11 @@ def _search(context: Context, ask: FindSymbol, attempt: str) -> tuple[list[tuple
     values: dict[str, Any] = {"last": last, "external": ask.external}
     if attempt == "all":
         values.pop("last")
+    whole = ""
     if "." in dotted:
         conditions.append("(contains(lower(s.qualified_name), lower($dotted)))")
         values["dotted"] = dotted
+        whole = "lower(s.qualified_name) = lower($dotted) DESC,"
     if ask.kind:
         conditions.append("list_contains($kinds, s.kind)")
         values["kinds"] = [_kind(name) for name in ask.kind]
@@ -93,7 +95,7 @@ def _search(context: Context, ask: FindSymbol, attempt: str) -> tuple[list[tuple
     source = f"FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id WHERE {where}"
     counted = context.index.row(f"SELECT count(*) {source}", values)
     rows = context.index.rows(
-        f"SELECT {CARD} {source} ORDER BY {own_case} {similarity} n.refs DESC, s.qualified_name LIMIT $limit OFFSET $offset",
+        f"SELECT {CARD} {source} ORDER BY {whole} {own_case} {similarity} n.refs DESC, s.qualified_name, s.sym_id LIMIT $limit OFFSET $offset",
         {**values, "limit": ask.limit, "offset": offset_of(ask.cursor)},
     )
     return rows, int(counted[0]) if counted else 0
@@ -101,6 +103,7 @@ def _search(context: Context, ask: FindSymbol, attempt: str) -> tuple[list[tuple
 
 def _kind(name: str) -> int:
     known = {kind.label: kind for kind in SymbolKind}
-    if name.lower() not in known:
+    name = name.lower().replace("_", " ")
+    if name not in known:
         raise UsageError(f"no kind is called '{name}'; known: {', '.join(known)}")
-    return int(known[name.lower()])
+    return int(known[name])

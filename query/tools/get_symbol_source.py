@@ -7,7 +7,7 @@ import msgspec
 from query import names
 from query.answer import Answer, SymbolRecord
 from query.completeness import provenance
-from query.names import Position, Symbol
+from query.names import Symbol
 from query.page import Named, Sources, asked
 from query.registry import Context, tool
 
@@ -49,7 +49,7 @@ def TOOL(context: Context, ask: GetSymbolSource) -> Answer:
         result=found,
         total=len(found),
         truncated=False,
-        completeness=context.certificate.of_documents([symbol.record.path], ["syntax"]),
+        completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax"]),
         provenance=provenance(index),
     )
 
@@ -57,11 +57,7 @@ def TOOL(context: Context, ask: GetSymbolSource) -> Answer:
 def _meant(context: Context, ask: GetSymbolSource) -> Symbol:
     """At a position the innermost definition around it is meant, not what the identifier there refers to."""
     index = context.index
-    position: Position | None = None
-    if ask.position_pattern:
-        position = names.find_pattern(index, ask.file_path, ask.position_pattern)
-    elif ask.file_path and ask.line:
-        position = Position(names.document_path(index, ask.file_path), ask.line, ask.column)
+    position = ask.position(index)
     if position is not None:
         around = names.enclosing(index, *position)
         if around is not None:

@@ -9,7 +9,7 @@ import msgspec
 from query import names
 from query.answer import Answer, Place, SymbolRecord
 from query.completeness import provenance
-from query.names import Position, Symbol
+from query.names import Symbol
 from query.page import Named, Sources, asked
 from query.registry import Context, tool
 
@@ -39,7 +39,7 @@ def TOOL(context: Context, ask: GoToDefinition) -> Answer:
         result=result,
         total=sum(len(item.places) for item in result),
         truncated=False,
-        completeness=context.certificate.of_documents([*paths, *([ask.file_path] if ask.file_path else [])], ["syntax"]),
+        completeness=context.certificate.of_documents([*paths, *ask.document(index)], ["syntax"]),
         provenance=provenance(index),
     )
 
@@ -47,11 +47,8 @@ def TOOL(context: Context, ask: GoToDefinition) -> Answer:
 def _meant(context: Context, ask: GoToDefinition) -> list[Symbol]:
     """At a position an identifier may have several meanings, and all are an answer."""
     index = context.index
-    if ask.position_pattern:
-        return names.symbols_at(index, names.find_pattern(index, ask.file_path, ask.position_pattern))
-    if ask.file_path and ask.line and ask.column:
-        return names.symbols_at(index, Position(names.document_path(index, ask.file_path), ask.line, ask.column))
-    return [ask.resolve(index)]
+    position = ask.position(index)
+    return names.symbols_at(index, position) if position is not None and position.col else [ask.resolve(index)]
 
 
 def _places(context: Context, symbol: Symbol, sources: Sources | None) -> list[Place]:

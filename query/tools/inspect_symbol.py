@@ -36,6 +36,6 @@ def TOOL(context: Context, ask: InspectSymbol) -> Answer:
         result=Inspection(symbol=symbol.record, signature=signature, documentation=documentation, hover=hover),
         total=1,
         truncated=False,
-        completeness=context.certificate.of_documents([symbol.record.path], ["syntax", "textDocument/hover"]),
+        completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax", "textDocument/hover"]),
         provenance=provenance(index),
     )

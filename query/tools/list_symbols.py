@@ -13,7 +13,7 @@ from query.page import asked
 from query.registry import Context, tool
 
 
-class ListSymbols(msgspec.Struct, kw_only=True):
+class ListSymbols(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     file_path: Annotated[str, msgspec.Meta(description="document, relative to the workspace root or to here, or absolute")] = ""
     depth: Annotated[int, msgspec.Meta(ge=1, le=50, description="levels shown; 1 is the top level only")] = 10
     locals: Annotated[bool, msgspec.Meta(description="also parameters and local variables")] = False

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer, SymbolRecord
+from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import provenance
 from query.names import symbols_by_id
 from query.page import Named, asked
@@ -51,6 +51,7 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
     symbol = ask.resolve(index)
     if symbol.record.kind not in ("class", "interface", "enum", "struct"):
         raise UsageError(f"'{symbol.record.qualified_name}' is a {symbol.record.kind}; a hierarchy needs a class")
+    more: list[Reason] = []
     found: list[tuple[str, int, int, int, list[str]]] = []
     for direction in ("supertypes", "subtypes"):
         if ask.direction not in (direction, "both"):
@@ -61,6 +62,9 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
             found += [(direction, other, depth, of, evidence) for of, other, evidence in step if other not in seen]
             frontier = list(dict.fromkeys(other for _, other, _ in step if other not in seen))
             seen.update(frontier)
+        inner = [symbol.sym_id, *(other for way, other, depth, _, _ in found if way == direction and depth < ask.depth)]
+        certificate = context.certificate
+        more += certificate.unresolved_supertypes(inner) if direction == "supertypes" else certificate.unresolved_subtypes(inner)
     shown = found[: ask.limit]
     known = symbols_by_id(index, sorted({item[1] for item in shown} | {item[3] for item in shown}))
     return Answer(
@@ -78,6 +82,6 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
         ],
         total=len(found),
         truncated=len(shown) < len(found),
-        completeness=context.certificate.of_workspace(["syntax", "textDocument/definition"]),
+        completeness=context.certificate.of_workspace(["syntax", "textDocument/definition"], more=more),
         provenance=provenance(index),
     )

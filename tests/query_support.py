@@ -1,0 +1,216 @@
+"""A small shop, crawled once by ty, for the tests of the tools and of the command line (fixtures: query_fixtures.py)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from query.answer import Answer
+
+FILES = {
+    "shop/__init__.py": 'from shop.models import Item\n\n__all__ = ["Item"]\n',
+    "shop/models.py": '''"""Things that are sold."""
+
+from typing import overload
+
+
+class Base:
+    """Whatever has a name."""
+
+    def describe(self) -> str:
+        return "base"
+
+    def save(self) -> str:
+        return self.describe()
+
+
+class Priced(Base):
+    def describe(self) -> str:
+        return "priced"
+
+
+class Taxed(Base):
+    pass
+
+
+class Item(Priced, Taxed):
+    """One item."""
+
+    def __init__(self, price: int) -> None:
+        self.price = price
+
+    @property
+    def gross(self) -> int:
+        return self.price * 2
+
+    @gross.setter
+    def gross(self, value: int) -> None:
+        self.price = value // 2
+
+
+class Leaf(Item):
+    def describe(self) -> str:
+        return "leaf"
+
+
+class Plain:
+    def run(self) -> None:
+        pass
+
+
+@overload
+def parse(text: str) -> int: ...
+@overload
+def parse(text: bytes) -> float: ...
+def parse(text):
+    return len(text)
+''',
+    "shop/service.py": """from collections.abc import Callable
+
+from shop.models import Base, Item, Plain, parse
+from shop.native import fast
+
+
+def logged(function: Callable[[int], int]) -> Callable[[int], int]:
+    return function
+
+
+@logged
+def decorated(count: int) -> int:
+    total = count
+    return total
+
+
+def run(count: int) -> int:
+    if count > 0:
+        return run(count - 1)
+    return fast(count)
+
+
+def middle() -> int:
+    return run(3)
+
+
+def outer() -> int:
+    return middle() + parse("x")
+
+
+def show(base: Base) -> str:
+    return base.describe()
+
+
+def stock() -> str:
+    item = Item(3)
+    Plain().run()
+    item.save()
+    return show(item)
+
+
+MOOD, AFTER = "\N{PARTY POPPER}\N{PARTY POPPER}", run(1)
+""",
+    "shop/dynamic.py": """def poke(thing):
+    thing.describe()
+    return thing.nowhere
+""",
+    "shop/either.py": """import os
+
+if os.environ:
+
+    def pick() -> int:
+        return 1
+
+else:
+
+    def pick() -> int:
+        return 2
+
+
+both = pick()
+""",
+    "shop/utils.py": "def helper() -> int:\n    return 1\n",
+    "shop/evil.py": '''def warn() -> str:
+    """Says \x1b[2Jgone."""
+    return "\x1b[31mred\x07"
+
+
+TITLE = "\x1b]0;title\x07", warn()
+''',
+    "shop/sub/__init__.py": "",
+    "shop/sub/utils.py": "def helper() -> int:\n    return 2\n",
+    "shop/native.pyi": "def fast(count: int) -> int: ...\n",
+    "shop/native.py": "def fast(count: int) -> int:\n    return count\n",
+    "tests/test_service.py": """from shop.service import outer, run
+
+
+def test_run() -> None:
+    assert run(1) == 0
+    assert outer()
+""",
+}
+
+
+Ask = Callable[..., Answer]
+
+
+def generation(root: Path) -> Path:
+    return root / ".lspidx" / "db" / (root / ".lspidx" / "CURRENT").read_text(encoding="ascii").strip()
+
+
+def damage(root: Path, *statements: str) -> None:
+    """Changes the index of a copy by SQL, as no part of lspidx does."""
+    with duckdb.connect(str(generation(root))) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def place(path: str, marked: str, files: dict[str, str] = FILES) -> tuple[int, int]:
+    """1-based line and UTF-16 column of the @@ in the one place of `path` that reads like `marked`."""
+    before, after = marked.split("@@")
+    text = files[path]
+    assert text.count(before + after) == 1, marked
+    head = text[: text.index(before + after) + len(before)]
+    return head.count("\n") + 1, len(head.rpartition("\n")[2].encode("utf-16-le")) // 2 + 1
+
+
+def at(path: str, marked: str) -> str:
+    """`path:line:col` of the @@."""
+    line, col = place(path, marked)
+    return f"{path}:{line}:{col}"
+
+
+def names(answer: Answer) -> list[str]:
+    """Qualified names of an answer's symbols."""
+    return [
+        getattr(item, "symbol", item).qualified_name if not hasattr(item, "qualified_name") else item.qualified_name
+        for item in answer.result
+    ]
+
+
+def codes(answer: Answer) -> list[str]:
+    return [reason.code for reason in answer.completeness.reasons]
+
+
+LSPIDX = Path(sys.executable).with_name("lspidx")
+
+
+def lspidx(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The installed command in a process of its own, in an environment without colour."""
+    return subprocess.run(
+        [str(LSPIDX), *arguments], cwd=cwd, env=plain_environment(cwd, env), capture_output=True, encoding="utf-8", check=False, timeout=60
+    )
+
+
+def plain_environment(home: Path, more: dict[str, str] | None = None) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "LANG": "C.UTF-8", **(more or {})}
+
+
+def json_of(done: subprocess.CompletedProcess[str]) -> Any:
+    """The one JSON value on stdout."""
+    import json
+
+    return json.loads(done.stdout)
