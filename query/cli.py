@@ -126,8 +126,9 @@ def _tool_command(name: str) -> click.Command:
     def run(as_json: bool, strict: bool, **values: Any) -> None:
         _ask(name, {key: _plain(value) for key, value in values.items() if value is not None and value != ()}, as_json, strict)
 
+    example = tool.example.partition(" ")[2]
     return click.Command(
-        name, params=params, callback=run, help=tool.description, epilog=f"Example: lspidx query {tool.example}", no_args_is_help=True
+        name, params=params, callback=run, help=tool.description, epilog=f"Example: lspidx query {name} {example}", no_args_is_help=True
     )
 
 
@@ -226,7 +227,7 @@ def sql(statement: str, as_json: bool) -> None:
 
     with open_index() as opened:
         names, rows = door.run(opened, statement)
-    _print([dict(zip(names, row, strict=True)) for row in rows], lambda _: door.table(names, rows), as_json)
+    _print([dict(zip(door.unique(names), row, strict=True)) for row in rows], lambda _: door.table(names, rows), as_json)
 
 
 @main_group.command(epilog="Example: lspidx lint")
@@ -235,12 +236,15 @@ def lint(as_json: bool) -> None:
     """Check that the index is well-formed; exit with 1 when it is not."""
     from indexer.store.lint import lint as check
     from query.index import open_index
+    from query.render import one_line
 
     with open_index() as opened:
         findings = check(opened.rows)
     _print(
         [{"rule": item.rule, "count": item.count, "example": item.example} for item in findings],
-        lambda items: "\n".join(f"{item['rule']}: {item['count']}, e.g. {item['example']}" for item in items) or "the index is well-formed",
+        lambda items: (
+            "\n".join(f"{item['rule']}: {item['count']}, e.g. {one_line(item['example'])}" for item in items) or "the index is well-formed"
+        ),
         as_json,
     )
     if findings:
@@ -249,9 +253,9 @@ def lint(as_json: bool) -> None:
 
 def _print(value: Any, text: Callable[[Any], str], as_json: bool) -> None:
     if as_json:
-        import json
+        import msgspec
 
-        click.echo(json.dumps(value, indent=1, default=str))
+        click.echo(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode())
     else:
         click.echo(text(value))
 
@@ -279,6 +283,10 @@ def main() -> None:
         raise SystemExit(_EXIT_INTERRUPTED) from None
     except LspidxError as error:
         _fail(error)
+    except SystemExit:
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # click met the same as below
+            raise SystemExit(0) from None
+        raise
     except BrokenPipeError:  # the reader of our output went away: `lspidx … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None

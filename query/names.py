@@ -101,7 +101,8 @@ def document_path(index: Index, path: str) -> str:
     if os.path.isabs(path):
         candidates = [os.path.relpath(path, root), os.path.relpath(os.path.realpath(path), os.path.realpath(root))]
     else:
-        candidates.append(os.path.relpath(os.path.join(os.getcwd(), path), root))
+        here = os.path.join(os.getcwd(), path)
+        candidates += [os.path.relpath(here, root), os.path.relpath(os.path.realpath(here), os.path.realpath(root))]
     normal = [os.path.normpath(candidate).replace(os.sep, "/") for candidate in candidates]
     for candidate in normal:
         if index.row("SELECT 1 FROM document WHERE path = ? AND status <> 'external'", [candidate]):

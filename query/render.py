@@ -23,6 +23,11 @@ def printable(text: str) -> str:
     return "".join(char if char in "\t\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
+def one_line(text: str) -> str:
+    """As `printable`, and a newline is made visible too: paths and cells must not begin lines of their own."""
+    return printable(text).replace("\n", "\\n")
+
+
 def to_text(answer: Answer) -> str:
     """The whole answer: what was found, then one line on how many, how complete, and from where."""
     body = _BODIES[answer.tool](answer)
@@ -31,12 +36,10 @@ def to_text(answer: Answer) -> str:
 
 def error_text(error: LspidxError) -> str:
     """The message, and the candidates of an ambiguous name, each of which can be sent back as it stands."""
-    lines = [f"{click.style('error:', fg='red')} {printable(str(error))}"]
+    lines = [f"{click.style('error:', fg='red')} {one_line(str(error))}"]
     if isinstance(error, AmbiguousName):
         for item in error.candidates:
-            lines.append(
-                f"  {printable(str(item['send'])):<{_MAX_CANDIDATE_WIDTH}}  {item['kind']} {printable(str(item['qualified_name']))}"
-            )
+            lines.append(f"  {one_line(str(item['send'])):<{_MAX_CANDIDATE_WIDTH}}  {item['kind']} {one_line(str(item['qualified_name']))}")
         if error.total > len(error.candidates):
             lines.append(f"  … and {error.total - len(error.candidates)} more")
     return "\n".join(lines)
@@ -54,7 +57,7 @@ def error_record(error: LspidxError) -> dict[str, Any]:
 
 
 def _path(text: str) -> str:
-    return click.style(printable(text).replace("\n", "\\n"), fg="cyan")
+    return click.style(one_line(text), fg="cyan")
 
 
 def _dim(text: str) -> str:
@@ -85,8 +88,7 @@ def _footer(answer: Answer) -> Iterator[str]:
     yield f"{shown} · {click.style(answer.completeness.status, fg=color)} · {', '.join(source.servers)}{commit}, {source.indexed_at} UTC"
     for reason in answer.completeness.reasons:
         listed = f" ({', '.join(reason.paths[:3])}{', …' if reason.count > 3 else ''})" if reason.paths else ""
-        shown = printable(reason.detail + listed).replace("\n", "\\n")
-        yield f"  {click.style(reason.code, fg='yellow')}: {shown}"
+        yield f"  {click.style(reason.code, fg='yellow')}: {one_line(reason.detail + listed)}"
 
 
 def _by_path(items: list[Any]) -> Iterator[tuple[str, list[Any]]]:
@@ -124,7 +126,7 @@ def _find_references(answer: Answer) -> Iterator[str]:
     yield _headline(answer)
     for path, group in _by_path(answer.result):
         yield ""
-        yield click.style(printable(path), fg="cyan", bold=True)
+        yield click.style(one_line(path), fg="cyan", bold=True)
         for item in group:
             roles = ",".join(role for role in item.roles if role != "read") or "read"
             note = " ".join(filter(None, (roles, "" if item.evidence != "possible" else "possible")))

@@ -6,7 +6,7 @@ from typing import Any
 
 from indexer.errors import UsageError
 from query.index import Index
-from query.render import printable
+from query.render import one_line
 
 _MAX_CELL = 80
 
@@ -25,6 +25,18 @@ def run(index: Index, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]
         raise UsageError(f"sql: {error}") from error
 
 
+def unique(names: list[str]) -> list[str]:
+    """Column names as keys of an object: `a`, `a_1` where a statement names two columns alike."""
+    keys: list[str] = []
+    for name in names:
+        count = 1
+        key = name
+        while key in keys:
+            key, count = f"{name}_{count}", count + 1
+        keys.append(key)
+    return keys
+
+
 def table(names: list[str], rows: list[tuple[Any, ...]]) -> str:
     """Aligned columns; cells are cut at 80 characters, --json has them whole."""
     cells = [[_cell(value) for value in row] for row in rows]
@@ -35,5 +47,5 @@ def table(names: list[str], rows: list[tuple[Any, ...]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    text = printable("" if value is None else str(value)).replace("\n", "\\n")
+    text = one_line("" if value is None else str(value))
     return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"

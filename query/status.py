@@ -14,7 +14,7 @@ import query
 from indexer.errors import ServerMissing
 from query.freshness import drift
 from query.index import Index
-from query.render import printable
+from query.render import one_line
 
 
 def status(index: Index) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def status_text(report: dict[str, Any]) -> str:
     server = ", ".join(f"{item['name']} {item['version']}" for item in manifest.get("servers", []))
     commit = manifest.get("commit", "")[:10]
     lines = [
-        click.style(_shown(report["root"]), bold=True),
+        click.style(one_line(report["root"]), bold=True),
         f"  made       {manifest.get('created', '')} by lspidx {manifest.get('lspidx', '')} with {server}"
         + (f", commit {commit}{' + changes' if manifest.get('dirty') else ''}" if commit else ""),
         f"  holds      {counts.get('documents', 0)} files, {counts.get('symbols', 0)} symbols, {counts.get('occurrences', 0)} occurrences, "
@@ -77,25 +77,21 @@ def status_text(report: dict[str, Any]) -> str:
     unresolved = counts.get("unresolved_occurrences", 0)
     if unresolved:
         lines.append(f"  unresolved {unresolved} identifiers; {counts.get('unresolved_imports', 0)} imports: ")
-        lines += [f"    {_shown(item['module']):<28} {item['count']}" for item in report["unresolved_imports"][:8]]
+        lines += [f"    {one_line(item['module']):<28} {item['count']}" for item in report["unresolved_imports"][:8]]
     for title in ("gaps", "skipped"):
         if report[title]:
             lines.append(f"  {title}")
-            lines += [f"    {_shown(item['path'])}  {item.get('method', '')} {item['reason']}" for item in report[title][:20]]
+            lines += [f"    {one_line(item['path'])}  {item.get('method', '')} {item['reason']}" for item in report[title][:20]]
     tree = report["work_tree"]
     moved = sum(len(tree[key]) for key in ("changed", "deleted", "new"))
     if not tree["checked"]:
         lines.append("  work tree  too large to compare")
     elif moved:
         lines.append(click.style(f"  work tree  {moved} files differ from the index; to bring it up to date: lspidx index", fg="yellow"))
-        lines += [f"    {key:<8} {_shown(path)}" for key in ("changed", "deleted", "new") for path in tree[key][:10]]
+        lines += [f"    {key:<8} {one_line(path)}" for key in ("changed", "deleted", "new") for path in tree[key][:10]]
     else:
         lines.append(click.style("  work tree  as indexed", fg="green"))
     return "\n".join(lines)
-
-
-def _shown(text: str) -> str:
-    return printable(text).replace("\n", "\\n")
 
 
 def doctor(folder: Path) -> dict[str, Any]:

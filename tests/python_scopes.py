@@ -105,7 +105,7 @@ class Scopes:
         if through_class or symbol is None:  # nobody asked symtable about this name here: look outwards by hand
             outer: Block | None = block
             while outer is not None:
-                if outer.kind != "class" or outer is block and not through_class:
+                if outer.kind != "class" or (outer is block and not through_class):
                     try:
                         found = outer.table.lookup(text)
                     except KeyError:

@@ -20,7 +20,8 @@ def test_defaults_say_that_they_are(tmp_path: Path) -> None:
     config = _load(tmp_path)
     assert set(config.sources.values()) == {"default"}
     assert set(config.sources) == set(config.values())
-    assert config.jobs == 0 and config.hover is True
+    assert config.jobs == 0
+    assert config.hover is True
 
 
 def test_later_sources_win_and_are_named(tmp_path: Path) -> None:

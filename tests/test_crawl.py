@@ -74,7 +74,8 @@ def test_a_full_crawl_of_the_same_tree_gives_the_same_shards(root: Path) -> None
     first = crawl_with_ty(root, jobs=1)
     digests, dump = _digests(root), _dump(first.generation)
     second = crawl_with_ty(root, jobs=2, full=True)
-    assert not second.up_to_date and second.generation != first.generation
+    assert not second.up_to_date
+    assert second.generation != first.generation
     assert _digests(root) == digests
     assert _dump(second.generation) == dump
 
@@ -84,7 +85,8 @@ def test_nothing_is_done_where_nothing_has_changed(root: Path) -> None:
     first = crawl_with_ty(root)
     watcher = Watcher()
     second = crawl_with_ty(root, watcher=watcher)
-    assert second.up_to_date and second.generation == first.generation
+    assert second.up_to_date
+    assert second.generation == first.generation
     assert second.manifest == first.manifest
     assert watcher.phases == []
 
@@ -178,7 +180,8 @@ def test_a_file_that_changes_during_the_crawl_is_a_gap(root: Path) -> None:
     assert found == [("lost", "changed_during_crawl")]
     assert done.manifest["lost"]["textDocument/definition changed_during_crawl"] == 1
     again = crawl_with_ty(root)
-    assert not again.up_to_date and again.manifest["lost"] == {}
+    assert not again.up_to_date
+    assert again.manifest["lost"] == {}
 
 
 def test_a_file_that_vanishes_during_the_crawl_is_a_gap(root: Path) -> None:
@@ -217,7 +220,7 @@ def test_paths_that_are_not_plain_are_crawled(tmp_path: Path) -> None:
     """Blanks, percent signs, umlauts and hashes in folders and files."""
     files = {"a b/größe %41 #1.py": "def f(): return f()\n", "日本/語.py": "import os\nos.getcwd()\n"}
     done = crawl_with_ty(write_tree(tmp_path / "w ü%20#?" / "work", files))
-    assert dict(rows(done.generation, "SELECT path, status FROM documents")) == {path: "ok" for path in files}
+    assert dict(rows(done.generation, "SELECT path, status FROM documents")) == dict.fromkeys(files, "ok")
     assert rows(done.generation, "SELECT count(*) FROM occurrences WHERE symbol IS NULL") == [(0,)]
     assert rows(done.generation, "SELECT count(*) FROM calls") == [(2,)]
 

@@ -57,7 +57,8 @@ def test_each_kind_of_call_has_its_evidence(fragment: str, evidence: Evidence) -
     body = SQL[SQL.index("CREATE TEMP TABLE raw_call") : SQL.index("CREATE TABLE call_in")]
     branch = next(part for part in body.split("UNION ALL") if fragment in part)
     number = re.search(r"o\.end_col, (\d+)\s+FROM", branch)
-    assert number is not None and int(number.group(1)) == evidence
+    assert number is not None
+    assert int(number.group(1)) == evidence
 
 
 def test_callee_type_and_inferred_are_no_meanings_of_a_name() -> None:
@@ -100,4 +101,6 @@ def test_bits_never_change_their_meaning() -> None:
         "DECORATOR",
         "INFERRED",
     ]
-    assert int(SymbolFlag.EXTERNAL) == 2048 and int(SymbolFlag.LOCAL) == 1 and int(SymbolFlag.PROPERTY) == 16
+    assert int(SymbolFlag.EXTERNAL) == 2048
+    assert int(SymbolFlag.LOCAL) == 1
+    assert int(SymbolFlag.PROPERTY) == 16

@@ -20,13 +20,14 @@ from indexer.lsp.framing import MAX_BODY_BYTES, MAX_HEADER_BYTES, FrameReader, f
 from indexer.lsp.protocol import initialize_params
 from indexer.lsp.session import Answer, Notification, Session, State
 from indexer.model import CALLABLE_KINDS, Role, SymbolKind
+import itertools
 
 # ---- framing
 
 
 def _cut(stream: bytes, cuts: list[int]) -> list[bytes]:
     edges = sorted({0, len(stream), *(cut % (len(stream) + 1) for cut in cuts)})
-    return [stream[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [stream[a:b] for a, b in itertools.pairwise(edges)]
 
 
 @given(st.lists(st.binary(max_size=60), max_size=6), st.lists(st.integers(0, 10_000), max_size=20))
@@ -147,10 +148,13 @@ def test_server_requests_are_answered_at_once() -> None:
     assert events == []
     answers = {message["id"]: message["result"] for message in _sent(session)}
     assert answers[7] == [{"deep": 1}, {}, {"python": {"analysis": {"deep": 1}}}, 1]
-    assert answers["x"] is None and answers[10] is None and answers[11] is None
+    assert answers["x"] is None
+    assert answers[10] is None
+    assert answers[11] is None
     assert answers[8]["applied"] is False
     assert answers[9] == [{"uri": "file:///w", "name": "w"}]
-    assert session.supports("m/late") and not session.supports("m/other")
+    assert session.supports("m/late")
+    assert not session.supports("m/other")
 
 
 def test_capabilities_may_be_true_or_an_object() -> None:
@@ -189,7 +193,8 @@ def test_a_server_without_a_name_is_fine() -> None:
     session = Session(b"{}", {})
     session.initialize()
     _send(session, {"id": 0, "result": {"capabilities": {}, "serverInfo": ["x"]}})
-    assert session.state is State.READY and session.server_name == ""
+    assert session.state is State.READY
+    assert session.server_name == ""
 
 
 @pytest.mark.parametrize("result", [None, {}, {"capabilities": None}, []])
@@ -283,9 +288,13 @@ def test_outlines_may_be_nested_or_flat() -> None:
     nested = [{"name": "a", "kind": 5, "range": _OTHER, "selectionRange": _RANGE, "children": [inner]}]
     flat = [{"name": "a", "kind": 5, "location": {"uri": "u", "range": _RANGE}, "containerName": "m"}]
     first = (decode.document_symbols(json.dumps(nested).encode()) or [])[0]
-    assert first.children is not None and first.children[0].name == "b" and first.location is None
+    assert first.children is not None
+    assert first.children[0].name == "b"
+    assert first.location is None
     second = (decode.document_symbols(json.dumps(flat).encode()) or [])[0]
-    assert second.range is None and second.location is not None and second.location.range is not None
+    assert second.range is None
+    assert second.location is not None
+    assert second.location.range is not None
     assert decode.document_symbols(b"null") is None
 
 

@@ -11,7 +11,7 @@ from indexer.python_project import Externals, environment_digest, find_project, 
 
 
 def _project(root: Path, files: list[str], **more: object):
-    write_tree(root, {name: "" for name in files})
+    write_tree(root, dict.fromkeys(files, ""))
     options = {"python": "", "source_roots": (), "environment": {}, "own_prefix": "/nowhere", **more}
     return find_project(root, files, **options)  # type: ignore[arg-type]
 
@@ -76,8 +76,10 @@ def test_module_names_are_unique(tmp_path: Path) -> None:
     files = ["a.py", "a.pyi", "conftest.py", "tests/conftest.py", "tests/test_x.py", "pkg.py", "pkg/__init__.py"]
     names = _names(tmp_path, files)
     assert len(set(names.values())) == len(files)
-    assert names["a.py"] == "a" and names["a.pyi"] == "a.pyi"
-    assert names["conftest.py"] == "conftest" and names["tests/conftest.py"] == "tests/conftest.py"
+    assert names["a.py"] == "a"
+    assert names["a.pyi"] == "a.pyi"
+    assert names["conftest.py"] == "conftest"
+    assert names["tests/conftest.py"] == "tests/conftest.py"
 
 
 def test_configured_source_roots_win(tmp_path: Path) -> None:
@@ -129,7 +131,8 @@ def test_a_configured_python_wins(tmp_path: Path) -> None:
     assert _project(tmp_path, ["a.py"], python="chosen").prefix == chosen
     assert _project(tmp_path, ["a.py"], python="chosen/bin/python").prefix == chosen
     missing = _project(tmp_path, ["a.py"], python="gone")
-    assert missing.prefix is None and "gone" in missing.found_by
+    assert missing.prefix is None
+    assert "gone" in missing.found_by
 
 
 def test_the_environments_digest_is_of_what_is_installed(tmp_path: Path) -> None:

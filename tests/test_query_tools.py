@@ -413,6 +413,13 @@ def test_absolute_paths_inside_are_fine(ask: Ask, shop_root: Path, tmp_path: Pat
     assert ask("outline", file_path=str(link / MODELS)).query["file_path"] == MODELS
 
 
+def test_a_path_through_a_link_inside_is_the_document_it_leads_to(copy: Path, monkeypatch: pytest.MonkeyPatch):
+    (copy / "loop").symlink_to(copy)
+    monkeypatch.chdir(copy)
+    with open_index(copy) as index:
+        assert call(index, "outline", {"file_path": f"loop/{MODELS}"}).query["file_path"] == MODELS
+
+
 @pytest.mark.parametrize(
     "path", ["../x.py", "shop/../../x.py", "/etc/passwd", "\\\\server\\share\\x.py", "//server/share/x.py", "C:\\x.py", "shop/\0.py", ""]
 )
@@ -431,33 +438,26 @@ def test_a_link_out_of_the_workspace_is_refused(copy: Path, tmp_path: Path):
         call(index, "outline", {"file_path": str(copy / "link.py")})
 
 
-@pytest.mark.parametrize("name", ["run", "helper", "utils", "describe", "shop.utils", "Base"])
-def test_every_candidate_of_an_ambiguous_name_means_itself(ask: Ask, name: str):
-    try:
-        assert ask("hover", symbol=name).query["resolved"]["qualified_name"].endswith(name)
-    except AmbiguousName as error:
-        assert error.total == len(error.candidates) > 1
-        for candidate in error.candidates:
-            for again in ("send", "symbol"):
-                assert ask("hover", symbol=candidate[again]).query["resolved"]["symbol"] == candidate["symbol"]
-
-
-def test_several_fits_are_never_settled_by_the_first(ask: Ask):
-    for name in ("run", "helper", "describe", "utils"):
-        with pytest.raises(AmbiguousName):
-            ask("hover", symbol=name)
+@pytest.mark.parametrize("name", ["run", "helper", "describe", "utils"])
+def test_several_fits_are_an_error_whose_every_candidate_means_itself(ask: Ask, name: str):
+    with pytest.raises(AmbiguousName) as caught:
+        ask("hover", symbol=name)
+    assert caught.value.total == len(caught.value.candidates) > 1
+    for candidate in caught.value.candidates:
+        for again in ("send", "symbol"):
+            assert ask("hover", symbol=candidate[again]).query["resolved"]["symbol"] == candidate["symbol"]
 
 
 def test_a_name_may_be_narrowed_by_its_file(ask: Ask):
     assert names(ask("definition", symbol="run", file_path=SERVICE)) == ["shop.service.run"]
-    with pytest.raises(NameNotFound, match="'middle' in 'shop/models.py'"):
+    with pytest.raises(NameNotFound, match=r"'middle' in 'shop/models\.py'"):
         ask("definition", symbol="middle", file_path=MODELS)
 
 
 def test_a_name_that_is_none_suggests_near_ones(ask: Ask):
     with pytest.raises(NameNotFound, match=r"did you mean shop\.service\.middle"):
         ask("hover", symbol="midle")
-    with pytest.raises(NameNotFound, match="nearest: shop/models.py"):
+    with pytest.raises(NameNotFound, match=r"nearest: shop/models\.py"):
         ask("outline", file_path="shop/model.py")
 
 
@@ -645,7 +645,7 @@ def test_skipped_files_make_answers_partial_unless_the_user_wanted_it(copy: Path
     assert reasons(copy) == []
     damage(copy, "INSERT INTO skipped VALUES ('c.py', 'python', 'too_large'), ('d.py', 'python', 'not_decodable')")
     assert reasons(copy) == ["skipped_not_decodable", "skipped_too_large"]
-    with open_index(copy) as index, pytest.raises(UsageError, match=r"'c.py' was skipped when the index was made: too large"):
+    with open_index(copy) as index, pytest.raises(UsageError, match=r"'c\.py' was skipped when the index was made: too large"):
         call(index, "outline", {"file_path": "c.py"})
 
 

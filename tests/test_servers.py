@@ -43,7 +43,9 @@ def test_the_table_loads_and_every_entry_is_whole() -> None:
     table = load_table()
     assert table.language["python"].servers[0] == "ty"
     for name, spec in table.server.items():
-        assert spec.name == name and spec.install and spec.tried
+        assert spec.name == name
+        assert spec.install
+        assert spec.tried
         assert all("==" in package or "@" in package for package in spec.install.values())
         assert any(name in language.servers for language in table.language.values())
 
@@ -72,7 +74,7 @@ def test_a_mistake_in_the_table_names_entry_and_key(text: str, pattern: str) -> 
 
 def test_an_unknown_server_names_the_nearest() -> None:
     """And lists those that are known."""
-    with pytest.raises(ConfigError, match="did you mean 'pyright'.* known: ty, pyright"):
+    with pytest.raises(ConfigError, match=r"did you mean 'pyright'.* known: ty, pyright"):
         server_spec("pyrihgt")
 
 

@@ -532,7 +532,8 @@ def _check_invariants(syntax: Syntax) -> None:
         assert 0 <= tokens.enclosing[index] < len(syntax.symbols), where
         assert tokens.end_col[index] > tokens.col[index], where
         assert tokens.roles[index], where
-    assert syntax.symbols[0].kind == SymbolKind.MODULE and syntax.symbols[0].container == -1
+    assert syntax.symbols[0].kind == SymbolKind.MODULE
+    assert syntax.symbols[0].container == -1
     for ordinal, symbol in enumerate(syntax.symbols[1:], 1):
         assert 0 <= symbol.container < ordinal, symbol.name
         assert (symbol.span.line, symbol.span.col) <= (symbol.selection.line, symbol.selection.col), symbol.name

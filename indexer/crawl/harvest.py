@@ -231,45 +231,21 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
     tokens = syntax.tokens
     lines, cols, ends, names, roles_column, enclosings, evidences, symbols, target_column = facts.tables["occurrences"]
     unresolved: set[int] = set()
-    builtins = surroundings.builtins or {}
     member_of: dict[int, int] = {}
     for owner, token in syntax.members:
         member_of[token] = owner
         for column, value in zip(facts.tables["members"], (owner, tokens.line[token], tokens.end_col[token]), strict=True):
             column.append(value)
     fixture = int(Role.FIXTURE)
-    for token in range(len(tokens)):
-        symbol = tokens.symbol[token]
-        same = tokens.same_as[token]
-        source = token if same < 0 else same
-        found = answers.definitions.get(source, ()) if symbol < 0 else ()
+    certain = [(int(Evidence.SYNTAX), -1, -1)]
+    for token, symbol in enumerate(tokens.symbol):
         roles = tokens.roles[token]
-        rows: list[tuple[int, int, int]] = []  # evidence, symbol, target
-        if same >= 0 and tokens.up[token]:
-            found = packages_of(found, tokens.up[token], surroundings)
-        elif symbol == BUILTIN:
-            found = builtins.get(tokens.name[token], ())
-        if symbol >= 0:
-            rows.append((Evidence.SYNTAX, symbol, -1))
-            if roles & fixture:
-                own = syntax.symbols[symbol].selection
-                filled = [place for place in answers.definitions.get(token, ()) if (place[1], place[2]) != (own.line, own.col)]
-                rows += [(Evidence.INFERRED, -1, targets.number(place)) for place in filled]
+        if symbol >= 0 and tokens.callee_as[token] < 0 and not roles & fixture:
+            rows = certain  # two thirds of all tokens: nobody was asked
         else:
-            evidence = Evidence.DEFINITION if tokens.ask[token] and same < 0 else Evidence.SAME_BINDING
-            rows += [(evidence, -1, targets.number(place)) for place in found]
-            if not rows and token in member_of:  # `self.x = …` that the server is silent on: the class's own
-                rows.append((Evidence.SYNTAX, member_of[token], -1))
-            if not rows:
+            rows = _meanings(token, syntax, answers, targets, surroundings, member_of)
+            if rows[0][1] < 0 and rows[0][2] < 0:
                 unresolved.add(token)
-                rows.append((evidence, -1, -1))
-        if tokens.callee_as[token] >= 0:
-            bound_at = syntax.symbols[symbol].selection if symbol >= 0 else None
-            rows += [
-                (Evidence.CALLEE_TYPE, -1, targets.number(place))
-                for place in answers.definitions.get(tokens.callee_as[token], ())
-                if place not in found and (bound_at is None or (place[1], place[2]) != (bound_at.line, bound_at.col))
-            ]
         for evidence, own_symbol, target in rows:
             lines.append(tokens.line[token])
             cols.append(tokens.col[token])
@@ -277,8 +253,8 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
             names.append(tokens.name[token])
             roles_column.append(roles)
             enclosings.append(tokens.enclosing[token])
-            evidences.append(int(evidence))
-            symbols.append(own_symbol)
+            evidences.append(evidence)
+            symbols.append(symbol if rows is certain else own_symbol)
             target_column.append(target)
     for token, owner, by_super in syntax.through_self:
         if token in unresolved:
@@ -286,6 +262,43 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
             for column, value in zip(facts.tables["silent_members"], row, strict=True):
                 column.append(value)
     return unresolved
+
+
+def _meanings(
+    token: int, syntax: Syntax, answers: Answers, targets: _Targets, surroundings: Surroundings, member_of: Mapping[int, int]
+) -> list[tuple[int, int, int]]:
+    """What an identifier means, as (evidence, own symbol or -1, target or -1); never empty: nothing known is (…, -1, -1)."""
+    tokens = syntax.tokens
+    symbol, same = tokens.symbol[token], tokens.same_as[token]
+    found: Sequence[Place] = ()
+    rows: list[tuple[int, int, int]] = []
+    if symbol >= 0:
+        rows.append((int(Evidence.SYNTAX), symbol, -1))
+        if tokens.roles[token] & Role.FIXTURE:
+            own = syntax.symbols[symbol].selection
+            filled = [place for place in answers.definitions.get(token, ()) if (place[1], place[2]) != (own.line, own.col)]
+            rows += [(int(Evidence.INFERRED), -1, targets.number(place)) for place in filled]
+    else:
+        if symbol == BUILTIN:
+            found = (surroundings.builtins or {}).get(tokens.name[token], ())
+        else:
+            found = answers.definitions.get(token if same < 0 else same, ())
+        if same >= 0 and tokens.up[token]:
+            found = packages_of(found, tokens.up[token], surroundings)
+        evidence = int(Evidence.DEFINITION if tokens.ask[token] and same < 0 else Evidence.SAME_BINDING)
+        rows += [(evidence, -1, targets.number(place)) for place in found]
+        if not rows and token in member_of:  # `self.x = …` that the server is silent on: the class's own
+            rows.append((int(Evidence.SYNTAX), member_of[token], -1))
+        if not rows:
+            rows.append((evidence, -1, -1))
+    if tokens.callee_as[token] >= 0:
+        bound_at = syntax.symbols[symbol].selection if symbol >= 0 else None
+        rows += [
+            (int(Evidence.CALLEE_TYPE), -1, targets.number(place))
+            for place in answers.definitions.get(tokens.callee_as[token], ())
+            if place not in found and (bound_at is None or (place[1], place[2]) != (bound_at.line, bound_at.col))
+        ]
+    return rows
 
 
 def _add_supertypes(

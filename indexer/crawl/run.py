@@ -34,9 +34,9 @@ from indexer.crawl.worker import Done, ExternalJob, Facts, Failed, Hello, Job, P
 from indexer.errors import LspidxError, ServerError, ServerMissing
 from indexer.model import CoverageStatus, LossReason
 from indexer.servers.registry import FoundServer, fill, find_server, load_table
+from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
-from indexer.store.facts import DocumentFacts
 from indexer.store.shard import write_shard
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 _MAX_JOBS = 8
 _MEMORY_SHARES = 4
 """A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
-_EXTERNALS_PER_JOB = 40
+_EXTERNALS_PER_JOB = 8
 _WORKER_END_S = 5
 _MERGE_MEMORY_MB = 600
 _report_decoder = msgspec.msgpack.Decoder(Report)

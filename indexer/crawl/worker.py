@@ -1,8 +1,9 @@
 """One worker process: drives one server over the units it is given and says what it found in each.
 
 Started by `indexer.crawl.run` as `python -I -m indexer.crawl.worker`; takes JSON lines on its stdin (`Setup`, then `Job`s) and
-answers with MessagePack frames on its stdout (`Report`s). The parent writes the shards: a worker stays small. A server that dies or hangs costs the documents that it had open questions on: each
-is tried once more alone, then without the costly methods, then given up with what the syntax knows.
+answers with MessagePack frames on its stdout (`Report`s). The parent writes the shards: a worker stays small.
+A server that dies or hangs costs the documents that it had open questions on: each is tried once more alone, then without the
+costly methods, then given up with what the syntax knows.
 """
 
 from __future__ import annotations

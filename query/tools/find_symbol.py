@@ -94,8 +94,9 @@ def _search(context: Context, ask: FindSymbol, attempt: str) -> tuple[list[tuple
     own_case = "n.name = $last DESC," if attempt != "all" else ""
     source = f"FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id WHERE {where}"
     counted = context.index.row(f"SELECT count(*) {source}", values)
+    order = f"{whole} {own_case} {similarity} n.refs DESC, s.qualified_name, s.sym_id"
     rows = context.index.rows(
-        f"SELECT {CARD} {source} ORDER BY {whole} {own_case} {similarity} n.refs DESC, s.qualified_name, s.sym_id LIMIT $limit OFFSET $offset",
+        f"SELECT {CARD} {source} ORDER BY {order} LIMIT $limit OFFSET $offset",
         {**values, "limit": ask.limit, "offset": offset_of(ask.cursor)},
     )
     return rows, int(counted[0]) if counted else 0
