@@ -266,6 +266,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
     try:
+        _require_folder()
         main_group(standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as error:
@@ -295,6 +296,13 @@ def main() -> None:
 
         traceback.print_exc()
         _fail(Bug(f"internal error: {type(error).__name__}: {error}; please report it with the lines above"))
+
+
+def _require_folder() -> None:
+    try:
+        os.getcwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder was deleted; go to one that exists") from error
 
 
 def _fail(error: LspidxError) -> NoReturn:

@@ -16,6 +16,7 @@ from indexer.errors import AmbiguousName, LspidxError
 from query.answer import Answer, SymbolRecord
 
 _MAX_CANDIDATE_WIDTH = 60
+_CR = "\r"
 
 
 def printable(text: str) -> str:
@@ -36,7 +37,7 @@ def to_text(answer: Answer) -> str:
 
 def error_text(error: LspidxError) -> str:
     """The message, and the candidates of an ambiguous name, each of which can be sent back as it stands."""
-    lines = [f"{click.style('error:', fg='red')} {one_line(str(error))}"]
+    lines = [f"{click.style('error:', fg='red')} {printable(str(error))}"]
     if isinstance(error, AmbiguousName):
         for item in error.candidates:
             lines.append(f"  {one_line(str(item['send'])):<{_MAX_CANDIDATE_WIDTH}}  {item['kind']} {one_line(str(item['qualified_name']))}")
@@ -162,7 +163,7 @@ def _get_symbol_source(answer: Answer) -> Iterator[str]:
         if not item.source:
             yield "  (the file has changed since the index was made; to bring it up to date: lspidx index)"
         for number, line in enumerate(item.source.split("\n") if item.source else [], item.start_line):
-            yield f"{_dim(f'{number:6d}')}  {printable(line)}"
+            yield f"{_dim(f'{number:6d}')}  {printable(line.rstrip(_CR))}"
     if not answer.result:
         yield "  (outside the workspace: its source is not in the index)"
 

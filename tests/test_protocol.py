@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from indexer.lsp.framing import MAX_BODY_BYTES, MAX_HEADER_BYTES, FrameReader, f
 from indexer.lsp.protocol import initialize_params
 from indexer.lsp.session import Answer, Notification, Session, State
 from indexer.model import CALLABLE_KINDS, Role, SymbolKind
-import itertools
 
 # ---- framing
 

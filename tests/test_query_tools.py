@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 from query_support import FILES, Ask, at, codes, damage, names, place
-from support import crawl_with_ty, write_tree
+from support import check_golden, crawl_with_ty, write_tree
 
 from indexer.errors import AmbiguousName, LspidxError, NameNotFound, UsageError
 from query.answer import Answer
@@ -704,3 +706,25 @@ def test_errors_are_one_family(ask: Ask):
     for name, arguments in (("nothing", {}), ("symbols", {"limit": 0}), ("hover", {"symbol": "no_such_name"})):
         with pytest.raises(LspidxError):
             ask(name, **arguments)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "symbols run",
+        "outline shop/models.py",
+        "definition shop.either.pick",
+        "references shop.service.run",
+        "callers shop.service.run",
+        "callees shop.service.outer",
+        "hierarchy shop.models.Item",
+        "source shop.service.decorated",
+    ],
+)
+def test_answers_as_text(ask: Ask, question: str):
+    from query.render import to_text
+
+    name, value = question.split()
+    text = click.unstyle(to_text(ask(name, **{load(name)[0].positional: value})))
+    text = re.sub(r" ty [0-9.]+, [0-9T:-]+ UTC", " ty VERSION, TIME UTC", text)
+    check_golden(f"query/{name}.txt", f"lspidx query {question}\n\n{text}\n")

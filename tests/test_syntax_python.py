@@ -518,7 +518,8 @@ def _check_invariants(syntax: Syntax) -> None:
             assert same < 0, where
             assert ask == (tokens.callee_as[index] == index or bool(tokens.roles[index] & Role.FIXTURE)), where
         elif symbol == BUILTIN:
-            assert same < 0 and not ask, where
+            assert same < 0, where
+            assert not ask, where
         elif tokens.callee_as[index] == index:
             assert ask, f"{where}: its callee is to be asked"
         else:
@@ -526,7 +527,8 @@ def _check_invariants(syntax: Syntax) -> None:
         callee = tokens.callee_as[index]
         assert callee < 0 or (tokens.roles[index] & Role.CALL and tokens.ask[callee] and tokens.callee_as[callee] == callee), where
         if same >= 0:
-            assert same != index and tokens.same_as[same] < 0, where
+            assert same != index, where
+            assert tokens.same_as[same] < 0, where
             assert tokens.ask[same] or tokens.symbol[same] >= 0, where
         assert tokens.up[index] == 0 or same >= 0, where
         assert 0 <= tokens.enclosing[index] < len(syntax.symbols), where

@@ -21,7 +21,7 @@ class Box:
 class Child(Box):
     @property
     def size(self):
-        return super().size  # wrong: ty does not say
+        return super().size
 
 
 def read(box: Box):

@@ -9,7 +9,7 @@ def use():
     act()
     twice()
     Renamed().go()
-    reexport.pkg.act()  # wrong: ty does not say what pkg is
+    reexport.pkg.act()
     reexport.pkg.impl.act()
     direct.act()
     pkg.act()
