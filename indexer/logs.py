@@ -39,6 +39,8 @@ def configure(path: Path, *, level: int = logging.INFO) -> None:
     handler = _LazyHandler(path)
     for name in ("indexer", "query"):
         logger = logging.getLogger(name)
+        for old in logger.handlers:
+            old.close()
         logger.handlers = [handler]
         logger.setLevel(level)
         logger.propagate = False

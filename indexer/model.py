@@ -118,7 +118,7 @@ class SkipReason(StrEnum):
     SYMLINK = "symlink"
     NOT_REGULAR = "not_regular"
     UNREADABLE = "unreadable"
-    NO_SERVER = "no_server"
+    NAME_NOT_UTF8 = "name_not_utf8"
 
 
 class LossReason(StrEnum):

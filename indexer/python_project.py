@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,7 +50,14 @@ class PythonProject:
 
 
 def find_project(
-    root: Path, paths: Iterable[str], *, python: str, source_roots: Sequence[str], environment: Mapping[str, str], own_prefix: str
+    root: Path,
+    paths: Iterable[str],
+    *,
+    python: str,
+    source_roots: Sequence[str],
+    environment: Mapping[str, str],
+    own_prefix: str,
+    base_prefix: str = "",
 ) -> PythonProject:
     """Interpreter and source roots of `root`.
 
@@ -57,13 +65,16 @@ def find_project(
         paths: the repository's files, relative.
         python, source_roots: as configured; empty = find.
         environment: the caller's; an activated environment counts unless it is lspidx's own (`own_prefix`).
+        base_prefix: the installation that is taken where nothing else is found; empty = none.
     """
-    prefix, found_by = _find_environment(root, python, environment, own_prefix)
+    prefix, found_by = _find_environment(root, python, environment, own_prefix, base_prefix)
     roots = tuple((root / entry).resolve() for entry in source_roots) or _find_source_roots(root, paths)
     return PythonProject(root=root, prefix=prefix, interpreter=_interpreter(prefix), found_by=found_by, source_roots=roots)
 
 
-def _find_environment(root: Path, python: str, environment: Mapping[str, str], own_prefix: str) -> tuple[Path | None, str]:
+def _find_environment(
+    root: Path, python: str, environment: Mapping[str, str], own_prefix: str, base_prefix: str
+) -> tuple[Path | None, str]:
     if python:
         path = (root / Path(python).expanduser()).absolute()
         if path.is_dir():
@@ -78,7 +89,18 @@ def _find_environment(root: Path, python: str, environment: Mapping[str, str], o
         value = environment.get(variable)
         if value and Path(value).is_dir() and os.path.realpath(value) != os.path.realpath(own_prefix):
             return Path(value), f"environment variable {variable}"
-    return None, "none found"
+    # A server left to itself would take the environment that it is installed in, which is ours.
+    on_path = shutil.which("python3", path=_path_without(environment.get("PATH", ""), own_prefix))
+    if on_path is not None:
+        prefix = Path(on_path).resolve().parent.parent
+        if any(prefix.glob("lib/python3*")):
+            return prefix, "python3 on PATH"
+    return (Path(base_prefix), "the interpreter that lspidx runs on") if base_prefix else (None, "none found")
+
+
+def _path_without(path: str, prefix: str) -> str:
+    own = os.path.realpath(os.path.join(prefix, "bin"))
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry and os.path.realpath(entry) != own)
 
 
 def _interpreter(prefix: Path | None) -> Path | None:

@@ -73,8 +73,14 @@ def list_files(root: Path) -> list[str]:
     repository = _repository(root)
     if repository is None:
         return sorted(_walk(root))
+    listing = git.Git(root)
+    options = {"z": True, "strip_newline_in_stdout": False}
     try:
-        text = git.Git(root).ls_files("-z", "--cached", "--others", "--exclude-standard", "--", ".", strip_newline_in_stdout=False)
+        if (root / ".gitmodules").is_file():  # files of submodules are listed with the tracked ones only
+            text = listing.ls_files("--cached", "--recurse-submodules", "--", ".", **options)
+            text += listing.ls_files("--others", "--exclude-standard", "--", ".", **options)
+        else:
+            text = listing.ls_files("--cached", "--others", "--exclude-standard", "--", ".", **options)
     except git.GitCommandError as error:
         raise UsageError(f"git cannot list the files of '{root}': {str(error.stderr).strip()}") from error
     return sorted(set(filter(None, str(text).split("\0"))))

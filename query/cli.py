@@ -285,7 +285,7 @@ def main() -> None:
     except LspidxError as error:
         _fail(error)
     except SystemExit:
-        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # click met the same as below
+        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click met the same as below
             raise SystemExit(0) from None
         raise
     except BrokenPipeError:  # the reader of our output went away: `lspidx … | head`

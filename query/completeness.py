@@ -19,6 +19,7 @@ _SENTENCES = {
     "generated": "marked linguist-generated in .gitattributes",
     "vendored": "marked linguist-vendored in .gitattributes",
     "unreadable": "that could not be read",
+    "name_not_utf8": "whose names are not UTF-8",
     "not_regular": "that are no regular files",
 }
 
@@ -68,6 +69,18 @@ class Certificate:
         sql = "SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id) JOIN (SELECT unnest($ids::INTEGER[]) AS id) c"
         rows = self._index.rows(f"{sql} ON u.encl_id = c.id WHERE u.roles & 8 <> 0 ORDER BY ALL", {"ids": list(callers)})
         return self._unknown("unresolved_calls", "calls in the text of", "callee", rows)
+
+    def unresolved_callers(self, callers: Sequence[int]) -> list[Reason]:
+        """Identifiers that nobody knows and that have the name of one of these callers, whose own callers were asked for."""
+        rows = self._index.rows(
+            """
+            SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id) WHERE u.name IN (
+                SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id WHERE s.flags & 1 = 0
+            ) ORDER BY ALL
+            """,
+            {"ids": list(callers)},
+        )
+        return self._unknown("unresolved_callers", "identifiers named like callers of", "meaning", rows)
 
     def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
         """Bases in the class lists of these classes that nobody knows."""

@@ -113,9 +113,9 @@ def _skipped(index: Index) -> set[str]:
 
 
 def _new_files(index: Index, root: str, known: set[str]) -> list[str]:
-    """Files of a known language in folders that have changed, and in folders below them that hold no document yet."""
+    """Files of a known language in folders that have changed, and in new folders below them."""
     skipped = _skipped(index)
-    folders: dict[str, int] = index.keep("folders", lambda: _folders(index))
+    folders: dict[str, int] = index.keep("folders", lambda: dict(index.rows("SELECT path, mtime_ns FROM folder_stamp")))
     waiting = [folder for folder, mtime_ns in folders.items() if _has_changed(root + folder, mtime_ns)]
     found: list[str] = []
     looked = 0
@@ -134,17 +134,6 @@ def _new_files(index: Index, root: str, known: set[str]) -> list[str]:
         except OSError:
             continue
     return sorted(_not_ignored(root, found)) if found else []
-
-
-def _folders(index: Index) -> dict[str, int]:
-    """Stamps of the folders that hold documents; the folders above them have none and are always looked at."""
-    folders: dict[str, int] = dict(index.rows("SELECT path, mtime_ns FROM folder_stamp"))
-    for folder in ["/", *folders]:
-        above = folder.rpartition("/")[0]
-        while above not in folders:
-            folders[above] = 0
-            above = above.rpartition("/")[0]
-    return folders
 
 
 def _has_changed(folder: str, mtime_ns: int) -> bool:

@@ -122,7 +122,7 @@ def doctor(folder: Path) -> dict[str, Any]:
         languages.append({"language": language, "servers": servers})
     root = vcs.find_root(folder.resolve())
     project = python_project.find_project(
-        root, vcs.list_files(root), python="", source_roots=(), environment=os.environ, own_prefix=sys.prefix
+        root, vcs.list_files(root), python="", source_roots=(), environment=os.environ, own_prefix=sys.prefix, base_prefix=sys.base_prefix
     )
     return {
         "languages": languages,

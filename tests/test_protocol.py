@@ -124,9 +124,7 @@ def test_answers_come_with_the_id_of_their_request() -> None:
     session = _ready()
     first, second = session.request(b"a", b"{}"), session.request(b"b", b"[1]")
     assert [message["id"] for message in _sent(session)] == [first, second]
-    events = session.receive(
-        frame(b'{"id":%d,"result":[1]}' % second) + frame(b'{"id":%d,"error":{"code":1,"message":"no"}}' % first)
-    )
+    events = session.receive(frame(b'{"id":%d,"result":[1]}' % second) + frame(b'{"id":%d,"error":{"code":1,"message":"no"}}' % first))
     assert [(event.id, bytes(event.result), event.error and event.error.message) for event in events if isinstance(event, Answer)] == [
         (second, b"[1]", None),
         (first, b"null", "no"),

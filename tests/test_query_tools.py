@@ -615,6 +615,12 @@ def test_unresolved_calls_in_the_text_make_callees_partial(ask: Ask):
     assert "describe" in answer.completeness.reasons[0].detail
 
 
+def test_unresolved_names_of_callers_on_the_way_are_told(copy: Path):
+    damage(copy, "INSERT INTO unresolved_name SELECT 'middle', 0, 1, 1, 7, 8, 0")
+    assert reasons(copy, "callers", symbol="shop.service.run") == []
+    assert reasons(copy, "callers", symbol="shop.service.run", depth=2) == ["unresolved_callers"]
+
+
 def test_an_unresolved_base_makes_a_hierarchy_partial(copy: Path):
     damage(
         copy,

@@ -94,13 +94,14 @@ def test_a_worktree_is_a_root_of_its_own(repository: Path, tmp_path: Path) -> No
 
 
 def test_a_submodule_is_a_root_of_its_own(repository: Path, tmp_path: Path) -> None:
-    """Its files are its own; outside it is a folder that the outer repository does not list file by file."""
+    """Its files are its own, and the outer repository's too: it is checked out with them."""
     outer = write_tree(tmp_path / "outer", {"main.py": ""})
     _git(outer, "init", "-q")
     _git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "sub")
     assert vcs.find_root(outer / "sub" / "pkg") == outer / "sub"
     assert vcs.list_files(outer / "sub") == sorted([".gitignore", "a.py", "pkg/b.py", "größe ü.py"])
-    assert "sub/a.py" not in vcs.list_files(outer)
+    (outer / "untracked.py").write_text("")
+    assert {"main.py", "untracked.py", "sub/a.py"} <= set(vcs.list_files(outer))
 
 
 def test_a_plain_folder_leaves_environments_and_caches_out(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ Answers = dict[tuple[str, int, int], list[Place]]
 
 
 def definitions(bench: Bench, corpus: Corpus, files: Mapping[str, tuple[bytes, Sequence[Identifier]]]) -> Answers:
-    """pyright's definitions of all identifiers of `files` (by path relative to the corpus), from the cache where it is current.
+    """Pyright's definitions of all identifiers of `files` (by path relative to the corpus), from the cache where it is current.
 
     Raises:
         ServerError: no server could be started.

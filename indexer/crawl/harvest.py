@@ -278,6 +278,9 @@ def _meanings(
             own = syntax.symbols[symbol].selection
             filled = [place for place in answers.definitions.get(token, ()) if (place[1], place[2]) != (own.line, own.col)]
             rows += [(int(Evidence.INFERRED), -1, targets.number(place)) for place in filled]
+        owner = _class_of_cls(symbol, syntax) if tokens.callee_as[token] >= 0 else -1
+        if owner >= 0:
+            return [*rows, (int(Evidence.CALLEE_TYPE), owner, -1)]
     else:
         if symbol == BUILTIN:
             found = (surroundings.builtins or {}).get(tokens.name[token], ())
@@ -299,6 +302,18 @@ def _meanings(
             if place not in found and (bound_at is None or (place[1], place[2]) != (bound_at.line, bound_at.col))
         ]
     return rows
+
+
+def _class_of_cls(symbol: int, syntax: Syntax) -> int:
+    """The class that `cls()` makes, where the symbol is the first parameter of a class method; else -1."""
+    parameter = syntax.symbols[symbol]
+    if SymbolFlag.PARAMETER not in parameter.flags or symbol != parameter.container + 1:
+        return -1
+    method = syntax.symbols[parameter.container]
+    if SymbolFlag.CLASSMETHOD not in method.flags and method.name != "__new__":
+        return -1
+    owner = syntax.symbols[method.container] if method.container >= 0 else None
+    return method.container if owner is not None and owner.kind in (SymbolKind.CLASS, SymbolKind.ENUM, SymbolKind.INTERFACE) else -1
 
 
 def _add_supertypes(

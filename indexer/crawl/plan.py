@@ -6,6 +6,7 @@ hence the same shards. Reads each file once, for its digest.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
@@ -68,7 +69,7 @@ class Survey:
     stamps: Mapping[str, FileStamp]
     skipped: list[Skipped]
     folders: Mapping[str, int]
-    """Modification time (ns) of every folder that holds a document: a new or deleted file changes it."""
+    """Modification time (ns) of every folder that holds a file of the repository: a new or deleted file changes it."""
 
 
 def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Sequence[str]) -> Survey:
@@ -79,6 +80,10 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Seque
     stamps: dict[str, FileStamp] = {}
     skipped: list[Skipped] = []
     for path, language in candidates:
+        if not _is_utf8(path):
+            shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            skipped.append(Skipped(path=shown, reason=SkipReason.NAME_NOT_UTF8, language=language))
+            continue
         reason = _excluded(path, config) or (SkipReason(marked[path]) if path in marked else None)
         content = b""
         if reason is None:
@@ -89,15 +94,21 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Seque
             documents.append(PlannedDocument(path=path, language=language, digest=blob_digest(content), size_bytes=len(content)))
         else:
             skipped.append(Skipped(path=path, reason=reason, language=language))
-    folders: dict[str, int] = {}
-    for path in [document.path for document in documents] + [item.path for item in skipped]:
-        folder = path.rpartition("/")[0]
-        if folder not in folders:
-            try:
-                folders[folder] = os.stat(root / folder).st_mtime_ns
-            except OSError:
-                folders[folder] = 0
-    return Survey(documents=documents, stamps=stamps, skipped=skipped, folders=folders)
+    return Survey(documents=documents, stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths))
+
+
+def _stamp_folders(root: Path, paths: Sequence[str]) -> dict[str, int]:
+    """Modification times of all folders that the repository's files lie in, up to the root."""
+    folders: set[str] = {""}
+    for path in paths:
+        while (path := path.rpartition("/")[0]) and path not in folders:
+            folders.add(path)
+    stamps: dict[str, int] = {}
+    for folder in sorted(folders):
+        with contextlib.suppress(OSError, UnicodeEncodeError):
+            folder.encode()
+            stamps[folder] = os.stat(root / folder).st_mtime_ns
+    return stamps
 
 
 def _excluded(path: str, config: Config) -> SkipReason | None:
@@ -106,6 +117,15 @@ def _excluded(path: str, config: Config) -> SkipReason | None:
         if fnmatch(path, pattern) or path.startswith(f"{bare}/") or fnmatch(path, f"{bare}/*"):
             return SkipReason.EXCLUDED
     return None
+
+
+def _is_utf8(path: str) -> bool:
+    """Names that are no UTF-8 can stand neither in Parquet nor in a URI."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | None, SkipReason | None]:
@@ -117,11 +137,12 @@ def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | Non
     except OSError:
         is_link = (root / path).is_symlink()
         return b"", None, SkipReason.SYMLINK if is_link else SkipReason.UNREADABLE
+    status = os.fstat(descriptor)
+    stamp = FileStamp(size_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        return b"", None, SkipReason.NOT_REGULAR
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        stamp = FileStamp(size_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
-        if not stat.S_ISREG(status.st_mode):
-            return b"", None, SkipReason.NOT_REGULAR
         if status.st_size > max_bytes:
             return b"", stamp, SkipReason.TOO_LARGE
         try:

@@ -31,7 +31,7 @@ from indexer.config import Config
 from indexer.crawl import harvest
 from indexer.crawl.plan import Survey, Unit, cut, recipe_digest, survey
 from indexer.crawl.worker import Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Report, Setup
-from indexer.errors import LspidxError, ServerError, ServerMissing
+from indexer.errors import LspidxError, ServerError, ServerMissing, UsageError
 from indexer.model import CoverageStatus, LossReason
 from indexer.servers.registry import FoundServer, fill, find_server, load_table
 from indexer.store.facts import DocumentFacts
@@ -103,6 +103,8 @@ def crawl(root: Path, config: Config, watcher: Watcher, *, full: bool = False, e
         UsageError, ConfigError, Locked.
     """
     started = time.monotonic()
+    if "?" in str(root):
+        raise UsageError(f"'{root}' has a '?' in its path, which the database takes for the start of options; rename the folder")
     home = Home(root)
     with home.locked():
         logs.configure(home.log_file)
@@ -129,6 +131,7 @@ class _Run:
             source_roots=config.source_roots,
             environment=self.environment,
             own_prefix=sys.prefix,
+            base_prefix=sys.base_prefix,
         )
         modules = python_project.module_names(root, project.source_roots, [document.path for document in plan.documents])
         documents = [
@@ -139,9 +142,12 @@ class _Run:
             )
             for document in plan.documents
         ]
-        recipe = recipe_digest(documents, self._ingredients(server, project))
+        recipe = recipe_digest(
+            documents, [*self._ingredients(server, project), f"skipped {[(item.path, str(item.reason)) for item in plan.skipped]}"]
+        )
         checkout = vcs.checkout(root)
-        current = self._unchanged(recipe)
+        surroundings: list[object] = [checkout.commit, checkout.dirty, _digest_of(plan.stamps), _digest_of(plan.folders)]
+        current = self._unchanged(recipe, surroundings)
         if current is not None and not self.full:
             return Crawl(
                 root=root,
@@ -157,6 +163,7 @@ class _Run:
         shards = self._crawl_units(units, folder, server, project)
         self.watcher.phase("merge", 0)
         manifest, built, number = self._merge(shards, plan, server, project, recipe, checkout, begun)
+        manifest["surroundings"] = surroundings
         generation = self.home.publish(built, number, json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n")
         self.home.clean(keep_shards=folder.name)
         elapsed_s = time.monotonic() - self.started
@@ -178,12 +185,13 @@ class _Run:
             f"environment {python_project.environment_digest(project)}",
         ]
 
-    def _unchanged(self, recipe: str) -> Path | None:
+    def _unchanged(self, recipe: str, surroundings: list[object]) -> Path | None:
+        """The current generation where it is the answer: same input, and same commit and stamps (else only the merge is redone)."""
         current = self.home.current()
         if current is None:
             return None
         manifest = read_manifest(current)
-        same = manifest.get("recipe") == recipe and manifest.get("schema_version") == SCHEMA_VERSION
+        same = manifest.get("recipe") == recipe and manifest.get("surroundings") == surroundings
         return current if same and not manifest.get("lost") else None
 
     def _finished(self, unit: Unit, shard: Path) -> Done | None:
@@ -218,16 +226,25 @@ class _Run:
             count = self.config.jobs or min(
                 _MAX_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
             )
+        if not units:
+            write_shard(folder / "empty.parquet", [])
+            return [folder / "empty.parquet"]
+        server_record = folder / "server.json"
+        if not todo and server_record.is_file():  # all was crawled before: nothing to ask of anybody
+            externals = [shard for _, shard in self._external_jobs(folder)]
+            if all(shard.is_file() for shard in externals):
+                self.server_info = msgspec.json.decode(server_record.read_bytes(), type=Hello)
+                return [*shards, *externals]
         pool = _Pool(max(1, min(count, len(todo) or 1)))
         try:
             pool.spawn()
             pool.setup(self._setup(server, project, pool.size))
             pool.crawl(todo, self._on_report, self._lost_unit)
-            shards += self._read_externals(pool, folder)
+            shards += pool.read_externals(self._external_jobs(folder), lambda report: self._on_report(report, None))
         finally:
             pool.close()
-        if self.server_info is None:
-            raise ServerError(f"{server.spec.name} {server.version} could not be started; see: lspidx doctor, and {self.home.log_file}")
+        if self.server_info is not None:
+            server_record.write_bytes(msgspec.json.encode(self.server_info))
         return shards
 
     def _setup(self, server: FoundServer, project: python_project.PythonProject, jobs: int) -> Setup:
@@ -296,15 +313,15 @@ class _Run:
             facts.append(item)
         write_shard(shard, facts)
 
-    def _read_externals(self, pool: _Pool, folder: Path) -> list[Path]:
+    def _external_jobs(self, folder: Path) -> list[tuple[ExternalJob, Path]]:
+        """The files outside the workspace that the crawled units point to, in the same order in every run."""
         wanted = {path: sorted(places) for path, places in sorted(self.totals.externals.items())}
         paths = list(wanted)
         jobs: list[tuple[ExternalJob, Path]] = []
         for number, start in enumerate(range(0, len(paths), _EXTERNALS_PER_JOB)):
-            shard = folder / f"external-{number:03d}.parquet"
             part = {path: wanted[path] for path in paths[start : start + _EXTERNALS_PER_JOB]}
-            jobs.append((ExternalJob(number=number, wanted=part), shard))
-        return pool.read_externals(jobs, lambda report: self._on_report(report, None))
+            jobs.append((ExternalJob(number=number, wanted=part), folder / f"external-{number:03d}.parquet"))
+        return jobs
 
     # ---- merging
 
@@ -320,8 +337,9 @@ class _Run:
     ) -> tuple[dict[str, Any], Path, int]:
         from indexer.store import merge
 
-        info = self.server_info
-        assert info is not None
+        info = self.server_info or Hello(
+            server_name=server.spec.name, server_version=server.version, capabilities={}, position_encoding="utf-16", pid=0
+        )
         totals = self.totals
         number = self.home.new_number()
         built = self.home.temporary()
@@ -394,6 +412,10 @@ class _Run:
         with self.home.run_record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def _digest_of(stamps: Mapping[str, object]) -> str:
+    return hashlib.sha256(repr(sorted(stamps.items())).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _code_digest() -> str:
@@ -469,6 +491,7 @@ class _Worker:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        self.end()
         self.output.close()
 
 

@@ -46,6 +46,7 @@ _PUBLISH_WAIT_S = 5.0
 _ERROR_SAMPLES = 3
 _TRIES_ELSEWHERE = 3
 _COLLECT_EVERY = 16  # units
+_POSITION = b',"position":{"line":%d,"character":%d}}'
 _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
 
@@ -144,6 +145,7 @@ class _Document:
         "answers",
         "asked_all",
         "attempt",
+        "failure",
         "open",
         "path",
         "planned",
@@ -162,6 +164,7 @@ class _Document:
         self.uri = path_to_uri(self.path)
         self.uri_json = msgspec.json.encode(self.uri)
         self.attempt = 0
+        self.failure: LossReason | None = None
         self.source = b""
         self.syntax: Syntax | None = None
         self.reset()
@@ -301,9 +304,9 @@ class Crawler:
             self._packages[uri, up] = known
         return known
 
-    def stop(self) -> None:
+    def stop(self, *, polite: bool = True) -> None:
         if self.client is not None:
-            self.client.close()
+            self.client.close(polite=polite)
             self.client = None
 
     def hello(self) -> Hello:
@@ -358,7 +361,7 @@ class Crawler:
                 reason = _loss_reason(error)
                 log.warning("server lost: reason=%s detail=%s documents=%s", reason, error, [d.planned.path for d in active])
                 started = self.client is not None
-                self.stop()
+                self.stop(polite=False)
                 self._pending.clear()
                 self.restarts += 1
                 if not started:  # it cannot be started at all
@@ -368,6 +371,7 @@ class Crawler:
                     continue
                 for document in active:
                     document.attempt += 1
+                    document.failure = reason
                     if document.attempt > 2:
                         self._give_up(document, reason, facts)
                     else:
@@ -454,37 +458,32 @@ class Crawler:
         assert syntax is not None
         tallies = document.answers.tallies
         text_document = b'{"textDocument":{"uri":%b}' % document.uri_json
-        cheap_only = document.attempt >= 2
+        costly = (harvest.DIAGNOSTIC, harvest.HOVER, harvest.SUPERTYPES)
 
         def usable(method: str, capability: str) -> bool:
             if method in setup.lacks or not (session.supports(capability) or session.supports(method)):
                 tallies[method].unsupported = True
+                return False
+            if document.attempt >= 2 and method in costly:  # it brought the server down twice: leave out what costs most
+                tallies[method].failed = str(document.failure)
                 return False
             return True
 
         if usable(harvest.DOCUMENT_SYMBOL, "documentSymbolProvider"):
             yield harvest.DOCUMENT_SYMBOL, text_document + b"}", 0
         if setup.diagnostics == "pull" and usable(harvest.DIAGNOSTIC, "diagnosticProvider"):
-            if cheap_only:
-                tallies[harvest.DIAGNOSTIC].failed = LossReason.SERVER_CRASHED
-            else:
-                yield harvest.DIAGNOSTIC, text_document + b"}", 0
+            yield harvest.DIAGNOSTIC, text_document + b"}", 0
         if usable(harvest.DEFINITION, "definitionProvider"):
             tokens = syntax.tokens
-            position = text_document + b',"position":{"line":%d,"character":%d}}'
             for token, ask in enumerate(tokens.ask):
                 if ask:
-                    yield harvest.DEFINITION, position % (tokens.line[token], tokens.col[token]), token
+                    yield harvest.DEFINITION, text_document + _POSITION % (tokens.line[token], tokens.col[token]), token
             for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
-                yield harvest.DEFINITION, position % (tokens.line[token], tokens.col[token]), -token - 1
-        if cheap_only:
-            tallies[harvest.HOVER].failed = tallies[harvest.SUPERTYPES].failed = LossReason.SERVER_CRASHED
-            return
+                yield harvest.DEFINITION, text_document + _POSITION % (tokens.line[token], tokens.col[token]), -token - 1
         if setup.hover and usable(harvest.HOVER, "hoverProvider"):
-            position = text_document + b',"position":{"line":%d,"character":%d}}'
             for ordinal, symbol in enumerate(syntax.symbols):
                 if ordinal and SymbolFlag.LOCAL not in symbol.flags:
-                    yield harvest.HOVER, position % (symbol.selection.line, symbol.selection.col), ordinal
+                    yield harvest.HOVER, text_document + _POSITION % (symbol.selection.line, symbol.selection.col), ordinal
         if syntax.bases and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
             for ordinal in sorted({owner for owner, _ in syntax.bases}):
                 symbol = syntax.symbols[ordinal]
@@ -564,7 +563,9 @@ class Crawler:
             if not isinstance(event, Notification):
                 continue
             if event.method == "window/showMessage":
-                message = decode.anything(event.params) or {}
+                message = decode.anything(event.params)
+                if not isinstance(message, dict):
+                    continue
                 text = str(message.get("message", ""))
                 if message.get("type") in (1, 2) and text not in self._server_messages and len(self._server_messages) < 20:
                     self._server_messages.append(text)

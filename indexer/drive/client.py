@@ -85,10 +85,10 @@ class Client:
     def memory_bytes(self) -> int:
         return self._process.memory_bytes()
 
-    def close(self) -> None:
-        """Shuts the server down politely, then for certain."""
+    def close(self, *, polite: bool = True) -> None:
+        """Shuts the server down politely, then for certain; one that is known to hang is not asked."""
         try:
-            if self.session.state is State.READY:
+            if polite and self.session.state is State.READY:
                 self.session.shutdown()
                 deadline = time.monotonic() + _STOP_TIMEOUT_S
                 while not self.session.closed and time.monotonic() < deadline:

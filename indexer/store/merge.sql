@@ -260,7 +260,8 @@ FROM (
         CASE WHEN m.has_own_name AND s.name <> r.name AND r.roles & 8 <> 0 AND r.evidence <> 7 THEN 3 ELSE r.evidence END AS evidence)
     FROM resolved r LEFT JOIN several m ON m.doc_id = r.doc_id AND m.line = r.line AND m.col = r.col LEFT JOIN symbol s ON s.sym_id = r.sym_id
     LEFT JOIN member b ON b.doc_id = r.doc_id AND b.line = r.line AND b.end_col = r.end_col
-    WHERE r.sym_id IS NOT NULL OR m.has_any IS NULL OR NOT m.has_any
+    WHERE (r.sym_id IS NOT NULL OR m.has_any IS NULL OR NOT m.has_any)
+      AND NOT (r.evidence = 3 AND s.qualified_name = 'builtins.object')  -- `cls()` of a class that has no constructor
 )
 GROUP BY doc_id, line, col, end_col, name, roles, encl_id, sym_id;
 
@@ -292,12 +293,14 @@ SELECT name, doc_id, line, col, end_col, roles, encl_id FROM occ WHERE sym_id IS
 
 -- What runs when a class is called: __init__ and __new__, its own or of the nearest ancestor that has one.
 CREATE TEMP TABLE constructor AS
+-- Constructors outside the workspace are left out: which of them are known depends on what else is referred to.
 SELECT class_id, arg_min(sym_id, (depth, sym_id)) AS sym_id
 FROM (
-    SELECT m.container_id AS class_id, m.sym_id, m.name, 0 AS depth FROM symbol m WHERE m.name IN ('__init__', '__new__')
+    SELECT m.container_id AS class_id, m.sym_id, m.name, 0 AS depth FROM symbol m
+    WHERE m.name IN ('__init__', '__new__') AND m.flags & 2048 = 0
     UNION ALL
     SELECT a.sub_id, m.sym_id, m.name, a.depth FROM ancestor a JOIN symbol m ON m.container_id = a.super_id
-    WHERE m.name IN ('__init__', '__new__')
+    WHERE m.name IN ('__init__', '__new__') AND m.flags & 2048 = 0
 )
 GROUP BY class_id, name;
 
@@ -307,7 +310,7 @@ FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
 WHERE o.roles & 8 <> 0 AND (s.kind IN (5, 6, 7, 9, 10, 11, 12) OR s.flags & 1 = 0) AND s.kind <> 2
 UNION ALL
 SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, 4
-FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE o.roles & 8 <> 0
+FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE o.roles & 40 <> 0
 UNION ALL
 SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, 5
 FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id

@@ -972,7 +972,7 @@ class _Walk:
         line, col = node.start_point
         tree = _PARSER.parse(b"\n" * line + b"(" + b" " * col + text + b")")
         shift = node.start_byte + 1 - (line + 1 + col)
-        stack = [tree.root_node]
+        stack: list[Any] = [tree.root_node]
         if tree.root_node.has_error:
             return
         while stack:
@@ -1123,10 +1123,12 @@ class _Walk:
                 home = own.declared[name] or self.nonlocal_home(name, own)
                 if home is not None and name in home.bindings:
                     return home.bindings[name]
-            elif (binding := own.bindings.get(name)) is not None and (own.kind != _CLASS_SCOPE or first):
-                # A class body reads the outer name until its own is bound.
-                if own.kind != _CLASS_SCOPE or min((self.starts[token] for token in binding.tokens), default=-1) < use.start:
-                    return binding
+            elif (binding := own.bindings.get(name)) is not None and (
+                own.kind != _CLASS_SCOPE
+                # A class body reads the outer name until its own is bound; functions in it never see it.
+                or (first and min((self.starts[token] for token in binding.tokens), default=-1) < use.start)
+            ):
+                return binding
             first = first and own.kind == _TYPE_SCOPE
             own = own.parent
         return None

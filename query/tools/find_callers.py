@@ -94,7 +94,9 @@ def TOOL(context: Context, ask: FindCallers) -> Answer:
         for direction, sym_id, depth, of in shown
     ]
     methods = ["syntax", "textDocument/definition"]
-    more = certificate.unresolved_calls([symbol.sym_id, *_expanded(ask, edges)]) if ask.direction != "incoming" else []
+    more = certificate.unresolved_callers(_expanded(ask, edges, "incoming")) if ask.depth > 1 else []
+    if ask.direction != "incoming":
+        more += certificate.unresolved_calls([symbol.sym_id, *_expanded(ask, edges, "outgoing")])
     name = symbol.record.name if ask.direction != "outgoing" and not symbol.is_local else ""
     only_own = ask.direction == "outgoing" and ask.depth == 1 and not symbol.record.external
     if only_own:
@@ -113,9 +115,9 @@ def TOOL(context: Context, ask: FindCallers) -> Answer:
     )
 
 
-def _expanded(ask: FindCallers, edges: list[tuple[str, int, int, int]]) -> list[int]:
-    """Callees whose own callees are part of the answer too."""
-    return sorted({sym_id for direction, sym_id, depth, _ in edges if direction == "outgoing" and depth < ask.depth})
+def _expanded(ask: FindCallers, edges: list[tuple[str, int, int, int]], direction: str) -> list[int]:
+    """Callers (callees) whose own callers (callees) are part of the answer too."""
+    return sorted({sym_id for way, sym_id, depth, _ in edges if way == direction and depth < ask.depth})
 
 
 def _evidence(chosen: list[str]) -> list[int]:
