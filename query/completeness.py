@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from query.answer import Completeness, Provenance, Reason
 from query.freshness import Drift, drift
@@ -66,15 +67,18 @@ class Certificate:
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
         """Calls in the text of these symbols whose callee nobody knows."""
-        sql = "SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id) JOIN (SELECT unnest($ids::INTEGER[]) AS id) c"
-        rows = self._index.rows(f"{sql} ON u.encl_id = c.id WHERE u.roles & 8 <> 0 ORDER BY ALL", {"ids": list(callers)})
+        if len(callers) == 1:
+            rows = self._index.rows("SELECT name, doc_id FROM unresolved_call WHERE encl_id = ?", callers)
+        else:
+            sql = "SELECT u.name, u.doc_id FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN unresolved_call u ON u.encl_id = c.id"
+            rows = self._index.rows(f"{sql} ORDER BY ALL", {"ids": list(callers)})
         return self._unknown("unresolved_calls", "calls in the text of", "callee", rows)
 
     def unresolved_callers(self, callers: Sequence[int]) -> list[Reason]:
         """Identifiers that nobody knows and that have the name of one of these callers, whose own callers were asked for."""
         rows = self._index.rows(
             """
-            SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id) WHERE u.name IN (
+            SELECT u.name, u.doc_id FROM unresolved_name u WHERE u.name IN (
                 SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id WHERE s.flags & 1 = 0
             ) ORDER BY ALL
             """,
@@ -84,36 +88,28 @@ class Certificate:
 
     def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
         """Bases in the class lists of these classes that nobody knows."""
-        rows = self._index.rows(
-            """
-            SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id)
-            JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND (s.start_line, s.start_col) <= (u.line, u.col)
-             AND (u.line, u.col) < (s.end_line, s.end_col)
-            JOIN (SELECT unnest($ids::INTEGER[]) AS id) c ON c.id = s.sym_id
-            WHERE u.roles & 64 <> 0 ORDER BY ALL
-            """,
-            {"ids": list(classes)},
-        )
+        wanted = set(classes)
+        rows = [(name, doc_id) for class_id, name, doc_id in self._unresolved_bases() if class_id in wanted]
         return self._unknown("unresolved_supertypes", "bases of", "class", rows)
 
-    def unresolved_subtypes(self, classes: Sequence[int]) -> list[Reason]:
-        """Bases that nobody knows and that have the name of one of these classes."""
-        rows = self._index.rows(
-            """
-            SELECT u.name, d.path FROM unresolved_name u JOIN document d USING (doc_id)
-            WHERE u.roles & 64 <> 0 AND u.name IN
-              (SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id) ORDER BY ALL
-            """,
-            {"ids": list(classes)},
-        )
+    def unresolved_subtypes(self, names: Collection[str]) -> list[Reason]:
+        """Bases that nobody knows and that are called as one of these classes."""
+        rows = [(name, doc_id) for _, name, doc_id in self._unresolved_bases() if name in names]
         return self._unknown("unresolved_subtypes", "bases named like", "class", rows)
 
-    def _unknown(self, code: str, what: str, missing: str, rows: list[tuple[str, str]]) -> list[Reason]:
+    def _unresolved_bases(self) -> list[tuple[int, str, int]]:
+        bases: list[tuple[int, str, int]] = self._index.keep(
+            "unresolved bases", lambda: self._index.rows("SELECT class_id, name, doc_id FROM unresolved_base ORDER BY ALL")
+        )
+        return bases
+
+    def _unknown(self, code: str, what: str, missing: str, rows: Sequence[tuple[Any, ...]]) -> list[Reason]:
         if not rows:
             return []
         names = list(dict.fromkeys(name for name, _ in rows))
         listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-        paths = list(dict.fromkeys(path for _, path in rows))[:_MAX_PATHS]
+        documents = self._index.documents({doc_id for _, doc_id in rows})
+        paths = sorted({documents[doc_id][0] for _, doc_id in rows})[:_MAX_PATHS]
         detail = f"{len(rows)} {what} what was asked about have an unknown {missing}: {listed}"
         return [Reason(code=code, detail=detail, count=len(rows), paths=paths)]
 
@@ -167,16 +163,14 @@ class Certificate:
         return reasons
 
     def _unresolved(self, name: str) -> list[Reason]:
-        row = self._index.row("SELECT count(*) FROM unresolved_name WHERE name = ?", [name])
-        count = 0 if row is None else int(row[0])
-        if not count:
+        rows = self._index.rows("SELECT doc_id, count(*) FROM unresolved_name WHERE name = ? GROUP BY doc_id", [name])
+        if not rows:
             return []
-        paths = self._index.rows(
-            "SELECT DISTINCT d.path FROM unresolved_name u JOIN document d USING (doc_id) WHERE u.name = ? ORDER BY d.path LIMIT ?",
-            [name, _MAX_PATHS],
-        )
+        count = sum(number for _, number in rows)
+        documents = self._index.documents([doc_id for doc_id, _ in rows])
+        paths = sorted(documents[doc_id][0] for doc_id, _ in rows)[:_MAX_PATHS]
         detail = f"{count} identifiers named '{name}' could not be resolved and may belong here; list: lspidx query references --possible"
-        return [Reason(code="unresolved_same_name", detail=detail, count=count, paths=[path for (path,) in paths])]
+        return [Reason(code="unresolved_same_name", detail=detail, count=count, paths=paths)]
 
 
 def provenance(index: Index) -> Provenance:

@@ -8,7 +8,7 @@ a test pins that it still has what we use).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,6 +23,7 @@ except ImportError:  # the core module was renamed: slower to start, same answer
     import duckdb
 
 _MEMORY_LIMIT = "1GB"
+_MAX_DOCUMENTS_AT_ONCE = 5_000
 _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException, duckdb.CatalogException)
 
 
@@ -74,6 +75,19 @@ class Index:
     def row(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> tuple[Any, ...] | None:
         found = self.rows(sql, parameters)
         return found[0] if found else None
+
+    def documents(self, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
+        """Path and whether it is a test, of these documents: all are read at once where they are few, else as they are asked for."""
+        known: dict[int, tuple[str, bool]] = self.keep("documents", self._all_documents)
+        missing = [doc_id for doc_id in ids if doc_id not in known]
+        if missing:
+            sql = "SELECT d.doc_id, d.path, d.is_test FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN document d ON d.doc_id = u.id"
+            known.update({doc_id: (path, is_test) for doc_id, path, is_test in self.rows(sql, {"ids": missing})})
+        return known
+
+    def _all_documents(self) -> dict[int, tuple[str, bool]]:
+        rows = self.rows("SELECT doc_id, path, is_test FROM document LIMIT ?", [_MAX_DOCUMENTS_AT_ONCE + 1])
+        return {doc_id: (path, is_test) for doc_id, path, is_test in rows} if len(rows) <= _MAX_DOCUMENTS_AT_ONCE else {}
 
     def describe(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Column names and all rows of one statement that only reads, for `lspidx sql`.

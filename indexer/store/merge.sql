@@ -289,6 +289,18 @@ ORDER BY sym_id, doc_id, line, col;
 CREATE TABLE unresolved_name AS
 SELECT name, doc_id, line, col, end_col, roles, encl_id FROM occ WHERE sym_id IS NULL AND roles & 1 = 0 ORDER BY name, doc_id, line, col;
 
+-- Calls whose callee nobody knows, by the function that makes them; bases that nobody knows, by their class.
+CREATE TABLE unresolved_call AS
+SELECT encl_id, name, doc_id, line, col FROM unresolved_name WHERE roles & 8 <> 0 ORDER BY encl_id, line, col;
+
+CREATE TABLE unresolved_base AS
+SELECT s.sym_id AS class_id, u.name, u.doc_id
+FROM unresolved_name u
+JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND s.kind IN (5, 10, 11)
+ AND (s.start_line, s.start_col) <= (u.line, u.col) AND (u.line, u.col) < (s.end_line, s.end_col)
+WHERE u.roles & 64 <> 0
+ORDER BY ALL;
+
 -- ---- calls
 
 -- What runs when a class is called: __init__ and __new__, its own or of the nearest ancestor that has one.

@@ -10,6 +10,7 @@ from indexer.errors import UsageError
 from indexer.model import Evidence
 from query.answer import Answer, SymbolRecord
 from query.completeness import provenance
+from query.index import Index
 from query.names import Symbol, symbols_by_id
 from query.page import Named, Sources, asked, next_cursor, offset_of
 from query.registry import Context, tool
@@ -164,20 +165,19 @@ def _walk(
     return False
 
 
-_STEP = {
+# A single symbol is given as a constant, which reads one segment of a sorted table; a join builds a hash table first.
+_ONE = {
+    "incoming": "SELECT callee, caller, doc_id, line, col, evidence FROM call_in WHERE callee = $id",
+    "outgoing": "SELECT caller, callee, doc_id, line, col, evidence FROM call_out WHERE caller = $id",
+}
+_MANY = {
     "incoming": """
-        SELECT c.callee AS of_id, c.caller AS sym_id, d.path, c.line, c.col, c.evidence
+        SELECT c.callee, c.caller, c.doc_id, c.line, c.col, c.evidence
         FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id
-        JOIN document d ON d.doc_id = c.doc_id
-        WHERE list_contains($kinds, c.evidence) {tests} ORDER BY ALL
     """,
     "outgoing": """
-        SELECT c.caller AS of_id, c.callee AS sym_id, d.path, c.line, c.col, c.evidence
+        SELECT c.caller, c.callee, c.doc_id, c.line, c.col, c.evidence
         FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id
-        JOIN document d ON d.doc_id = c.doc_id
-        JOIN symbol s ON s.sym_id = c.callee
-        WHERE list_contains($kinds, c.evidence) AND ($external OR s.flags & 2048 = 0) {tests}
-        ORDER BY s.flags & 2048, c.caller, c.line, c.col, c.callee
     """,
 }
 _DISPATCH = """
@@ -185,20 +185,37 @@ _DISPATCH = """
         SELECT super_id FROM override WHERE sub_id = $id
         UNION SELECT o.super_id FROM up JOIN override o ON o.sub_id = up.super_id
     )
-    SELECT $id::INTEGER AS of_id, c.caller AS sym_id, d.path, c.line, c.col, 255 AS evidence
-    FROM up JOIN call_in c ON c.callee = up.super_id JOIN document d ON d.doc_id = c.doc_id
-    WHERE list_contains($kinds, c.evidence) {tests} ORDER BY ALL
+    SELECT $id::INTEGER, c.caller, c.doc_id, c.line, c.col, c.evidence FROM up JOIN call_in c ON c.callee = up.super_id
 """
 
 
 def _step(
     context: Context, ask: FindCallers, frontier: list[int], direction: str, kinds: list[int], dispatch: bool
 ) -> list[tuple[Any, ...]]:
-    tests = {"include": "", "exclude": "AND NOT d.is_test", "only": "AND d.is_test"}[ask.tests]
-    values: dict[str, Any] = {"ids": frontier, "kinds": kinds}
-    if direction == "outgoing":
-        values["external"] = ask.external
-    rows = context.index.rows(_STEP[direction].format(tests=tests), values)
+    """Rows (of, symbol, path, line, col, evidence): callers by place, callees in the order of the text, dependencies last."""
+    index = context.index
+    if len(frontier) == 1:
+        rows = index.rows(_ONE[direction], {"id": frontier[0]})
+    else:
+        rows = index.rows(_MANY[direction], {"ids": frontier})
+    wanted = set(kinds)
+    rows = [row for row in rows if row[5] in wanted]
     if direction == "incoming" and dispatch:
-        rows += context.index.rows(_DISPATCH.format(tests=tests), {"id": frontier[0], "kinds": kinds})
-    return rows
+        found = index.rows(_DISPATCH, {"id": frontier[0]})
+        rows += [(*row[:5], _OVERRIDE) for row in found if row[5] in wanted]
+    documents = index.documents({row[2] for row in rows})
+    if ask.tests != "include":
+        rows = [row for row in rows if documents[row[2]][1] == (ask.tests == "only")]
+    placed = [(of, sym_id, documents[doc_id][0], line, col, evidence) for of, sym_id, doc_id, line, col, evidence in rows]
+    if direction == "incoming":
+        return sorted(placed, key=lambda row: (row[5] == _OVERRIDE, row))
+    outside = _outside(index, {row[1] for row in placed})
+    if not ask.external:
+        placed = [row for row in placed if row[1] not in outside]
+    return sorted(placed, key=lambda row: (row[1] in outside, row[0], row[3], row[4], row[1]))
+
+
+def _outside(index: Index, ids: set[int]) -> set[int]:
+    """Those of the symbols that lie outside the workspace: they come after all others in the order of ids."""
+    first = index.keep("first external", lambda: index.row("SELECT min(sym_id) FROM symbol WHERE flags & 2048 <> 0"))
+    return {sym_id for sym_id in ids if first is not None and first[0] is not None and sym_id >= first[0]}

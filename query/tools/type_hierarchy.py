@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import UsageError
+from indexer.model import Evidence
 from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import provenance
+from query.index import Index
 from query.names import symbols_by_id
 from query.page import Named, asked
 from query.registry import Context, tool
@@ -30,18 +32,27 @@ class TypeRelation(msgspec.Struct, kw_only=True):
     evidence: list[str]
 
 
-_STEP = {
+_ONE = {
+    "supertypes": "SELECT sub_id, super_id, evidence FROM type_edge WHERE sub_id = $id",
+    "subtypes": "SELECT super_id, sub_id, evidence FROM type_edge_rev WHERE super_id = $id",
+}
+_MANY = {
     "supertypes": """
-        SELECT e.sub_id, e.super_id, list(DISTINCT v.label ORDER BY v.label)
-        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge e ON e.sub_id = u.id
-        JOIN evidence v ON v.evidence = e.evidence GROUP BY 1, 2 ORDER BY 1, 2
+        SELECT e.sub_id, e.super_id, e.evidence FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge e ON e.sub_id = u.id
     """,
     "subtypes": """
-        SELECT e.super_id, e.sub_id, list(DISTINCT v.label ORDER BY v.label)
-        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge_rev e ON e.super_id = u.id
-        JOIN evidence v ON v.evidence = e.evidence GROUP BY 1, 2 ORDER BY 1, 2
+        SELECT e.super_id, e.sub_id, e.evidence FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge_rev e ON e.super_id = u.id
     """,
 }
+
+
+def _step(index: Index, direction: str, frontier: list[int]) -> list[tuple[int, int, list[str]]]:
+    """(type of the frontier, type next to it, who knows of the edge), in order of ids."""
+    rows = index.rows(_ONE[direction], {"id": frontier[0]}) if len(frontier) == 1 else index.rows(_MANY[direction], {"ids": frontier})
+    known: dict[tuple[int, int], list[str]] = {}
+    for of, other, evidence in sorted(rows):
+        known.setdefault((of, other), []).append(Evidence(evidence).label)
+    return [(of, other, evidence) for (of, other), evidence in known.items()]
 
 
 @tool("type_hierarchy", parameters=TypeHierarchy, result=list[TypeRelation], positional="symbol", example="hierarchy Flask")
@@ -51,22 +62,26 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
     symbol = ask.resolve(index)
     if symbol.record.kind not in ("class", "interface", "enum", "struct"):
         raise UsageError(f"'{symbol.record.qualified_name}' is a {symbol.record.kind}; a hierarchy needs a class")
-    more: list[Reason] = []
     found: list[tuple[str, int, int, int, list[str]]] = []
     for direction in ("supertypes", "subtypes"):
         if ask.direction not in (direction, "both"):
             continue
         seen, frontier = {symbol.sym_id}, [symbol.sym_id]
         for depth in range(1, ask.depth + 1):
-            step = index.rows(_STEP[direction], {"ids": frontier}) if frontier else []
+            step = _step(index, direction, frontier) if frontier else []
             found += [(direction, other, depth, of, evidence) for of, other, evidence in step if other not in seen]
             frontier = list(dict.fromkeys(other for _, other, _ in step if other not in seen))
             seen.update(frontier)
-        inner = [symbol.sym_id, *(other for way, other, depth, _, _ in found if way == direction and depth < ask.depth)]
-        certificate = context.certificate
-        more += certificate.unresolved_supertypes(inner) if direction == "supertypes" else certificate.unresolved_subtypes(inner)
     shown = found[: ask.limit]
     known = symbols_by_id(index, sorted({item[1] for item in shown} | {item[3] for item in shown}))
+    certificate = context.certificate
+    more: list[Reason] = []
+    if ask.direction != "subtypes":
+        above = [other for way, other, depth, _, _ in found if way == "supertypes" and depth < ask.depth]
+        more += certificate.unresolved_supertypes([symbol.sym_id, *above])
+    if ask.direction != "supertypes":
+        below = {known[other].record.name for way, other, depth, _, _ in shown if way == "subtypes" and depth < ask.depth}
+        more += certificate.unresolved_subtypes({symbol.record.name, *below})
     return Answer(
         tool="type_hierarchy",
         query=asked(ask, symbol),
