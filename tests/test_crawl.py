@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -282,3 +284,25 @@ def test_a_line_added_above_changes_no_moniker(root: Path) -> None:
     for name, text in FILES.items():
         (root / name).write_text("# a comment\n\n" + text, encoding="utf-8")
     assert rows(crawl_with_ty(root).generation, sql) == before
+
+
+def test_a_name_that_is_no_utf8_is_skipped_and_said_so(root: Path) -> None:
+    """One odd file name must not cost the repository its index."""
+    (Path(os.fsdecode(bytes(root) + b"/b\xff.py"))).write_text("x = 1\n")
+    made = crawl_with_ty(root)
+    assert rows(made.generation, "SELECT path, reason FROM documents WHERE status = 'skipped'") == [("b�.py", "name_not_utf8")]
+
+
+def test_a_commit_alone_costs_a_merge_and_is_then_told(root: Path) -> None:
+    """Provenance names the commit of the tree that was indexed, without asking any server again."""
+    git = ["git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    first = crawl_with_ty(root)
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    second = crawl_with_ty(root)
+    assert (first.manifest["commit"], first.manifest["dirty"]) == ("", True)
+    assert (second.manifest["commit"], second.manifest["dirty"]) == (head, False)
+    assert second.manifest["requests"] == first.manifest["requests"]
+    assert crawl_with_ty(root).up_to_date

@@ -2,8 +2,7 @@
 
     list files -> survey -> units -> workers (one server each) -> shards -> merge -> publish
 
-The parent decides and waits; workers crawl. Units are handed out in path order from one region per worker, so that a server
-keeps working on neighbours; a worker whose region is empty takes from the far end of the largest one left.
+The parent decides, waits and writes; workers (`indexer.crawl.pool`, `indexer.crawl.worker`) crawl.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ from indexer import logs, python_project, vcs
 from indexer.config import Config
 from indexer.crawl import harvest
 from indexer.crawl.plan import Survey, Unit, cut, recipe_digest, survey
-from indexer.crawl.worker import Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Report, Setup
+from indexer.crawl.messages import Done, ExternalJob, Hello, Position, Progress, Report, Setup
+from indexer.crawl.pool import Pool
 from indexer.errors import LspidxError, ServerError, ServerMissing, UsageError
 from indexer.model import CoverageStatus, LossReason
 from indexer.servers.registry import FoundServer, fill, find_server, load_table
@@ -45,9 +45,7 @@ _MAX_JOBS = 8
 _MEMORY_SHARES = 4
 """A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
 _EXTERNALS_PER_JOB = 8
-_WORKER_END_S = 5
 _MERGE_MEMORY_MB = 600
-_report_decoder = msgspec.msgpack.Decoder(Report)
 
 
 class Watcher(Protocol):
@@ -235,7 +233,7 @@ class _Run:
             if all(shard.is_file() for shard in externals):
                 self.server_info = msgspec.json.decode(server_record.read_bytes(), type=Hello)
                 return [*shards, *externals]
-        pool = _Pool(max(1, min(count, len(todo) or 1)))
+        pool = Pool(max(1, min(count, len(todo) or 1)))
         try:
             pool.spawn()
             pool.setup(self._setup(server, project, pool.size))
@@ -434,248 +432,3 @@ def read_manifest(generation: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-class _Worker:
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "indexer.crawl.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches the parent only, which then ends its workers
-        )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.input = self.process.stdin
-        self.output = self.process.stdout
-        self.buffer = bytearray()
-        self.busy: tuple[Unit, Path] | None = None
-        self.facts: list[DocumentFacts] = []
-
-    def send(self, message: msgspec.Struct) -> bool:
-        try:
-            self.input.write(msgspec.json.encode(message) + b"\n")
-            self.input.flush()
-        except BrokenPipeError:
-            return False
-        return True
-
-    def reports(self) -> list[Report] | None:
-        """What it says now (call when readable); None when it has ended."""
-        data = os.read(self.output.fileno(), 1 << 20)
-        if not data:
-            return None
-        self.buffer += data
-        reports: list[Report] = []
-        start = 0
-        while len(self.buffer) >= start + 4:
-            end = start + 4 + int.from_bytes(self.buffer[start : start + 4], "big")
-            if len(self.buffer) < end:
-                break
-            reports.append(_report_decoder.decode(memoryview(self.buffer)[start + 4 : end]))
-            start = end
-        if start:
-            self.buffer = self.buffer[start:]
-        return reports
-
-    def end(self) -> None:
-        """Closes its input, waits a little, then kills it; its server goes with it."""
-        for stream in (self.input,):
-            try:
-                stream.close()
-            except BrokenPipeError:
-                pass
-
-    def kill(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.end()
-        self.output.close()
-
-
-class _Pool:
-    """Workers and the units that they have in hand."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.workers: list[_Worker] = []
-        self._setup: Setup | None = None
-        self._numbers = 0
-
-    def spawn(self) -> None:
-        for _ in range(self.size):
-            self._new_worker()
-
-    def _new_worker(self) -> _Worker:
-        worker = _Worker(self._numbers)
-        self._numbers += 1
-        self.workers.append(worker)
-        if self._setup is not None:
-            worker.send(self._setup)
-        return worker
-
-    def setup(self, setup: Setup) -> None:
-        self._setup = setup
-        for worker in self.workers:
-            worker.send(setup)
-
-    def crawl(
-        self,
-        todo: Sequence[tuple[Unit, Path]],
-        on_report: Callable[[Report, Path | None], None],
-        on_lost: Callable[[Unit, Path, LossReason], None],
-    ) -> None:
-        """Hands out `todo` until all is done or lost.
-
-        Raises:
-            LspidxError: a worker says that it cannot go on, and no other does better.
-        """
-        regions = _cut_regions(todo, self.size)
-        home = {worker.number: index for index, worker in enumerate(self.workers)}
-        failures: list[Failed] = []
-        crashed: Counter[str] = Counter()
-        retry: deque[tuple[Unit, Path]] = deque()
-
-        def next_job(worker: _Worker) -> tuple[Unit, Path] | None:
-            if retry:
-                return retry.popleft()
-            own = regions[home.get(worker.number, 0) % len(regions)] if regions else deque[tuple[Unit, Path]]()
-            if own:
-                return own.popleft()
-            largest = max(regions, key=lambda region: sum(unit.size_bytes for unit, _ in region), default=None)
-            return largest.pop() if largest else None
-
-        def hand_out(worker: _Worker) -> None:
-            job = next_job(worker)
-            worker.busy = job
-            if job is not None:
-                worker.send(Job(unit=job[0]))
-
-        for worker in self.workers:
-            hand_out(worker)
-        while any(worker.busy for worker in self.workers) or any(regions) or retry:
-            if not self.workers:
-                failure = failures[-1] if failures else None
-                raise ServerError(failure.message if failure else "every worker ended; see the log")
-            for worker in self._readable():
-                reports = worker.reports()
-                if reports is None:
-                    self._ended(worker, crashed, retry, on_lost, failures, home)
-                    continue
-                for report in reports:
-                    if isinstance(report, Failed):
-                        failures.append(report)
-                        continue
-                    if isinstance(report, Facts):
-                        worker.facts = report.documents
-                        continue
-                    shard = worker.busy[1] if worker.busy else None
-                    if isinstance(report, Done):
-                        facts, worker.facts = worker.facts, []
-                        hand_out(worker)  # before the shard is written, so that the worker does not wait for us
-                        if shard is not None:
-                            write_shard(shard, facts)
-                    on_report(report, shard)
-            for worker in self.workers:
-                if worker.busy is None and (retry or any(regions)):
-                    hand_out(worker)
-        if failures and not self.workers:
-            raise _error_of(failures[-1])
-
-    def _ended(
-        self,
-        worker: _Worker,
-        crashed: Counter[str],
-        retry: deque[tuple[Unit, Path]],
-        on_lost: Callable[[Unit, Path, LossReason], None],
-        failures: list[Failed],
-        home: dict[int, int],
-    ) -> None:
-        """A worker is gone: its unit goes to another one, once, cut into single documents; then it is lost."""
-        job = worker.busy
-        worker.kill()
-        self.workers.remove(worker)
-        said_why = bool(failures)
-        log.error("worker ended: number=%d status=%s unit=%s", worker.number, worker.process.returncode, job[0].name if job else None)
-        if said_why:
-            if job is not None:
-                retry.append(job)
-            if not self.workers:
-                raise _error_of(failures[-1])
-            return
-        if job is not None:
-            unit, shard = job
-            crashed[unit.name] += 1
-            if crashed[unit.name] < 2:
-                retry.append(job)
-            else:
-                on_lost(unit, shard, LossReason.WORKER_CRASHED)
-        replacement = self._new_worker()
-        home[replacement.number] = home.get(worker.number, 0)
-
-    def _readable(self) -> list[_Worker]:
-        by_descriptor = {worker.output.fileno(): worker for worker in self.workers}
-        poll = select.poll()
-        for descriptor in by_descriptor:
-            poll.register(descriptor, select.POLLIN | select.POLLHUP)
-        return [by_descriptor[descriptor] for descriptor, _ in poll.poll()]
-
-    def read_externals(self, jobs: Sequence[tuple[ExternalJob, Path]], on_report: Callable[[Report], None]) -> list[Path]:
-        """Shards of the jobs that succeeded; a failure costs the names of some external symbols, and is logged."""
-        queue = deque(jobs)
-        under_way: dict[int, Path] = {}
-        shards: list[Path] = []
-        while queue or under_way:
-            for worker in list(self.workers):
-                if worker.number not in under_way and queue:
-                    job, shard = queue.popleft()
-                    if worker.send(job):
-                        under_way[worker.number] = shard
-            if not self.workers:
-                log.error("no worker left to read external files: jobs=%d", len(queue))
-                break
-            for worker in self._readable():
-                reports = worker.reports()
-                if reports is None:
-                    log.error("worker ended while reading external files: number=%d", worker.number)
-                    under_way.pop(worker.number, None)
-                    worker.kill()
-                    self.workers.remove(worker)
-                    continue
-                for report in reports:
-                    if isinstance(report, Facts):
-                        write_shard(under_way[worker.number], report.documents)
-                    elif isinstance(report, Done):
-                        shards.append(under_way.pop(worker.number))
-                    elif isinstance(report, Hello):
-                        on_report(report)
-        return sorted(shards)
-
-    def close(self) -> None:
-        for worker in self.workers:
-            worker.end()
-        deadline = time.monotonic() + _WORKER_END_S
-        for worker in self.workers:
-            try:
-                worker.process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                pass
-            worker.kill()
-
-
-def _cut_regions(todo: Sequence[tuple[Unit, Path]], count: int) -> list[deque[tuple[Unit, Path]]]:
-    """Consecutive runs of about the same number of bytes, one per worker."""
-    total = sum(unit.size_bytes for unit, _ in todo)
-    regions: list[deque[tuple[Unit, Path]]] = [deque() for _ in range(count)]
-    seen = 0
-    for job in todo:
-        regions[min(count - 1, seen * count // max(1, total))].append(job)
-        seen += job[0].size_bytes
-    return regions
-
-
-def _error_of(failed: Failed) -> LspidxError:
-    kinds: dict[str, type[LspidxError]] = {"server_missing": ServerMissing}
-    return kinds.get(failed.code, ServerError)(failed.message)

@@ -24,7 +24,9 @@ import msgspec
 
 from indexer import logs
 from indexer.crawl import harvest
-from indexer.crawl.harvest import Answers
+from indexer.crawl.document import Document, path_to_uri, uri_to_path
+from indexer.crawl.externals import read_external
+from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Report, Setup
 from indexer.crawl.plan import PlannedDocument, Unit
 from indexer.drive.client import Client
 from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
@@ -44,168 +46,13 @@ _REPORT_EVERY_S = 0.2
 _MAX_STARTS_IN_A_ROW = 3
 _PUBLISH_WAIT_S = 5.0
 _ERROR_SAMPLES = 3
-_TRIES_ELSEWHERE = 3
 _COLLECT_EVERY = 16  # units
 _POSITION = b',"position":{"line":%d,"character":%d}}'
 _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
 
 
-Position = tuple[int, int, int, int]
-"""Line, column, end line, end column of a target; 0-based, UTF-16."""
-
-
-class Setup(msgspec.Struct, kw_only=True):
-    """What holds for all units of a run. Paths are absolute."""
-
-    root: str
-    command: list[str]
-    environment: dict[str, str]
-    initialize_params: str
-    settings: dict[str, Any]
-    open: Literal["none", "each"]
-    window: int
-    timeout_s: float
-    memory_bytes: int
-    diagnostics: Literal["pull", "publish", "none"]
-    hover: bool
-    lacks: list[str]
-    cross_check: float
-    package: tuple[str, str, str]
-    log_file: str
-
-
-class Job(msgspec.Struct, kw_only=True, tag=True):
-    """Crawl a unit."""
-
-    unit: Unit
-
-
-class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
-    """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges."""
-
-    number: int
-    wanted: dict[str, list[Position]]
-
-
-class Hello(msgspec.Struct, kw_only=True, tag=True):
-    """The server is up."""
-
-    server_name: str
-    server_version: str
-    capabilities: dict[str, Any]
-    position_encoding: str
-    pid: int
-    messages: list[str] = []
-
-
-class Progress(msgspec.Struct, kw_only=True, tag=True):
-    documents: int
-    tokens: int
-
-
-class Facts(msgspec.Struct, kw_only=True, tag=True):
-    """What a unit's shard will hold; `Done` follows at once."""
-
-    documents: list[DocumentFacts]
-
-
-class Done(msgspec.Struct, kw_only=True, tag=True):
-    """A unit is finished; counts for the run record."""
-
-    unit: str
-    documents: int
-    tokens: int
-    asked: int
-    lost: list[tuple[str, str, str]]  # path, method, reason
-    restarts: int
-    checked: int
-    disagreed: int
-    disagreements: list[str]
-    externals: dict[str, list[Position]]
-    elapsed_ms: int
-
-
-class Failed(msgspec.Struct, kw_only=True, tag=True):
-    """The worker itself cannot go on; `code` is an error code of indexer.errors."""
-
-    code: str
-    message: str
-
-
-Report = Hello | Progress | Facts | Done | Failed
 _job_decoder = msgspec.json.Decoder(Job | ExternalJob)
-
-
-class _Document:
-    """A document while it is crawled. `again` are questions put a second time, at another place of the same binding."""
-
-    __slots__ = (
-        "again",
-        "answers",
-        "asked_all",
-        "attempt",
-        "failure",
-        "open",
-        "path",
-        "planned",
-        "published",
-        "questions",
-        "sharers",
-        "source",
-        "syntax",
-        "uri",
-        "uri_json",
-    )
-
-    def __init__(self, planned: PlannedDocument, root: str) -> None:
-        self.planned = planned
-        self.path = os.path.join(root, planned.path)
-        self.uri = path_to_uri(self.path)
-        self.uri_json = msgspec.json.encode(self.uri)
-        self.attempt = 0
-        self.failure: LossReason | None = None
-        self.source = b""
-        self.syntax: Syntax | None = None
-        self.reset()
-
-    def reset(self) -> None:
-        self.answers = Answers()
-        self.open = 0
-        self.asked_all = False
-        self.published = False
-        self.questions: Iterator[tuple[str, bytes, int]] | None = None
-        self.again: deque[tuple[str, bytes, int]] = deque()
-        self.sharers: dict[int, list[int]] | None = None
-
-    def ask_elsewhere(self, token: int) -> None:
-        """A question got no answer: the place may be unreachable code. Puts it where the next user of the answer stands."""
-        syntax = self.syntax
-        if syntax is None:
-            return
-        tokens = syntax.tokens
-        if self.sharers is None:
-            self.sharers = {}
-            for other, same in enumerate(tokens.same_as):
-                if same >= 0 and not tokens.up[other] and tokens.callee_as[other] != other:
-                    self.sharers.setdefault(same, []).append(other)
-        others = self.sharers.get(token, [])
-        if not others:
-            return
-        other, tried = others[0], tokens.enclosing[others[0]]
-        self.sharers[token] = [item for item in others[1:] if tokens.enclosing[item] != tried][: _TRIES_ELSEWHERE - 1]
-        params = b'{"textDocument":{"uri":%b},"position":{"line":%d,"character":%d}}'
-        self.again.append((harvest.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token))
-
-
-def path_to_uri(path: str) -> str:
-    return "file://" + quote(path)
-
-
-def uri_to_path(uri: str) -> str:
-    """Path of a file URI; other schemes are returned as they are."""
-    parts = urlsplit(uri)
-    return unquote(parts.path) if parts.scheme == "file" else uri
 
 
 class Crawler:
@@ -225,8 +72,8 @@ class Crawler:
         self.checked = 0
         self.disagreements: list[str] = []
         self.disagreed = 0
-        self._pending: dict[int, tuple[_Document, str, int]] = {}
-        self._opened: _Document | None = None
+        self._pending: dict[int, tuple[Document, str, int]] = {}
+        self._opened: Document | None = None
         self._server_messages: list[str] = []
         self._next_memory_check = 0.0
         self._progress = Progress(documents=0, tokens=0)
@@ -343,11 +190,11 @@ class Crawler:
 
     def crawl(self, unit: Unit) -> list[DocumentFacts]:
         """Facts of the unit's documents, in the unit's order. Never fails because of a document."""
-        documents = [_Document(planned, self.setup.root) for planned in unit.documents]
+        documents = [Document(planned, self.setup.root) for planned in unit.documents]
         facts: dict[str, DocumentFacts] = {}
         fresh = deque(documents)
-        again: deque[_Document] = deque()
-        active: list[_Document] = []
+        again: deque[Document] = deque()
+        active: list[Document] = []
         while fresh or again or active:
             alone = bool(again)
             try:
@@ -379,7 +226,7 @@ class Crawler:
                         again.append(document)
                 active = []
                 continue
-            still: list[_Document] = []
+            still: list[Document] = []
             for document in active:
                 if document.asked_all and document.open == 0 and not document.again:
                     self._finish(document, facts)
@@ -389,7 +236,7 @@ class Crawler:
             self._replace_if_large(active)
         return [facts[document.planned.path] for document in documents if document.planned.path in facts]
 
-    def _fill(self, client: Client, queue: deque[_Document], active: list[_Document], alone: bool) -> None:
+    def _fill(self, client: Client, queue: deque[Document], active: list[Document], alone: bool) -> None:
         """Asks until the window is full. Several documents may be under way, but only one of those tried again."""
         window = self.setup.window
         one_at_a_time = alone or self.setup.open == "each"
@@ -421,7 +268,7 @@ class Crawler:
                     return
             document.asked_all = True
 
-    def _prepare(self, client: Client, document: _Document) -> bool:
+    def _prepare(self, client: Client, document: Document) -> bool:
         """Reads and parses the document and opens it where the server wants that; False if it is gone or changed."""
         if document.syntax is None:
             try:
@@ -452,7 +299,7 @@ class Crawler:
         document.questions = self._questions(client, document)
         return True
 
-    def _questions(self, client: Client, document: _Document) -> Iterator[tuple[str, bytes, int]]:
+    def _questions(self, client: Client, document: Document) -> Iterator[tuple[str, bytes, int]]:
         """All that is asked about a document: (method, parameters as JSON, ordinal of a token or symbol)."""
         session, setup, syntax = client.session, self.setup, document.syntax
         assert syntax is not None
@@ -510,7 +357,7 @@ class Crawler:
             document.open -= 1
             self._answered(document, method, ordinal, event)
 
-    def _answered(self, document: _Document, method: str, ordinal: int, event: Answer) -> None:
+    def _answered(self, document: Document, method: str, ordinal: int, event: Answer) -> None:
         answers = document.answers
         tally = answers.tallies[method]
         if event.error is not None:
@@ -580,14 +427,14 @@ class Crawler:
             document.answers.diagnostics = published.diagnostics
             document.published = True
 
-    def _finish(self, document: _Document, facts: dict[str, DocumentFacts]) -> None:
+    def _finish(self, document: Document, facts: dict[str, DocumentFacts]) -> None:
         if self.setup.open == "each" and self.client is not None:
             self._await_diagnostics(document)
             self.client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
         self._compare(document)
         self._keep(document, facts)
 
-    def _await_diagnostics(self, document: _Document) -> None:
+    def _await_diagnostics(self, document: Document) -> None:
         """Published diagnostics may come after the last answer; wait for them a little, then count them as lost."""
         tally = document.answers.tallies[harvest.DIAGNOSTIC]
         if self.setup.diagnostics != "publish" or tally.failed:
@@ -601,7 +448,7 @@ class Crawler:
         else:
             tally.failed = LossReason.SERVER_TIMEOUT
 
-    def _give_up(self, document: _Document, reason: LossReason, facts: dict[str, DocumentFacts]) -> None:
+    def _give_up(self, document: Document, reason: LossReason, facts: dict[str, DocumentFacts]) -> None:
         document.reset()
         if document.syntax is None:
             with contextlib.suppress(OSError):
@@ -612,7 +459,7 @@ class Crawler:
                 tally.failed = str(reason)
         self._keep(document, facts)
 
-    def _keep(self, document: _Document, facts: dict[str, DocumentFacts]) -> None:
+    def _keep(self, document: Document, facts: dict[str, DocumentFacts]) -> None:
         assert document.syntax is not None
         facts[document.planned.path] = harvest.harvest(
             document.planned, document.syntax, document.answers, package=self.setup.package, surroundings=self
@@ -631,7 +478,7 @@ class Crawler:
             send(self._progress)
             self._progress = Progress(documents=0, tokens=0)
 
-    def _compare(self, document: _Document) -> None:
+    def _compare(self, document: Document) -> None:
         """Cross-check: what syntax or a shared answer said against the server's own answer at a sampled token."""
         syntax = document.syntax
         assert syntax is not None
@@ -659,7 +506,7 @@ class Crawler:
                         f"{document.planned.path}:{tokens.line[token] + 1}:{tokens.col[token] + 1} {tokens.name[token]}"
                     )
 
-    def _replace_if_large(self, active: list[_Document]) -> None:
+    def _replace_if_large(self, active: list[Document]) -> None:
         now = time.monotonic()
         if active or now < self._next_memory_check or self.client is None:
             return
@@ -686,73 +533,6 @@ class Crawler:
         if uri in self._outside:
             self.wanted.setdefault(uri_to_path(uri), set()).add(place[1:])
         return key
-
-    def read_external(self, job: ExternalJob) -> list[DocumentFacts]:
-        """Symbols of files outside the workspace, only those that are pointed to and their containers."""
-        found: dict[str, DocumentFacts] = {}
-        for path, positions in sorted(job.wanted.items()):
-            external = self.externals.describe(path)
-            try:
-                source = Path(path).read_bytes()
-                source.decode("utf-8")
-            except (OSError, UnicodeDecodeError):
-                source = b""
-            syntax = python_syntax.parse(source, external.module)
-            kept, meant = _only_wanted(syntax, set(positions))
-            facts = DocumentFacts(
-                header={
-                    "path": external.key,
-                    "language": "python",
-                    "module": external.module,
-                    "digest": blob_digest(source),
-                    "size_bytes": len(source),
-                    "line_count": syntax.line_count,
-                    "is_test": False,
-                    "status": "external",
-                    "error_lines": [],
-                    "package_manager": external.manager,
-                    "package": external.package,
-                    "package_version": external.version,
-                }
-            )
-            harvest.add_symbols(facts, external.key, external.module, kept, {}, (external.manager, external.package, external.version))
-            for ordinal, position in meant:
-                for column, value in zip(facts.tables["extra_ranges"], (ordinal, *position), strict=True):
-                    column.append(value)
-            found.setdefault(external.key, facts)
-        return [found[key] for key in sorted(found)]
-
-
-def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list[tuple[int, Position]]]:
-    """The module, the symbols at `positions` and their containers, renumbered; and which position means which symbol.
-
-    Servers point at a name or at a whole `self.name`: what counts is where the range ends.
-    """
-    tokens = syntax.tokens
-    ends = {(tokens.line[i], tokens.end_col[i]): tokens.symbol[i] for i in range(len(tokens)) if tokens.symbol[i] >= 0}
-    keep = {0}
-    meant: list[tuple[int, Position]] = []
-    for position in sorted(positions):
-        line, col, end_line, end_col = position
-        ordinal = 0 if position == (0, 0, 0, 0) else ends.get((end_line, end_col), -1)
-        if ordinal < 0:
-            ordinal = max(
-                (i for i, s in enumerate(syntax.symbols) if (s.span.line, s.span.col) <= (line, col) < (s.span.end_line, s.span.end_col)),
-                default=0,
-            )
-        meant.append((ordinal, position))
-        while ordinal > 0 and ordinal not in keep:
-            keep.add(ordinal)
-            ordinal = syntax.symbols[ordinal].container
-    order = sorted(keep)
-    renumbered = {old: new for new, old in enumerate(order)}
-    syntax.symbols = [syntax.symbols[i] for i in order]
-    for symbol in syntax.symbols[1:]:
-        symbol.container = renumbered[symbol.container]
-    for symbol in syntax.symbols:
-        symbol.documentation = symbol.documentation.split("\n\n", 1)[0][:400]
-        symbol.extra_ranges = []
-    return syntax, [(renumbered[ordinal], position) for ordinal, position in meant]
 
 
 def _range(span: tuple[int, int, int, int]) -> dict[str, dict[str, int]]:
@@ -783,7 +563,7 @@ def _serve(crawler: Crawler) -> None:
         job = _job_decoder.decode(line)
         started = time.monotonic()
         if isinstance(job, ExternalJob):
-            facts = crawler.read_external(job)
+            facts = read_external(job, crawler.externals)
             name, lost = f"external-{job.number:03d}", []
         else:
             facts = crawler.crawl(job.unit)

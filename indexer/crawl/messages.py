@@ -1,0 +1,94 @@
+"""What the parent and its workers say to each other. Paths in here are absolute; nothing of it is stored but `Done` and `Hello`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from indexer.crawl.plan import Unit
+from indexer.store.facts import DocumentFacts
+
+Position = tuple[int, int, int, int]
+"""Line, column, end line, end column of a target; 0-based, UTF-16."""
+
+
+class Setup(msgspec.Struct, kw_only=True):
+    """What holds for all units of a run. Paths are absolute."""
+
+    root: str
+    command: list[str]
+    environment: dict[str, str]
+    initialize_params: str
+    settings: dict[str, Any]
+    open: Literal["none", "each"]
+    window: int
+    timeout_s: float
+    memory_bytes: int
+    diagnostics: Literal["pull", "publish", "none"]
+    hover: bool
+    lacks: list[str]
+    cross_check: float
+    package: tuple[str, str, str]
+    log_file: str
+
+
+class Job(msgspec.Struct, kw_only=True, tag=True):
+    """Crawl a unit."""
+
+    unit: Unit
+
+
+class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
+    """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges."""
+
+    number: int
+    wanted: dict[str, list[Position]]
+
+
+class Hello(msgspec.Struct, kw_only=True, tag=True):
+    """The server is up."""
+
+    server_name: str
+    server_version: str
+    capabilities: dict[str, Any]
+    position_encoding: str
+    pid: int
+    messages: list[str] = []
+
+
+class Progress(msgspec.Struct, kw_only=True, tag=True):
+    documents: int
+    tokens: int
+
+
+class Facts(msgspec.Struct, kw_only=True, tag=True):
+    """What a unit's shard will hold; `Done` follows at once."""
+
+    documents: list[DocumentFacts]
+
+
+class Done(msgspec.Struct, kw_only=True, tag=True):
+    """A unit is finished; counts for the run record."""
+
+    unit: str
+    documents: int
+    tokens: int
+    asked: int
+    lost: list[tuple[str, str, str]]  # path, method, reason
+    restarts: int
+    checked: int
+    disagreed: int
+    disagreements: list[str]
+    externals: dict[str, list[Position]]
+    elapsed_ms: int
+
+
+class Failed(msgspec.Struct, kw_only=True, tag=True):
+    """The worker itself cannot go on; `code` is an error code of indexer.errors."""
+
+    code: str
+    message: str
+
+
+Report = Hello | Progress | Facts | Done | Failed
