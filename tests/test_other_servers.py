@@ -15,7 +15,9 @@ FILES = {
     "pkg/__init__.py": "from .a import first\n",
     "pkg/a.py": "from .b import second\n\ndef first() -> int:\n    return second()\n",
     "pkg/b.py": "class Base:\n    def run(self) -> int:\n        return second()\n\ndef second() -> int:\n    return len([1])\n",
-    "main.py": "import pkg\nfrom pkg.b import Base\n\nclass Child(Base):\n    def run(self) -> int:\n        return super().run()\n\npkg.first()\n",
+    "main.py": (
+        "import pkg\nfrom pkg.b import Base\n\nclass Child(Base):\n    def run(self) -> int:\n        return super().run()\n\npkg.first()\n"
+    ),
 }
 CALLS = {
     ("main/", "pkg/a/first()."),

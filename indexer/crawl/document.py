@@ -87,5 +87,3 @@ def uri_to_path(uri: str) -> str:
     """Path of a file URI; other schemes are returned as they are."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else uri
-
-

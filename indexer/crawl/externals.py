@@ -79,5 +79,3 @@ def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list
         symbol.documentation = symbol.documentation.split("\n\n", 1)[0][:400]
         symbol.extra_ranges = []
     return syntax, [(renumbered[ordinal], position) for ordinal, position in meant]
-
-

@@ -11,12 +11,10 @@ import hashlib
 import json
 import logging
 import os
-import select
-import subprocess
 import sys
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version as distribution_version
@@ -28,10 +26,10 @@ import msgspec
 from indexer import logs, python_project, vcs
 from indexer.config import Config
 from indexer.crawl import harvest
-from indexer.crawl.plan import Survey, Unit, cut, recipe_digest, survey
 from indexer.crawl.messages import Done, ExternalJob, Hello, Position, Progress, Report, Setup
+from indexer.crawl.plan import Survey, Unit, cut, recipe_digest, survey
 from indexer.crawl.pool import Pool
-from indexer.errors import LspidxError, ServerError, ServerMissing, UsageError
+from indexer.errors import ServerError, UsageError
 from indexer.model import CoverageStatus, LossReason
 from indexer.servers.registry import FoundServer, fill, find_server, load_table
 from indexer.store.facts import DocumentFacts

@@ -17,8 +17,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
-from urllib.parse import quote, unquote, urlsplit
+from typing import Any
 
 import msgspec
 
@@ -27,7 +26,7 @@ from indexer.crawl import harvest
 from indexer.crawl.document import Document, path_to_uri, uri_to_path
 from indexer.crawl.externals import read_external
 from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Report, Setup
-from indexer.crawl.plan import PlannedDocument, Unit
+from indexer.crawl.plan import Unit
 from indexer.drive.client import Client
 from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp import decode
@@ -36,7 +35,7 @@ from indexer.model import LossReason, Role, SymbolFlag
 from indexer.python_project import Externals
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import python as python_syntax
-from indexer.syntax.model import BUILTIN, Syntax
+from indexer.syntax.model import BUILTIN
 from indexer.text import blob_digest
 
 log = logging.getLogger(__name__)
