@@ -11,7 +11,7 @@ from support import write_tree
 
 from indexer import vcs
 from indexer.config import Config
-from indexer.crawl.plan import UNIT_BYTES, PlannedDocument, cut, recipe_digest, survey
+from indexer.crawl.plan import UNIT_BYTES_MOST, PlannedDocument, cut, recipe_digest, survey
 from indexer.model import SkipReason
 from indexer.text import blob_digest
 
@@ -119,10 +119,10 @@ def _documents(sizes: list[int]) -> list[PlannedDocument]:
 
 def test_units_keep_neighbours_together_and_lose_nothing() -> None:
     """Every document is in one unit, in order; a unit is within the budget unless one document alone exceeds it."""
-    documents = _documents([10_000] * 40 + [UNIT_BYTES * 2] + [1])
+    documents = _documents([10_000] * 40 + [UNIT_BYTES_MOST * 2] + [1])
     units = cut(documents, "tree")
     assert [document for unit in units for document in unit.documents] == documents
-    assert all(unit.size_bytes <= UNIT_BYTES or len(unit.documents) == 1 for unit in units)
+    assert all(unit.size_bytes <= UNIT_BYTES_MOST or len(unit.documents) == 1 for unit in units)
     assert [unit.name for unit in units] == sorted(unit.name for unit in units)
     assert len({unit.fingerprint for unit in units}) == len(units)
 
@@ -143,3 +143,12 @@ def test_the_recipe_depends_on_documents_and_ingredients() -> None:
     assert base != recipe_digest(documents, ["ab", "c"])
     assert base != recipe_digest(documents[:1], ["a", "bc"])
     assert base != recipe_digest(_documents([1, 3]), ["a", "bc"])
+
+
+def test_units_shrink_towards_the_end() -> None:
+    """Large units first, small ones last: workers end together, and small trees still keep several busy."""
+    large = [unit.size_bytes for unit in cut(_documents([10_000] * 1_000), "tree")]
+    assert max(large) == large[0]
+    assert large[-2] <= large[0] // 3
+    assert 6 <= len(cut(_documents([5_000] * 100), "tree")) <= 12
+    assert len(cut(_documents([1_000] * 20), "tree")) == 1

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from indexer.errors import ConfigError, ServerMissing
-from indexer.servers import registry
+from indexer.servers import quirks, registry
 from indexer.servers.registry import FoundServer, fill, find_executable, find_server, language_of, load_table, parse_table, server_spec
 
 ENTRY = """
@@ -138,3 +138,17 @@ def test_a_fingerprint_depends_on_what_changes_answers() -> None:
     assert base.fingerprint != msgspec.structs.replace(base, version="2").fingerprint
     for change in ({"options": {"x": 1}}, {"settings": {"x": 1}}, {"environment": {"X": "1"}}, {"name": "y"}):
         assert base.fingerprint != msgspec.structs.replace(base, spec=msgspec.structs.replace(spec, **change)).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```python\n(A & B) | Divergent\n```", "```python\nA & B\n```"),
+        ("```python\nDivergent | int\n```", "```python\nint\n```"),
+        ("```python\n(A) | (B) | Divergent\n```\n---\ndoc", "```python\n(A) | (B)\n```\n---\ndoc"),
+        ("```python\n(A, B)\n```", "```python\n(A, B)\n```"),
+    ],
+)
+def test_the_mark_of_a_type_that_is_defined_by_itself_leaves_hovers(text: str, expected: str) -> None:
+    """What depends on the order of the questions must not get into shards."""
+    assert quirks.divergent_in_hover(text) == expected

@@ -23,7 +23,7 @@ def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]
             source.decode("utf-8")
         except (OSError, UnicodeDecodeError):
             source = b""
-        syntax = python_syntax.parse(source, external.module)
+        syntax = python_syntax.parse(source, external.module, definitions_only=True)
         kept, meant = _only_wanted(syntax, set(positions))
         facts = DocumentFacts(
             header={

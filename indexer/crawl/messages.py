@@ -28,6 +28,7 @@ class Setup(msgspec.Struct, kw_only=True):
     diagnostics: Literal["pull", "publish", "none"]
     hover: bool
     lacks: list[str]
+    quirks: list[str]
     cross_check: float
     package: tuple[str, str, str]
     log_file: str

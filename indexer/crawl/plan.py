@@ -23,9 +23,20 @@ from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import language_of
 from indexer.text import blob_digest
 
-UNIT_BYTES = 150_000
-"""Source bytes per unit: about 4,500 identifiers, a second's work at most. Small enough to balance, large enough that
-per-unit cost (one Parquet file, one message each way) does not show."""
+UNIT_BYTES_MOST = 1_200_000
+"""Source bytes per unit at most: what a server then holds stays near 220 MB."""
+
+UNIT_BYTES_LEAST = 300_000
+"""And at least, in a large tree: a unit costs a fresh server, about 0.4 s of processor time."""
+
+UNIT_SHARE = 4
+"""Each unit takes this part of what is left, so that they shrink towards the end and four workers end together."""
+
+UNIT_BYTES_FLOOR = 30_000
+"""Below it a unit is not worth a server, however small the tree."""
+
+UNITS_OF_SMALL_TREES = 8
+"""A tree too small for units of that size is cut into about so many all the same, to keep four workers busy."""
 
 _BINARY_PROBE_BYTES = 8_000  # as git does
 
@@ -172,14 +183,24 @@ def recipe_digest(documents: Sequence[PlannedDocument], ingredients: Sequence[st
 
 
 def cut(documents: Sequence[PlannedDocument], tree_digest: str) -> list[Unit]:
-    """Units of about UNIT_BYTES, neighbours in the tree together: they import each other, and the server has them at hand."""
+    """Units of neighbouring documents, the large ones first; they depend on the tree alone, not on who crawls them.
+
+    Neighbours import each other, and the server then has them at hand.
+    """
     units: list[Unit] = []
     batch: list[PlannedDocument] = []
-    size = 0
+    left = sum(document.size_bytes for document in documents)
+    least = min(UNIT_BYTES_LEAST, max(UNIT_BYTES_FLOOR, left // UNITS_OF_SMALL_TREES))
+
+    def share(left: int) -> int:
+        return min(UNIT_BYTES_MOST, max(least, left // UNIT_SHARE))
+
+    size, goal = 0, share(left)
     for document in documents:
-        if batch and size + document.size_bytes > UNIT_BYTES:
+        if batch and size + document.size_bytes > goal:
             units.append(_unit(len(units), batch, tree_digest))
-            batch, size = [], 0
+            left -= size
+            batch, size, goal = [], 0, share(left)
         batch.append(document)
         size += document.size_bytes
     if batch:

@@ -1,8 +1,4 @@
-"""N workers and the units that they have in hand. A worker that ends costs its unit a second try, then the unit.
-
-Units are handed out in path order from one region per worker, so that a server keeps working on neighbours; a worker whose region
-is empty takes from the far end of the largest one left.
-"""
+"""N workers and the units that they have in hand, largest first. A worker that ends costs its unit a second try, then the unit."""
 
 from __future__ import annotations
 
@@ -127,37 +123,26 @@ class Pool:
         Raises:
             LspidxError: a worker says that it cannot go on, and no other does better.
         """
-        regions = _cut_regions(todo, self.size)
-        home = {worker.number: index for index, worker in enumerate(self.workers)}
+        queue = deque(todo)
         failures: list[Failed] = []
         crashed: Counter[str] = Counter()
-        retry: deque[tuple[Unit, Path]] = deque()
-
-        def next_job(worker: Worker) -> tuple[Unit, Path] | None:
-            if retry:
-                return retry.popleft()
-            own = regions[home.get(worker.number, 0) % len(regions)] if regions else deque[tuple[Unit, Path]]()
-            if own:
-                return own.popleft()
-            largest = max(regions, key=lambda region: sum(unit.size_bytes for unit, _ in region), default=None)
-            return largest.pop() if largest else None
 
         def hand_out(worker: Worker) -> None:
-            job = next_job(worker)
+            job = queue.popleft() if queue else None
             worker.busy = job
             if job is not None:
                 worker.send(Job(unit=job[0]))
 
         for worker in self.workers:
             hand_out(worker)
-        while any(worker.busy for worker in self.workers) or any(regions) or retry:
+        while queue or any(worker.busy for worker in self.workers):
             if not self.workers:
                 failure = failures[-1] if failures else None
                 raise ServerError(failure.message if failure else "every worker ended; see the log")
             for worker in self._readable():
                 reports = worker.reports()
                 if reports is None:
-                    self._ended(worker, crashed, retry, on_lost, failures, home)
+                    self._ended(worker, crashed, queue, on_lost, failures)
                     continue
                 for report in reports:
                     if isinstance(report, Failed):
@@ -174,7 +159,7 @@ class Pool:
                             write_shard(shard, facts)
                     on_report(report, shard)
             for worker in self.workers:
-                if worker.busy is None and (retry or any(regions)):
+                if worker.busy is None and queue:
                     hand_out(worker)
         if failures and not self.workers:
             raise _error_of(failures[-1])
@@ -183,12 +168,11 @@ class Pool:
         self,
         worker: Worker,
         crashed: Counter[str],
-        retry: deque[tuple[Unit, Path]],
+        queue: deque[tuple[Unit, Path]],
         on_lost: Callable[[Unit, Path, LossReason], None],
         failures: list[Failed],
-        home: dict[int, int],
     ) -> None:
-        """A worker is gone: its unit goes to another one, once, cut into single documents; then it is lost."""
+        """A worker is gone: its unit goes to another one, once; then it is lost."""
         job = worker.busy
         worker.kill()
         self.workers.remove(worker)
@@ -196,7 +180,7 @@ class Pool:
         log.error("worker ended: number=%d status=%s unit=%s", worker.number, worker.process.returncode, job[0].name if job else None)
         if said_why:
             if job is not None:
-                retry.append(job)
+                queue.append(job)
             if not self.workers:
                 raise _error_of(failures[-1])
             return
@@ -204,11 +188,10 @@ class Pool:
             unit, shard = job
             crashed[unit.name] += 1
             if crashed[unit.name] < 2:
-                retry.append(job)
+                queue.append(job)
             else:
                 on_lost(unit, shard, LossReason.WORKER_CRASHED)
-        replacement = self._new_worker()
-        home[replacement.number] = home.get(worker.number, 0)
+        self._new_worker()
 
     def _readable(self) -> list[Worker]:
         by_descriptor = {worker.output.fileno(): worker for worker in self.workers}
@@ -258,17 +241,6 @@ class Pool:
             except subprocess.TimeoutExpired:
                 pass
             worker.kill()
-
-
-def _cut_regions(todo: Sequence[tuple[Unit, Path]], count: int) -> list[deque[tuple[Unit, Path]]]:
-    """Consecutive runs of about the same number of bytes, one per worker."""
-    total = sum(unit.size_bytes for unit, _ in todo)
-    regions: list[deque[tuple[Unit, Path]]] = [deque() for _ in range(count)]
-    seen = 0
-    for job in todo:
-        regions[min(count - 1, seen * count // max(1, total))].append(job)
-        seen += job[0].size_bytes
-    return regions
 
 
 def _error_of(failed: Failed) -> LspidxError:

@@ -262,6 +262,7 @@ class _Run:
             diagnostics=spec.diagnostics if config.diagnostics else "none",
             hover=config.hover,
             lacks=spec.lacks,
+            quirks=spec.quirks,
             cross_check=config.cross_check,
             package=(manager, name, version),
             log_file=str(self.home.log_file),

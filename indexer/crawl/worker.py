@@ -33,6 +33,7 @@ from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.model import LossReason, Role, SymbolFlag
 from indexer.python_project import Externals
+from indexer.servers import quirks
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import python as python_syntax
 from indexer.syntax.model import BUILTIN
@@ -64,6 +65,7 @@ class Crawler:
         self.wanted: dict[str, set[Position]] = {}
         self._keys: dict[str, str] = {}
         self._outside: set[str] = set()
+        self._hover_quirks = [quirks.HOVER[name] for name in setup.quirks]
         self._packages: dict[tuple[str, int], str] = {}
         self.builtins: dict[str, list[harvest.Place]] | None = None
         self.restarts = 0
@@ -73,6 +75,7 @@ class Crawler:
         self.disagreed = 0
         self._pending: dict[int, tuple[Document, str, int]] = {}
         self._opened: Document | None = None
+        self._used = False
         self._server_messages: list[str] = []
         self._next_memory_check = 0.0
         self._progress = Progress(documents=0, tokens=0)
@@ -188,7 +191,14 @@ class Crawler:
     # ---- one unit
 
     def crawl(self, unit: Unit) -> list[DocumentFacts]:
-        """Facts of the unit's documents, in the unit's order. Never fails because of a document."""
+        """Facts of the unit's documents, in the unit's order. Never fails because of a document.
+
+        A used server is replaced first: what servers infer for circular definitions depends on what they were asked before, and a
+        shard must depend on the tree and the unit alone (ADR 0006).
+        """
+        if self._used:
+            self.stop(polite=False)
+        self._used = True
         documents = [Document(planned, self.setup.root) for planned in unit.documents]
         facts: dict[str, DocumentFacts] = {}
         fresh = deque(documents)
@@ -380,6 +390,8 @@ class Crawler:
                     answers.cross_checks[-ordinal - 1] = found
             elif method == harvest.HOVER:
                 text = decode.hover_text(decode.hover(event.result))
+                for quirk in self._hover_quirks:
+                    text = quirk(text)
                 if text:
                     answers.hovers[ordinal] = text
                     tally.answered += 1

@@ -16,6 +16,7 @@ from indexer.lsp.session import Answer, Notification, Session, State
 
 _START_TIMEOUT_S = 60
 _STOP_TIMEOUT_S = 2
+_FLUSH_STEP_S = 0.02
 
 
 class Client:
@@ -67,11 +68,15 @@ class Client:
         return self.session.receive(data)
 
     def flush(self) -> None:
-        """Sends what is queued without waiting for an answer."""
+        """Sends what is queued without waiting for an answer.
+
+        Raises:
+            ServerCrashed, ServerProtocolError; ServerTimeout if the server takes no input for `timeout_s`.
+        """
+        deadline = time.monotonic() + self.timeout_s
         while self.session.outgoing:
-            before = len(self.session.outgoing)
-            self._keep(self.session.receive(self._process.exchange(self.session.outgoing, self.timeout_s)))
-            if len(self.session.outgoing) == before:
+            self._keep(self.session.receive(self._process.exchange(self.session.outgoing, _FLUSH_STEP_S)))
+            if time.monotonic() > deadline:
                 raise ServerTimeout(f"takes no input for {self.timeout_s:g} s")
 
     def poll(self, timeout_s: float) -> list[Answer | Notification]:

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import msgspec
 
 from indexer.errors import ConfigError, ServerMissing
+from indexer.servers.quirks import HOVER
 
 TABLE = Path(__file__).with_name("servers.toml")
 
@@ -43,6 +44,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     diagnostics: Literal["pull", "publish", "none"]
     lacks: list[str]
     tried: str
+    quirks: list[str] = []
     name: str = ""
 
 
@@ -98,6 +100,10 @@ def parse_table(text: str, source: str) -> Table:
         table = msgspec.convert(raw, Table)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{source}: {error}") from error
+    for name, server in table.server.items():
+        for quirk in server.quirks:
+            if quirk not in HOVER:
+                raise ConfigError(f"{source}: server '{name}' has an unknown quirk '{quirk}'; known: {', '.join(HOVER)}")
     for language, spec in table.language.items():
         for name in spec.servers:
             if name not in table.server or language not in table.server[name].languages:

@@ -20,14 +20,15 @@ from indexer.syntax.python.walk import Walk
 __all__ = ["BUILTINS", "parse"]
 
 
-def parse(source: bytes, module_name: str, *, is_test: bool = False) -> Syntax:
+def parse(source: bytes, module_name: str, *, is_test: bool = False, definitions_only: bool = False) -> Syntax:
     """Everything that one Python file says by itself.
 
     Args:
         source: the file's bytes, UTF-8 (anything else was skipped by the plan); a BOM is fine.
         module_name: dotted name, becomes the name of symbol 0.
         is_test: the file holds tests by convention: parameters of test functions are asked too, since a fixture fills them.
+        definitions_only: leave names that are only used unresolved, for a file of which nothing but its symbols is wanted.
     Returns:
         Symbols in outline order (module first, each before its members) and tokens in document order.
     """
-    return Walk(source, module_name, is_test).run()
+    return Walk(source, module_name, is_test).run(definitions_only=definitions_only)

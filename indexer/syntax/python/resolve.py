@@ -68,7 +68,20 @@ class Resolver(Recorder):
                     self.tokens.roles[token] |= DEFINITION
             self.member_tokens += [(ordinal, token) for token in tokens]
 
-    def resolve(self) -> None:
+    def resolve_bindings(self) -> None:
+        """Tokens that bind a name mean the symbol of its scope."""
+        tokens = self.tokens
+        for token, binding in self.use_binding.items():
+            if binding.symbol >= 0 and BY_IMPORT not in binding.kinds:
+                tokens.symbol[token] = binding.symbol
+                if tokens.roles[token] & WRITE and is_first(binding, token, self.starts):
+                    tokens.roles[token] |= DEFINITION
+            elif tokens.roles[token] & WRITE or tokens.roles[token] & DEFINITION:
+                tokens.symbol[token] = binding.symbol if binding.symbol >= 0 else ASK
+                tokens.roles[token] |= DEFINITION if binding.symbol >= 0 else 0
+
+    def resolve_uses(self) -> None:
+        """All other tokens: certain by scope, answered by another token's question, or to be asked."""
         tokens = self.tokens
         shared: dict[tuple[object, ...], int] = {}
         callees: dict[Binding, int] = {}
@@ -80,15 +93,6 @@ class Resolver(Recorder):
             else:
                 tokens.same_as[token] = first
 
-        # Tokens that bind.
-        for token, binding in self.use_binding.items():
-            if binding.symbol >= 0 and BY_IMPORT not in binding.kinds:
-                tokens.symbol[token] = binding.symbol
-                if tokens.roles[token] & WRITE and is_first(binding, token, self.starts):
-                    tokens.roles[token] |= DEFINITION
-            elif tokens.roles[token] & WRITE or tokens.roles[token] & DEFINITION:
-                tokens.symbol[token] = binding.symbol if binding.symbol >= 0 else ASK
-                tokens.roles[token] |= DEFINITION if binding.symbol >= 0 else 0
         # Bare names.
         for use in self.uses:
             binding = self.look_up(use)

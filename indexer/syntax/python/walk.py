@@ -87,7 +87,7 @@ TYPE_SLOTS = ("__class__", "__dict__")
 class Walk(Resolver):
     """First pass, with an explicit stack: a file with 10,000 nested brackets must not end the process."""
 
-    def run(self) -> Syntax:
+    def run(self, *, definitions_only: bool) -> Syntax:
         tree = PARSER.parse(self.source)
         root = tree.root_node
         line_count = self.source.count(b"\n") + (0 if self.source.endswith(b"\n") or not self.source else 1)
@@ -114,7 +114,9 @@ class Walk(Resolver):
                     stack.append((child, scope, passed))
         self.join_nonlocals()
         self.name_bindings(module)
-        self.resolve()
+        self.resolve_bindings()
+        if not definitions_only:
+            self.resolve_uses()
         self.mark_exported(module)
         result = self.finish(line_count)
         for made in self.scopes:  # scopes and bindings point at each other; cut, they go without the garbage collector
