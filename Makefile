@@ -4,9 +4,10 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DEMO := .demo
 DJANGO := django-5.2.9
+ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types bench bench-quick self golden clean
+.PHONY: help setup demo-index demo test check format lint types bench bench-quick self golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,18 +20,19 @@ $(STAMP): pyproject.toml
 
 setup: $(STAMP) ## make .venv with lspidx, its pinned servers and the tools for developers
 
-demo: $(STAMP) ## index Django from the registry and ask it five questions
+demo-index: $(STAMP) ## fetch Django from the registry and index it (the demo and the tests of README use it)
 	@mkdir -p $(DEMO)
 	@test -d $(DEMO)/$(DJANGO) || ( $(BIN)/python -m pip download --quiet --no-deps --no-binary :all: --dest $(DEMO) Django==5.2.9 && tar -xzf $(DEMO)/$(DJANGO).tar.gz -C $(DEMO) )
 	@test -d $(DEMO)/env || ( $(PYTHON) -m venv $(DEMO)/env && $(DEMO)/env/bin/python -m pip install --quiet asgiref==3.11.0 sqlparse==0.5.4 )
 	$(BIN)/lspidx index $(DEMO)/$(DJANGO)/django --python $(DEMO)/env
-	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django query callers get_object_or_404 --limit 3
-	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django query references AppConfig.get_models --limit 3
-	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django query hierarchy ListView --depth 2
-	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django query definition shortcuts.py:8:26
-	$(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django sql "SELECT path, count(*) AS calls FROM calls GROUP BY path ORDER BY calls DESC LIMIT 3"
 
-test: $(STAMP) ## run every test: behaviour, real servers, style, types, layers
+demo: demo-index ## index Django from the registry and ask it what README asks
+	$(ASK) query callers formset_factory
+	$(ASK) query references AppConfig.get_models --limit 3
+	$(ASK) query hierarchy ListView
+	$(ASK) sql "SELECT evidence, count(*) AS edges FROM calls GROUP BY evidence ORDER BY edges DESC LIMIT 3"
+
+test: demo-index ## run every test: behaviour, real servers, README, style, types, layers
 	$(BIN)/python -m pytest
 
 check: test ## what must pass before a change is handed in

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -43,6 +46,34 @@ def test_the_readme_names_every_command_and_every_tool():
         assert f"lspidx {name}" in README, name
     for alias in ALIASES:
         assert re.search(rf"`(lspidx query )?{alias}\b", README), alias
+
+
+def _said(text: str) -> list[str]:
+    """Lines without what differs from run to run: times, and the seconds that a crawl took."""
+    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:]+", "TIME", text)
+    return [re.sub(r" in [\d.]+ s;", " in N s;", line).rstrip() for line in text.strip().splitlines()]
+
+
+def test_every_command_of_the_readme_says_what_the_readme_says():
+    """On Django's package folder as `make demo-index` has indexed it, which `make test` does first."""
+    demo = ROOT / ".demo" / "django-5.2.9" / "django"
+    assert (demo / ".lspidx" / "CURRENT").is_file(), "no demo index; to make it: make demo-index"
+    block = README.partition("```console\n")[2].partition("```")[0]
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        line, _, expected = part.partition("\n")
+        command = [sys.executable, "-m", "query.cli", *shlex.split(line)[1:]]
+        done = subprocess.run(command, cwd=demo, capture_output=True, text=True, check=True, env={**os.environ, "NO_COLOR": "1"})
+        said = _said(done.stdout or done.stderr)
+        if line == "lspidx index":  # nothing has changed since: the same counts
+            assert said[-1].removeprefix("up to date: ") in expected, line
+        else:
+            assert said == _said(expected), line
+
+
+def test_the_python_example_of_the_readme_runs(shop: Index, monkeypatch: pytest.MonkeyPatch):
+    example = README.partition("```python\n")[2].partition("```")[0]
+    monkeypatch.chdir(shop.root)
+    exec(example.replace("Flask.route", "shop.service.run"), {})
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
