@@ -15,7 +15,9 @@ from support import VIEWS, Watcher, crawl_with_ty, rows, write_tree
 
 from indexer.crawl.run import Crawl
 from indexer.errors import Locked, NoIndex
+from indexer.store import merge
 from indexer.store.generations import Home, find_home
+from indexer.store.schema import MERGE_SQL
 
 pytestmark = pytest.mark.slow
 
@@ -306,3 +308,18 @@ def test_a_commit_alone_costs_a_merge_and_is_then_told(root: Path) -> None:
     assert (second.manifest["commit"], second.manifest["dirty"]) == (head, False)
     assert second.manifest["requests"] == first.manifest["requests"]
     assert crawl_with_ty(root).up_to_date
+
+
+def test_merging_the_same_shards_again_gives_the_same_rows(corpora: Crawl) -> None:
+    """Ties are broken by what the rows hold, never by the order in which threads come to them."""
+    shards = sorted((corpora.root / ".lspidx" / "shards").glob("*/*.parquet"))
+    seen: set[str] = set()
+    for _ in range(4):
+        connection = merge.connect(None, threads=4)
+        connection.execute("SET VARIABLE shards = ?", [[str(shard) for shard in shards]])
+        for statement in duckdb.extract_statements(MERGE_SQL.read_text(encoding="utf-8")):
+            connection.execute(statement.query)
+        tables = ("symbol", "occ", "refs", "call_in", "call_out", "type_edge", "override", "symbol_card", "unresolved_name")
+        seen.add(repr([connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]))
+        connection.close()
+    assert len(seen) == 1

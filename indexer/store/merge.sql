@@ -75,7 +75,7 @@ FROM (
 -- ---- places to symbols
 
 CREATE TEMP TABLE place AS
-SELECT row_number() OVER () AS place_id, d.doc_id, p.line, p.col, p.end_line, p.end_col, p.path
+SELECT row_number() OVER (ORDER BY p.path, p.line, p.col, p.end_line, p.end_col) AS place_id, d.doc_id, p.line, p.col, p.end_line, p.end_col, p.path
 FROM (SELECT DISTINCT path, line, col, end_line, end_col FROM raw_target) p
 LEFT JOIN document d USING (path);
 
@@ -143,7 +143,7 @@ WHERE e.sym_id IS NULL;
 
 -- What is left and is no identifier: the innermost definition around it.
 CREATE TEMP TABLE around AS
-SELECT p.place_id, arg_max(s.sym_id, s.start_line * 1000000::BIGINT + s.start_col) AS sym_id
+SELECT p.place_id, arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id)) AS sym_id
 FROM exact e JOIN place p USING (place_id)
 LEFT JOIN bound_start b ON b.doc_id = p.doc_id AND b.line = p.line AND b.col = p.col
 JOIN symbol s ON s.doc_id = p.doc_id
@@ -188,7 +188,7 @@ WITH RECURSIVE up(sub_id, super_id, depth) AS (
 SELECT sub_id, super_id, min(depth) AS depth FROM up WHERE sub_id <> super_id GROUP BY ALL;
 
 CREATE TABLE override AS
-SELECT m.sym_id AS sub_id, arg_min(b.sym_id, a.depth) AS super_id
+SELECT m.sym_id AS sub_id, arg_min(b.sym_id, (a.depth, b.sym_id)) AS super_id
 FROM symbol m
 JOIN ancestor a ON a.sub_id = m.container_id
 JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
