@@ -39,7 +39,7 @@ from indexer.syntax import python as python_syntax
 from indexer.syntax.model import BUILTIN
 from indexer.text import blob_digest
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("indexer.crawl.worker")  # this module runs as __main__
 
 _MEMORY_CHECK_S = 0.5
 _REPORT_EVERY_S = 0.2
