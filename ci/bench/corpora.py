@@ -148,7 +148,7 @@ def _unpack(bench: Bench, requirement: str, stem: str, digest: str) -> None:
     partial = folder / f"{stem}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     with tarfile.open(archive) as tar:
-        tar.extractall(partial, filter="data")
+        _extract(tar, partial)
     (partial / stem).rename(folder / stem)
     partial.rmdir()
 
@@ -166,3 +166,13 @@ def _configure_flask_copy(bench: Bench) -> None:
         "venv": bench.environment.name,
     }
     (corpus.peer_root / "pyrightconfig.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+
+
+def _extract(tar: tarfile.TarFile, folder: Path) -> None:
+    """Unpacks plain files and folders that stay inside; Python before 3.11.4 has no filter for that."""
+    if hasattr(tarfile, "data_filter"):
+        tar.extractall(folder, filter="data")
+        return
+    inside = folder.resolve()
+    members = [item for item in tar if (item.isreg() or item.isdir()) and (inside / item.name).resolve().is_relative_to(inside)]
+    tar.extractall(folder, members=members)
