@@ -126,7 +126,12 @@ class Certificate:
 
     def _certify(self, reasons: list[Reason]) -> Completeness:
         if not self.drift.checked:
-            reasons.append(Reason(code="freshness_unknown", detail="the workspace is too large to compare with the index at each query"))
+            reasons.append(
+                Reason(
+                    code="freshness_unknown",
+                    detail="the workspace is too large, or has changed too much, to compare with the index at each query",
+                )
+            )
             return Completeness(status="unknown", reasons=reasons)
         return Completeness(status="partial" if reasons else "complete", reasons=reasons)
 

@@ -20,7 +20,7 @@ MAX_READS = 500
 """Files with a new time whose content is compared; more than that count as changed."""
 
 MAX_FOLDERS = 500
-"""Folders that are listed for new files in one look."""
+"""Folders that are listed for new files in one look; with more than that nobody knows, and the answer says so."""
 
 RECHECK_S = 1.0
 _SUFFIXES = (".py", ".pyi")
@@ -78,7 +78,8 @@ def _look(index: Index) -> Drift:
             if _digest(root + path) == digests.get(path):
                 continue
         changed.append(path)
-    return Drift(changed=sorted(changed), deleted=sorted(deleted), new=_new_files(index, root, {row[0] for row in stamps}))
+    new, looked_everywhere = _new_files(index, root, {row[0] for row in stamps})
+    return Drift(changed=sorted(changed), deleted=sorted(deleted), new=new, checked=looked_everywhere)
 
 
 def is_as_indexed(index: Index, path: str) -> bool:
@@ -112,8 +113,8 @@ def _skipped(index: Index) -> set[str]:
     return paths
 
 
-def _new_files(index: Index, root: str, known: set[str]) -> list[str]:
-    """Files of a known language in folders that have changed, and in new folders below them."""
+def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], bool]:
+    """Files of a known language in folders that have changed and in new folders below them; and whether all were looked into."""
     skipped = _skipped(index)
     folders: dict[str, int] = index.keep("folders", lambda: dict(index.rows("SELECT path, mtime_ns FROM folder_stamp")))
     waiting = [folder for folder, mtime_ns in folders.items() if _has_changed(root + folder, mtime_ns)]
@@ -133,7 +134,7 @@ def _new_files(index: Index, root: str, known: set[str]) -> list[str]:
                         waiting.append(path)
         except OSError:
             continue
-    return sorted(_not_ignored(root, found)) if found else []
+    return sorted(_not_ignored(root, found)) if found else [], not waiting
 
 
 def _has_changed(folder: str, mtime_ns: int) -> bool:

@@ -315,7 +315,7 @@ def test_merging_the_same_shards_again_gives_the_same_rows(corpora: Crawl) -> No
     shards = sorted((corpora.root / ".lspidx" / "shards").glob("*/*.parquet"))
     seen: set[str] = set()
     for _ in range(4):
-        connection = merge.connect(None, threads=4)
+        connection = merge.connect(threads=4)
         connection.execute("SET VARIABLE shards = ?", [[str(shard) for shard in shards]])
         for statement in duckdb.extract_statements(MERGE_SQL.read_text(encoding="utf-8")):
             connection.execute(statement.query)

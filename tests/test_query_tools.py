@@ -732,3 +732,11 @@ def test_answers_as_text(ask: Ask, question: str):
     text = click.unstyle(to_text(ask(name, **{load(name)[0].positional: value})))
     text = re.sub(r" ty [0-9.]+, [0-9T:-]+ UTC", " ty VERSION, TIME UTC", text)
     check_golden(f"query/{name}.txt", f"lspidx query {question}\n\n{text}\n")
+
+
+def test_more_changed_folders_than_one_look_lists_are_unknown_and_not_complete(copy: Path, monkeypatch: pytest.MonkeyPatch):
+    (copy / "fresh" / "deep").mkdir(parents=True)
+    monkeypatch.setattr("query.freshness.MAX_FOLDERS", 1)
+    with open_index(copy) as opened:
+        answer = call(opened, "references", {"symbol": "shop.service.run"})
+    assert answer.completeness.status == "unknown"

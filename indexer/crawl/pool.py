@@ -71,12 +71,11 @@ class Worker:
         return reports
 
     def end(self) -> None:
-        """Closes its input, waits a little, then kills it; its server goes with it."""
-        for stream in (self.input,):
-            try:
-                stream.close()
-            except BrokenPipeError:
-                pass
+        """Closes its input: it finishes what it does and ends, and its server with it."""
+        try:
+            self.input.close()
+        except BrokenPipeError:
+            pass
 
     def kill(self) -> None:
         if self.process.poll() is None:

@@ -236,7 +236,12 @@ class _Run:
             pool.spawn()
             pool.setup(self._setup(server, project, pool.size))
             pool.crawl(todo, self._on_report, self._lost_unit)
-            shards += pool.read_externals(self._external_jobs(folder), lambda report: self._on_report(report, None))
+            externals = self._external_jobs(folder)
+            read = pool.read_externals(externals, lambda report: self._on_report(report, None))
+            for job, shard in externals:
+                if shard not in read:  # the names of what these files define are lost, and said so
+                    self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
+            shards += read
         finally:
             pool.close()
         if self.server_info is not None:

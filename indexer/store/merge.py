@@ -35,8 +35,8 @@ class Surroundings:
     meta: Mapping[str, str]
 
 
-def connect(path: Path | None, *, memory_mb: int = 512, threads: int = 4, spill: Path | None = None) -> duckdb.DuckDBPyConnection:
-    """A connection that loads no extension: to an existing index, which it can only read, or to an empty database in memory."""
+def connect(*, memory_mb: int = 512, threads: int = 4, spill: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """An empty database in memory, to which the index is attached; it loads no extension."""
     config: dict[str, Any] = {
         "threads": threads,
         "memory_limit": f"{memory_mb}MB",
@@ -45,9 +45,7 @@ def connect(path: Path | None, *, memory_mb: int = 512, threads: int = 4, spill:
     }
     if spill is not None:
         config["temp_directory"] = str(spill)
-    if path is None:
-        return duckdb.connect(":memory:", config=config)
-    return duckdb.connect(str(path), read_only=True, config={**config, "enable_external_access": False})
+    return duckdb.connect(":memory:", config=config)
 
 
 def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb: int, threads: int) -> dict[str, int]:
@@ -56,7 +54,7 @@ def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb
     Raises:
         Bug: the result contradicts itself; nothing must be published then.
     """
-    connection = connect(None, memory_mb=memory_mb, threads=threads, spill=path.parent / "tmp-spill")
+    connection = connect(memory_mb=memory_mb, threads=threads, spill=path.parent / "tmp-spill")
     try:
         quoted = str(path).replace("'", "''")
         connection.execute(f"ATTACH '{quoted}' AS made (ROW_GROUP_SIZE {_ROW_GROUP_ROWS})")

@@ -43,7 +43,6 @@ class Recorder:
         self.bases: list[tuple[int, int]] = []
         self.imports: list[tuple[int, str]] = []
         self.exports: list[str] | None = None
-        self.export_tokens: list[tuple[int, str]] = []
         self.errors: list[int] = []
         self.node_token: dict[int, int] = {}  # start byte of an identifier -> token
         self.use_binding: dict[int, Binding] = {}

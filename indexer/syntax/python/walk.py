@@ -260,11 +260,7 @@ class Walk(Resolver):
             kind = SymbolKind.FUNCTION
         body = node.child_by_field_name("body")
         ordinal = self.define_or_merge(name, kind, scope, whole, name_node, flags, self.signature(node, body), self.docstring(body), index)
-        outer = scope
-        type_parameters = node.child_by_field_name("type_parameters")
-        if type_parameters is not None:
-            outer = self.scope(TYPE_SCOPE, scope, scope.symbol)
-            self.type_parameters(type_parameters, outer, ordinal)
+        outer = self.type_scope(node, scope, ordinal)
         inner = self.scope(FUNCTION_SCOPE, outer, ordinal)
         self.declarations(body, inner)
         parameters = node.child_by_field_name("parameters")
@@ -292,11 +288,7 @@ class Walk(Resolver):
         ordinal = self.define_or_merge(
             self.tokens.name[index], kind, scope, whole, name_node, SymbolFlag(0), self.signature(node, body), self.docstring(body), index
         )
-        outer = scope
-        type_parameters = node.child_by_field_name("type_parameters")
-        if type_parameters is not None:
-            outer = self.scope(TYPE_SCOPE, scope, scope.symbol)
-            self.type_parameters(type_parameters, outer, ordinal)
+        outer = self.type_scope(node, scope, ordinal)
         inner = self.scope(CLASS_SCOPE, outer, ordinal)
         self.declarations(body, inner)
         self.push(body, inner)
@@ -381,6 +373,15 @@ class Walk(Resolver):
         if fixture and self.tokens.name[index] not in ("self", "cls"):
             self.tokens.roles[index] |= FIXTURE
             self.tokens.ask[index] = True
+
+    def type_scope(self, node: Any, scope: Scope, owner: int) -> Scope:
+        """The scope of a definition's own type parameters (PEP 695), or `scope` where it has none."""
+        parameters = node.child_by_field_name("type_parameters")
+        if parameters is None:
+            return scope
+        made = self.scope(TYPE_SCOPE, scope, scope.symbol)
+        self.type_parameters(parameters, made, owner)
+        return made
 
     def type_parameters(self, node: Any, scope: Scope, owner: int) -> None:
         stack = list(reversed(node.named_children))
