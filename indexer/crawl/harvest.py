@@ -75,11 +75,14 @@ def places(targets: list[Target] | Target | None) -> list[Place]:
 class Surroundings(Protocol):
     """What a document's rows need to know of the world around it.
 
-    `builtins`: places of the language's own names. `portable`: a place's URI as a relative path, or as the key
+    `root`: the workspace's path. `builtins`: places of the language's own names.
+    `portable`: a place's URI as a relative path, or as the key
     of an external file, whose symbol at that place will then be wanted.
     `package_of`: URI of the package so many levels above a module's file, empty where there is none.
     """
 
+    @property
+    def root(self) -> str: ...
     @property
     def builtins(self) -> Mapping[str, list[Place]] | None: ...
     def portable(self, uri: str, place: Place) -> str: ...
@@ -122,7 +125,7 @@ def harvest(
     targets = _Targets(facts, surroundings)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
-    _add_diagnostics(facts, answers.diagnostics)
+    _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)
     facts.header["status"] = _add_coverage(facts, syntax, answers)
     return facts
@@ -337,7 +340,12 @@ def _add_supertypes(
             column.append(value)
 
 
-def _add_diagnostics(facts: DocumentFacts, diagnostics: list[Diagnostic]) -> None:
+def _portable_message(message: str, root: str) -> str:
+    """The first paragraph, without the workspace's own path: what follows lists search paths of this machine."""
+    return message.split("\n\n", 1)[0].replace(root, ".")
+
+
+def _add_diagnostics(facts: DocumentFacts, diagnostics: list[Diagnostic], root: str) -> None:
     rows = sorted(
         (
             item.range.start.line,
@@ -347,7 +355,7 @@ def _add_diagnostics(facts: DocumentFacts, diagnostics: list[Diagnostic]) -> Non
             item.severity,
             "" if item.code is None else str(item.code),
             item.source or "",
-            item.message,
+            _portable_message(item.message, root),
         )
         for item in diagnostics
     )

@@ -80,6 +80,7 @@ class Crawler:
         self._next_memory_check = 0.0
         self._progress = Progress(documents=0, tokens=0)
         self._next_report = 0.0
+        self.root = setup.root
         self._root_prefix = setup.root.rstrip("/") + "/"
 
     # ---- the server
