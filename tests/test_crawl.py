@@ -323,3 +323,10 @@ def test_merging_the_same_shards_again_gives_the_same_rows(corpora: Crawl) -> No
         seen.add(repr([connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]))
         connection.close()
     assert len(seen) == 1
+
+
+def test_what_a_server_says_of_search_paths_stays_on_this_machine(root: Path) -> None:
+    """A diagnostic keeps its first paragraph; the list of folders that were searched names this machine's."""
+    (root / "lonely.py").write_text("import nowhere_to_be_found\n")
+    messages = rows(crawl_with_ty(root).generation, "SELECT message FROM diagnostics WHERE path = 'lonely.py'")
+    assert messages == [("Cannot resolve imported module `nowhere_to_be_found`",)]
