@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,16 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> C
     pids = tmp_path / "pids"
     pids.mkdir()
 
-    def go(script: str, *, timeout_s: float = 20.0, open: str = "none", **settings: Any) -> Crawl:
-        spec = msgspec.structs.replace(
+    def go(
+        script: str,
+        *,
+        timeout_s: float = 20.0,
+        open: str = "none",
+        spec: Mapping[str, Any] | None = None,
+        full: bool = False,
+        **settings: Any,
+    ) -> Crawl:
+        changed = msgspec.structs.replace(
             server_spec("ty"),
             name="fake",
             command=["fake"],
@@ -55,12 +63,13 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> C
             environment={"FAKE_PIDS": str(pids)},
             open=open,
             timeout_s=timeout_s,
+            **(spec or {}),
         )
         command = [sys.executable, str(SERVER), str(SCRIPTS / f"{script}.toml")]
-        found = FoundServer(spec=spec, command=command, version="1.0", source="tests")
+        found = FoundServer(spec=changed, command=command, version="1.0", source="tests")
         monkeypatch.setattr(run, "find_server", lambda name: found)
         try:
-            return crawl(root, Config(**{"jobs": 1, **settings}), Watcher(), environment={})
+            return crawl(root, Config(**{"jobs": 1, **settings}), Watcher(), full=full, environment={})
         finally:
             _assert_all_ended([int(file.name) for file in pids.iterdir()])
 
@@ -303,3 +312,23 @@ def test_a_lossy_index_is_not_up_to_date(crawl_with: CrawlWith) -> None:
     assert not again.up_to_date
     assert again.manifest["lost"] == {}
     assert crawl_with("good").up_to_date
+
+
+def test_the_order_of_questions_does_not_depend_on_when_answers_come(
+    crawl_with: CrawlWith, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servers infer circular definitions by the order of the questions: slow answers and second tries must not change it."""
+    for number in range(6):
+        source = "def unreachable():\n    return second, elsewhere\n\ndef other():\n    return second, elsewhere\n"
+        (root / f"silent_{number}.py").write_text(source)
+    orders: list[list[str]] = []
+    for run_number in range(2):
+        record = tmp_path / f"record-{run_number}"
+        monkeypatch.setenv("FAKE_RECORD", str(record))
+        crawl_with("slow_and_mute", full=True, spec={"window": 5, "one_thread": True})
+        processors, *questions = record.read_text().splitlines()
+        orders.append(questions)
+        assert processors == "processors 1"
+    assert orders[0] == orders[1]
+    silent = [line for line in orders[0] if "silent_3" in line and "definition" in line]
+    assert any('"line": 4' in line for line in silent), "a second try, in the function that is reachable"

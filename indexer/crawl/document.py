@@ -1,10 +1,8 @@
-"""A document while it is crawled: what was asked about it, what came back, what is to be asked again."""
+"""A document while it is crawled: what was asked about it, what came back, what is to be asked once more."""
 
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Iterator
 from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
@@ -19,20 +17,19 @@ TRIES_ELSEWHERE = 3
 
 
 class Document:
-    """A document while it is crawled. `again` are questions put a second time, at another place of the same binding."""
+    """A document while it is crawled. `silent` are tokens without an answer; `settled` means that nothing more will be asked."""
 
     __slots__ = (
-        "again",
         "answers",
-        "asked_all",
         "attempt",
         "failure",
         "open",
         "path",
         "planned",
         "published",
-        "questions",
+        "settled",
         "sharers",
+        "silent",
         "source",
         "syntax",
         "uri",
@@ -53,17 +50,21 @@ class Document:
     def reset(self) -> None:
         self.answers = Answers()
         self.open = 0
-        self.asked_all = False
+        self.settled = False
         self.published = False
-        self.questions: Iterator[tuple[str, bytes, int]] | None = None
-        self.again: deque[tuple[str, bytes, int]] = deque()
+        self.silent: list[int] = []
         self.sharers: dict[int, list[int]] | None = None
 
-    def ask_elsewhere(self, token: int) -> None:
-        """A question got no answer: the place may be unreachable code. Puts it where the next user of the answer stands."""
+    def second_tries(self) -> list[tuple[str, bytes, int]]:
+        """Questions for the tokens that got no answer, where the next user of the answer stands: the place may be unreachable code."""
+        questions = [question for token in sorted(self.silent) if (question := self._elsewhere(token)) is not None]
+        self.silent = []
+        return questions
+
+    def _elsewhere(self, token: int) -> tuple[str, bytes, int] | None:
         syntax = self.syntax
         if syntax is None:
-            return
+            return None
         tokens = syntax.tokens
         if self.sharers is None:
             self.sharers = {}
@@ -72,11 +73,11 @@ class Document:
                     self.sharers.setdefault(same, []).append(other)
         others = self.sharers.get(token, [])
         if not others:
-            return
+            return None
         other, tried = others[0], tokens.enclosing[others[0]]
         self.sharers[token] = [item for item in others[1:] if tokens.enclosing[item] != tried][: TRIES_ELSEWHERE - 1]
         params = b'{"textDocument":{"uri":%b},"position":{"line":%d,"character":%d}}'
-        self.again.append((harvest.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token))
+        return harvest.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token
 
 
 def path_to_uri(path: str) -> str:

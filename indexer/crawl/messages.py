@@ -23,6 +23,7 @@ class Setup(msgspec.Struct, kw_only=True):
     settings: dict[str, Any]
     open: Literal["none", "each"]
     window: int
+    one_thread: bool
     timeout_s: float
     memory_bytes: int
     diagnostics: Literal["pull", "publish", "none"]

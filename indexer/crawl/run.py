@@ -262,6 +262,7 @@ class _Run:
             settings=fill(spec.settings, values),
             open=spec.open,
             window=spec.window,
+            one_thread=spec.one_thread,
             timeout_s=config.request_timeout_s or spec.timeout_s,
             memory_bytes=(config.server_memory_mb or spec.memory_mb * max(1, _MEMORY_SHARES // jobs)) * 1_000_000,
             diagnostics=spec.diagnostics if config.diagnostics else "none",

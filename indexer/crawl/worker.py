@@ -41,16 +41,19 @@ from indexer.text import blob_digest
 
 log = logging.getLogger("indexer.crawl.worker")  # this module runs as __main__
 
-_MEMORY_CHECK_S = 0.5
 _REPORT_EVERY_S = 0.2
 _MAX_STARTS_IN_A_ROW = 3
 _PUBLISH_WAIT_S = 5.0
 _ERROR_SAMPLES = 3
 _COLLECT_EVERY = 16  # units
+_ROUND = 2_000  # questions; many times the window, so that a round's answers are there when the next has been put
 _POSITION = b',"position":{"line":%d,"character":%d}}'
 _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
 
+
+_Question = tuple[Document, str, bytes, int]
+"""Document, method, parameters as JSON, ordinal of the token or symbol that it is about (below 0: a cross-check's token)."""
 
 _job_decoder = msgspec.json.Decoder(Job | ExternalJob)
 
@@ -77,7 +80,6 @@ class Crawler:
         self._opened: Document | None = None
         self._used = False
         self._server_messages: list[str] = []
-        self._next_memory_check = 0.0
         self._progress = Progress(documents=0, tokens=0)
         self._next_report = 0.0
         self.root = setup.root
@@ -94,13 +96,13 @@ class Crawler:
             initialize_params=setup.initialize_params.encode(),
             settings=setup.settings,
             timeout_s=setup.timeout_s,
+            one_thread=setup.one_thread,
         )
         self.client = client
         for _ in range(3):  # late registrations (pull diagnostics, say) come right after `initialized`
             self._notified(client.poll(0.02))
         self._notified(list(client.notifications))
-        if self.builtins is None:
-            self.builtins = self._ask_builtins(client)
+        self.builtins = self._ask_builtins(client)  # of every server, so that all have seen the same before a unit
         return client
 
     def _ask_builtins(self, client: Client) -> dict[str, list[harvest.Place]]:
@@ -203,13 +205,16 @@ class Crawler:
         documents = [Document(planned, self.setup.root) for planned in unit.documents]
         facts: dict[str, DocumentFacts] = {}
         fresh = deque(documents)
-        again: deque[Document] = deque()
+        again: deque[Document] = deque()  # had open questions when a server was lost: each is tried alone
         active: list[Document] = []
+        agenda: Iterator[_Question | None] | None = None
         while fresh or again or active:
-            alone = bool(again)
             try:
                 client = self._ensure()
-                self._fill(client, fresh if not alone else again, active, alone)
+                if agenda is None:
+                    agenda = self._agenda(client, again or fresh, active, alone=bool(again))
+                if not self._fill(client, agenda):
+                    agenda = None
                 if self._pending:
                     self._take(client.wait())
                 elif client.session.outgoing:
@@ -220,6 +225,7 @@ class Crawler:
                 started = self.client is not None
                 self.stop(polite=False)
                 self._pending.clear()
+                agenda = None
                 self.restarts += 1
                 if not started:  # it cannot be started at all
                     for document in [*active, *again, *fresh]:
@@ -236,50 +242,69 @@ class Crawler:
                         again.append(document)
                 active = []
                 continue
-            still: list[Document] = []
-            for document in active:
-                if document.asked_all and document.open == 0 and not document.again:
-                    self._finish(document, facts)
-                else:
-                    still.append(document)
-            active = still
-            self._replace_if_large(active)
+            for document in [item for item in active if item.settled]:
+                active.remove(document)
+                self._finish(document, facts)
+            if agenda is None and not active and fresh and self._is_large(client):
+                log.info("server replaced: memory=%s limit=%s", client.memory_bytes(), self.setup.memory_bytes)
+                self.stop()
         return [facts[document.planned.path] for document in documents if document.planned.path in facts]
 
-    def _fill(self, client: Client, queue: deque[Document], active: list[Document], alone: bool) -> None:
-        """Asks until the window is full. Several documents may be under way, but only one of those tried again."""
-        window = self.setup.window
-        one_at_a_time = alone or self.setup.open == "each"
-        while len(self._pending) < window:
-            document = next((item for item in active if item.again or not item.asked_all), None)
-            if document is None:
-                if not queue or (one_at_a_time and active):
-                    return
-                document = queue.popleft()
-                if not self._prepare(client, document):
-                    continue
-                active.append(document)
-            questions = document.questions
-            assert questions is not None
-            request, pending = client.session.request, self._pending
-            while document.again and len(pending) < window:
-                method, params, ordinal = document.again.popleft()
-                pending[request(method.encode(), params)] = (document, method, ordinal)
-                document.open += 1
-                self.asked += 1
-            if document.asked_all:
-                continue
-            for method, params, ordinal in questions:
-                pending[request(method.encode(), params)] = (document, method, ordinal)
-                document.open += 1
-                document.answers.tallies[method].asked += ordinal >= 0
-                self.asked += 1
-                if len(pending) >= window:
-                    return
-            document.asked_all = True
+    def _agenda(self, client: Client, queue: deque[Document], active: list[Document], *, alone: bool) -> Iterator[_Question | None]:
+        """All questions about the documents in `queue`, in an order that does not depend on when answers arrive.
 
-    def _prepare(self, client: Client, document: Document) -> bool:
-        """Reads and parses the document and opens it where the server wants that; False if it is gone or changed."""
+        What a server infers for circular definitions depends on what it was asked before, so the order must be the tree's own
+        (ADR 0006). Documents are asked in rounds; second tries of a round follow the next round's questions, when all answers of
+        the former have long been there. None stands for: nothing to ask until what has come, or is to come, is dealt with.
+        It ends early where the server has grown too large, with no question open.
+        """
+        overlap = not alone and self.setup.open != "each"
+        waiting: list[Document] = []
+        goes_on = True
+        while waiting or (queue and goes_on):
+            asked, asked_now = 0, list[Document]()
+            while queue and goes_on and asked < _ROUND and (overlap or not (asked_now or waiting)):
+                document = queue.popleft()
+                active.append(document)
+                for question in self._prepare(client, document):
+                    yield document, *question
+                    document.answers.tallies[question[0]].asked += question[2] >= 0
+                    asked += 1
+                asked_now.append(document)
+            second: list[Document] = []
+            for document in waiting if overlap else [*waiting, *asked_now]:
+                while document.open:
+                    yield None
+                questions = document.second_tries()
+                for question in questions:
+                    yield document, *question
+                if questions:
+                    second.append(document)
+                else:
+                    document.settled = True
+            waiting = [*second, *asked_now] if overlap else second
+            goes_on = goes_on and not self._is_large(client)
+            if not overlap:
+                yield None
+
+    def _fill(self, client: Client, agenda: Iterator[_Question | None]) -> bool:
+        """Asks until the window is full or an answer must come first; False at the agenda's end."""
+        request, pending, window = client.session.request, self._pending, self.setup.window
+        if len(pending) >= window:
+            return True
+        for question in agenda:
+            if question is None:
+                return True
+            document, method, params, ordinal = question
+            pending[request(method.encode(), params)] = (document, method, ordinal)
+            document.open += 1
+            self.asked += 1
+            if len(pending) >= window:
+                return True
+        return False
+
+    def _prepare(self, client: Client, document: Document) -> Iterator[tuple[str, bytes, int]]:
+        """Reads and parses the document, opens it where the server wants that, and says what to ask: nothing if it has changed."""
         if document.syntax is None:
             try:
                 document.source = Path(document.path).read_bytes()
@@ -287,11 +312,9 @@ class Crawler:
                 document.source = b""
             if blob_digest(document.source) != document.planned.digest:
                 document.syntax = python_syntax.parse(b"", document.planned.module)
-                document.asked_all = True
-                document.questions = iter(())
                 for tally in document.answers.tallies.values():
                     tally.failed = LossReason.CHANGED_DURING_CRAWL
-                return True
+                return iter(())
             document.syntax = python_syntax.parse(document.source, document.planned.module, is_test=document.planned.is_test)
         if self.setup.open == "each":
             text = msgspec.json.encode(
@@ -306,8 +329,7 @@ class Crawler:
             )
             client.session.notify(b"textDocument/didOpen", text)
             self._opened = document
-        document.questions = self._questions(client, document)
-        return True
+        return self._questions(client, document)
 
     def _questions(self, client: Client, document: Document) -> Iterator[tuple[str, bytes, int]]:
         """All that is asked about a document: (method, parameters as JSON, ordinal of a token or symbol)."""
@@ -386,7 +408,7 @@ class Crawler:
                         answers.definitions[ordinal] = found
                         tally.answered += 1
                     else:
-                        document.ask_elsewhere(ordinal)
+                        document.silent.append(ordinal)
                 else:
                     answers.cross_checks[-ordinal - 1] = found
             elif method == harvest.HOVER:
@@ -479,7 +501,7 @@ class Crawler:
         progress = self._progress
         progress.documents += 1
         progress.tokens += len(document.syntax.tokens)
-        document.syntax, document.questions = None, None
+        document.syntax = None
         now = time.monotonic()
         if now >= self._next_report:
             self.report_progress()
@@ -518,14 +540,8 @@ class Crawler:
                         f"{document.planned.path}:{tokens.line[token] + 1}:{tokens.col[token] + 1} {tokens.name[token]}"
                     )
 
-    def _replace_if_large(self, active: list[Document]) -> None:
-        now = time.monotonic()
-        if active or now < self._next_memory_check or self.client is None:
-            return
-        self._next_memory_check = now + _MEMORY_CHECK_S
-        if self.client.memory_bytes() > self.setup.memory_bytes:
-            log.info("server replaced: memory=%s limit=%s", self.client.memory_bytes(), self.setup.memory_bytes)
-            self.stop()
+    def _is_large(self, client: Client) -> bool:
+        return client.memory_bytes() > self.setup.memory_bytes
 
     # ---- names of places
 

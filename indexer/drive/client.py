@@ -31,6 +31,7 @@ class Client:
         initialize_params: bytes,
         settings: Mapping[str, Any],
         timeout_s: float,
+        one_thread: bool = False,
     ) -> None:
         """Starts the server and waits until it is initialized.
 
@@ -39,7 +40,7 @@ class Client:
         """
         self.timeout_s = timeout_s
         self.session = Session(initialize_params, settings)
-        self._process = ServerProcess(command, cwd=cwd, environment=environment)
+        self._process = ServerProcess(command, cwd=cwd, environment=environment, one_processor=one_thread)
         self.notifications: list[Notification] = []
         try:
             self.session.initialize()
@@ -49,6 +50,7 @@ class Client:
                     raise ServerTimeout(f"did not answer initialize within {_START_TIMEOUT_S} s")
                 data = self._process.exchange(self.session.outgoing, 1.0)
                 self._keep(self.session.receive(data))
+            self._process.unpin()
         except ServerError:
             self._process.kill()
             raise

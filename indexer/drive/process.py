@@ -6,8 +6,10 @@ with us: on Linux the kernel sends it SIGKILL when the thread that started it di
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
+import functools
 import os
 import select
 import signal
@@ -37,16 +39,27 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return environment
 
 
-def _die_with_parent() -> None:
+def _prepare_child(processor: int | None) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if processor is not None:
+            os.sched_setaffinity(0, {processor})
 
 
 class ServerProcess:
     """A running server; `exchange` moves bytes both ways and waits for something to happen."""
 
-    def __init__(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], one_processor: bool = False) -> None:
+        """Starts it.
+
+        Args:
+            one_processor: let it see one processor only, until `unpin`: servers ask at their start how many threads to make.
+        Raises:
+            ServerMissing: the command cannot be started.
+        """
         self.command = list(command)
+        self._processors = os.sched_getaffinity(0) if one_processor and sys.platform == "linux" else None
+        processor = sorted(self._processors)[os.getpid() % len(self._processors)] if self._processors else None
         self._stderr = tempfile.TemporaryFile()
         try:
             self._process = subprocess.Popen(
@@ -58,7 +71,7 @@ class ServerProcess:
                 stderr=self._stderr,
                 bufsize=0,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=functools.partial(_prepare_child, processor),
             )
         except (FileNotFoundError, PermissionError) as error:
             self._stderr.close()
@@ -116,6 +129,13 @@ class ServerProcess:
                         raise ServerCrashed(self.last_words())
             if data or not events:
                 return data
+
+    def unpin(self) -> None:
+        """Gives a server that was started with `one_processor` the others back; its threads are made by now."""
+        if self._processors:
+            for task in os.listdir(f"/proc/{self.pid}/task"):
+                with contextlib.suppress(OSError):  # a thread that has ended
+                    os.sched_setaffinity(int(task), self._processors)
 
     def memory_bytes(self) -> int:
         """Resident memory now, or 0 where the system does not tell."""

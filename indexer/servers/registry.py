@@ -37,6 +37,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     environment: dict[str, str] = {}
     open: Literal["none", "each"]
     window: int
+    one_thread: bool = False
     ready: Literal["initialized"]
     timeout_s: float
     memory_mb: int

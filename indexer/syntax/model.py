@@ -30,6 +30,8 @@ class Definition:
     One per scope and name: overloads, a property and its setter, and the two arms of an `if` are one symbol with several
     definition tokens. `container` is an ordinal in `Syntax.symbols` (the module itself is ordinal 0, container -1).
     `extra_ranges` are the whole ranges of further definitions of the same symbol.
+    `qualifier` names the types or namespaces that it is written to be a member of, where they are not its container here:
+    `("Router",)` of Go's `func (r *Router) Handle()`, `("leveldb", "DB")` of C++'s `leveldb::DB::Get() {…}`; see `Syntax.owners`.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Definition:
     signature: str = ""
     documentation: str = ""
     extra_ranges: list[Span] = field(default_factory=list[Span])
+    qualifier: tuple[str, ...] = ()
 
 
 class Tokens:
@@ -79,10 +82,13 @@ class Syntax:
     """All that one file says by itself.
 
     `bases` are (class ordinal, token) pairs: the token names a base in the class's own list.
-    `members` are (symbol, token) pairs: the token assigns the symbol through `self` or `cls`, if no base class declares it.
+    `members` are (symbol, token) pairs: the token defines the symbol unless the server says that it is defined elsewhere: an
+    assignment through `self` that a base class may declare, a C prototype whose body is in another file.
+    `owners` are (symbol, token) pairs: the symbol is a member of what the token names: a receiver's type, a qualifier.
     `through_self` are (token, class ordinal, by super) triples: `x` in `self.x`, `cls.x` or `super().x`.
     `imports` are (token, dotted module) pairs, for counting what could not be resolved.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
+    `discovers`: an identifier that the server says is its own definition becomes a symbol, though the text did not show it.
     """
 
     symbols: list[Definition]
@@ -93,3 +99,5 @@ class Syntax:
     imports: list[tuple[int, str]]
     line_count: int
     error_lines: list[int]
+    owners: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    discovers: bool = False

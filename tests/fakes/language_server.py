@@ -18,9 +18,12 @@ or `NAME =`; names of typeshed/stdlib/builtins.pyi beside this file come from th
     stderr_bytes     printed to stderr at the start
     ignores_shutdown answers no `shutdown`, no `exit`, no SIGTERM, and lives on when its input ends
     knows_builtins   false: `len` is defined nowhere
+    jitter_ms        answers to requests take a random time up to this
+    mute             names that are answered with null in the functions named `unreachable`
 
 Faults: die, hang, half_header, wrong_length, invalid_json, twice, wrong_id, error, wrong_shape, no_header.
-The file `<pid>` in the folder FAKE_PIDS says that a process was here.
+The file `<pid>` in the folder FAKE_PIDS says that a process was here; the file FAKE_RECORD, where given, gets a line for each
+request, and one for the number of processors that the process saw at its start.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ import os
 import re
 import signal
 import sys
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -155,6 +159,8 @@ class Server:
             self.fault("error", message)
             return
         params = message.get("params") or {}
+        record(f"{method} {json.dumps(params, sort_keys=True)}")
+        time.sleep(os.urandom(1)[0] / 255 * script.get("jitter_ms", 0) / 1000)
         uri = (params.get("textDocument") or params.get("item") or {}).get("uri", "")
         text = self.text(uri)
         concerned = method in script.get("methods", [method]) and (self.is_first or not script.get("only_first"))
@@ -181,6 +187,9 @@ class Server:
 
     def definition(self, uri: str, text: str, position: dict[str, int]) -> object:
         name = word_at(text, position)
+        before = re.findall(r"^def (\w+)", "\n".join(text.split("\n")[: position["line"]]), re.MULTILINE)
+        if name in self.script.get("mute", []) and before and before[-1] == "unreachable":
+            return None
         found = first_definition(text, name)
         if found is None and self.script.get("knows_builtins", True):
             uri, found = BUILTINS.as_uri(), first_definition(BUILTINS.read_text(encoding="utf-8"), name)
@@ -220,6 +229,12 @@ class Server:
             raise ValueError(kind)
 
 
+def record(line: str) -> None:
+    if "FAKE_RECORD" in os.environ:
+        with Path(os.environ["FAKE_RECORD"]).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
 def word_at(text: str, position: dict[str, int]) -> str:
     lines = text.split("\n")
     line = lines[position["line"]] if position["line"] < len(lines) else ""
@@ -243,6 +258,7 @@ def first_definition(text: str, name: str) -> dict[str, Any] | None:
 
 def main() -> None:
     script = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    record(f"processors {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()}")
     pids = os.environ.get("FAKE_PIDS")
     is_first = True
     if pids:
