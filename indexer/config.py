@@ -19,17 +19,38 @@ import msgspec
 from indexer.errors import ConfigError
 
 
+class LanguageConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Settings of one language: `[language.NAME]` in lspidx.toml, `[tool.lspidx.language.NAME]` in pyproject.toml.
+
+    server: entry of the server table; empty = the first of the language's that is on this machine. `none` leaves the language out.
+    options, settings, environment: added to the server table's, key by key.
+    exclude: patterns as in the general setting, for files of this language only.
+    timeout_s, memory_mb: as request_timeout_s and server_memory_mb, for this language; 0 = those.
+    """
+
+    server: str = ""
+    options: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    environment: dict[str, str] = {}
+    exclude: tuple[str, ...] = ()
+    timeout_s: float = 0.0
+    memory_mb: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Settings of one crawl. `sources` names where each value came from.
 
-    server: entry of the server table; empty = the language's first.
+    server: entry of the server table, for the languages that it serves; empty = the first of each language's that is here.
+    language: what holds for one language only, by its name.
+    folders: further workspace folders, each PATH or NAME=PATH, relative to the root.
     jobs: server processes; 0 = one per core, at most 8, fewer where memory_mb does not allow them.
     exclude: gitignore-like patterns (fnmatch on the relative path or on a leading folder).
     max_file_bytes: larger files are skipped, and said so.
     python: interpreter or environment of the project; empty = found.
     source_roots: folders that imports start from, relative to the root; empty = found.
     request_timeout_s: silence after which a server counts as hung; 0 = the server table's.
+    memory_mb: for the whole run, all processes; 0 = no limit. Fewer servers are started where it is small, and replaced sooner.
     server_memory_mb: above it a server is replaced between two files; 0 = the server table's.
     hover, diagnostics: whether to ask for them.
     cross_check: share of the identifiers that need no question and are asked all the same, to count disagreements.
@@ -37,7 +58,10 @@ class Config:
     """
 
     server: str = ""
+    language: Mapping[str, LanguageConfig] = field(default_factory=dict[str, LanguageConfig])
+    folders: tuple[str, ...] = ()
     jobs: int = 0
+    memory_mb: int = 0
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 5_000_000
     python: str = ""
@@ -50,6 +74,9 @@ class Config:
     tests: tuple[str, ...] = ()
     not_tests: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def of_language(self, language: str) -> LanguageConfig:
+        return self.language.get(language) or LanguageConfig()
 
     def values(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "sources"}
@@ -81,6 +108,8 @@ def load_config(
                 near = difflib.get_close_matches(name, _TYPES, 1)
                 hint = f", did you mean '{near[0]}'?" if near else f"; known: {', '.join(_TYPES)}"
                 raise ConfigError(f"{source}: unknown setting '{key}'{hint}")
+            if name == "language" and name in values and isinstance(value, Mapping):  # key by key: a project adds to what the user has set
+                value = overlay(msgspec.to_builtins(values[name]), value)
             try:
                 values[name] = msgspec.convert(value, _TYPES[name], strict=not source.startswith("environment"))
             except msgspec.ValidationError as error:
@@ -101,6 +130,8 @@ def load_config(
             raise ConfigError("pyproject.toml: [tool.lspidx] is not a table")
         take(cast("dict[str, Any]", section or {}), "pyproject.toml [tool.lspidx]")
     for name, kind in _TYPES.items():
+        if name == "language":
+            continue
         text = env.get(f"LSPIDX_{name.upper()}")
         if text is not None:
             is_list = "tuple" in str(kind)
@@ -109,6 +140,16 @@ def load_config(
     config = Config(**values, sources={name: sources.get(name, "default") for name in _TYPES})
     _check(config)
     return config
+
+
+def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """`above` on top of `below`, table by table."""
+    result = dict(below)
+    for key, value in above.items():
+        old = result.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        result[key] = overlay(cast("Mapping[str, Any]", old), cast("Mapping[str, Any]", value)) if both else value
+    return result
 
 
 def _check(config: Config) -> None:

@@ -44,6 +44,8 @@ class SymbolKind(IntEnum):
 
 CALLABLE_KINDS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR})
 
+TYPE_KINDS = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.STRUCT, SymbolKind.ENUM})
+
 
 class Role(IntFlag):
     """What an identifier does where it stands; a set. Bits are stored, so they never change their meaning."""
@@ -119,6 +121,7 @@ class SkipReason(StrEnum):
     NOT_REGULAR = "not_regular"
     UNREADABLE = "unreadable"
     NAME_NOT_UTF8 = "name_not_utf8"
+    NO_SERVER = "no_server"
 
 
 class LossReason(StrEnum):
@@ -132,6 +135,7 @@ class LossReason(StrEnum):
     WORKER_CRASHED = "worker_crashed"
     CHANGED_DURING_CRAWL = "changed_during_crawl"
     SYNTAX_ERROR = "syntax_error"
+    NOT_READY = "not_ready"
 
 
 class CoverageStatus(StrEnum):

@@ -1,6 +1,6 @@
 """Symbol identity: strings in the SCIP symbol grammar, never with a line number in them.
 
-    <scheme> ' ' <manager> ' ' <package> ' ' <version> ' ' <descriptors>      python pip flask . flask/app/Flask#run().
+    <language> ' ' <manager> ' ' <package> ' ' <version> ' ' <descriptors>      python pip flask . flask/app/Flask#run().
     'local ' <id>                                                             local 0f3k2a9c1m
 
 Descriptors: `name/` namespace, `Name#` type, `name().` method, `name.` term, `(name)` parameter, `[name]` type parameter.
@@ -14,7 +14,6 @@ import re
 
 from indexer.model import SymbolFlag, SymbolKind
 
-SCHEME = "python"
 _SIMPLE = re.compile(r"[A-Za-z0-9_+\-$]+\Z")
 _SUFFIXES = {
     SymbolKind.CLASS: "#",
@@ -43,6 +42,11 @@ def package_prefix(scheme: str, manager: str, package: str, version: str) -> str
 def module_descriptors(module: str) -> str:
     """`flask.app` as namespaces: `flask/app/`."""
     return "".join(f"{escape(part)}/" for part in module.split(".") if part)
+
+
+def place_descriptors(place: str) -> str:
+    """`src/app.ts` as namespaces, the file's whole name among them: "src/`app.ts`/"."""
+    return "".join(f"{escape(part)}/" for part in place.split("/") if part)
 
 
 def descriptor(name: str, kind: SymbolKind, flags: SymbolFlag) -> str:

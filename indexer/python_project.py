@@ -195,13 +195,14 @@ def is_test(path: str, *, more: Sequence[str] = (), fewer: Sequence[str] = ()) -
 
 
 class External(NamedTuple):
-    """A file outside the workspace: `key` is portable (no path of this machine), `module` is dotted."""
+    """A file outside the workspace: `key` is portable (no path of this machine), `module` is dotted, `place` is in the package."""
 
     key: str
     manager: str
     package: str
     version: str
     module: str
+    place: str = ""
 
 
 @dataclass(slots=True)
@@ -228,7 +229,7 @@ class Externals:
         if match:
             return External(f"python:stdlib/{match.group(2)}", "python", "stdlib", "", _dotted(match.group(2)))
         tail = "/".join(path.strip("/").split("/")[-3:])
-        return External(f"unknown:{tail}", "", "", "", _dotted(tail))
+        return External(f"unknown:{tail}", "", "", "", _dotted(tail), tail)
 
     def _distribution(self, site: str, relative: str) -> tuple[str, str]:
         known = self._distributions.get(site)

@@ -8,6 +8,8 @@ A line that is ASCII has one column for all units, so conversion looks at the fe
 from __future__ import annotations
 
 import hashlib
+import re
+from bisect import bisect_right
 
 
 class ColumnMap:
@@ -35,6 +37,61 @@ class ColumnMap:
         if prefix.isascii():
             return col_utf8
         return len(prefix.decode("utf-8", "surrogateescape").encode("utf-16-le", "surrogatepass")) // 2
+
+
+class OffsetMap:
+    """Turns byte offsets of one document into lines and UTF-16 columns, at the same cost however long a line is.
+
+    `line_starts` are the byte offsets at which the lines begin, split at newline as tree-sitter and LSP count them.
+    """
+
+    __slots__ = ("_counts", "_source", "line_starts")
+
+    def __init__(self, source: bytes) -> None:
+        self._source = source
+        starts = [0]
+        starts.extend(match.end() for match in re.finditer(b"\n", source))
+        self.line_starts = starts
+        self._counts: list[int] = []
+        if not source.isascii():
+            counts, total = self._counts, 0
+            for at in range(0, len(source) + _STRIDE, _STRIDE):
+                counts.append(total)
+                total += _utf16_units(source[at : at + _STRIDE])
+
+    @property
+    def is_identity(self) -> bool:
+        """True where a column in bytes is a column in UTF-16 (an ASCII document)."""
+        return not self._counts
+
+    def line(self, offset: int) -> int:
+        """The 0-based line that holds a byte offset."""
+        return bisect_right(self.line_starts, offset) - 1
+
+    def units(self, offset: int) -> int:
+        """UTF-16 code units before a byte offset, from the start of the document."""
+        if not self._counts:
+            return offset
+        base = offset // _STRIDE
+        return self._counts[base] + _utf16_units(self._source[base * _STRIDE : offset])
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The 0-based line and UTF-16 column of a byte offset."""
+        line = bisect_right(self.line_starts, offset) - 1
+        start = self.line_starts[line]
+        return line, offset - start if not self._counts else self.units(offset) - self.units(start)
+
+
+_STRIDE = 512
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+_ASTRAL = bytes(range(0xF0))  # deleted, only the first bytes of characters of two units are left
+
+
+def _utf16_units(text: bytes) -> int:
+    """Units of UTF-8 text that may be cut anywhere: a character counts where its first byte stands."""
+    if text.isascii():
+        return len(text)
+    return len(text.translate(None, _CONTINUATIONS)) + len(text.translate(None, _ASTRAL))
 
 
 def utf16_to_index(line_text: str, col: int) -> int:

@@ -48,9 +48,19 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--server", help="Entry of the server table; default: the language's first.")
 @click.option("--python", help="Interpreter or environment of the project; default: found.")
 @click.option("--exclude", multiple=True, help="Pattern of files to leave out; may be repeated.")
+@click.option("--folder", "folders", multiple=True, metavar="[NAME=]PATH", help="A further workspace folder; may be repeated.")
+@click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress; the last line still counts.")
 def index(
-    root: str | None, full: bool, jobs: int | None, server: str | None, python: str | None, exclude: tuple[str, ...], quiet: bool
+    root: str | None,
+    full: bool,
+    jobs: int | None,
+    server: str | None,
+    python: str | None,
+    exclude: tuple[str, ...],
+    folders: tuple[str, ...],
+    memory_mb: int | None,
+    quiet: bool,
 ) -> None:
     """Make or refresh the index of ROOT (default: the workspace around here, usually the git root)."""
     from indexer import vcs
@@ -59,11 +69,24 @@ def index(
     from query import progress
 
     folder = Path(root).resolve() if root else vcs.find_root(Path.cwd().resolve())
-    flags = {"jobs": jobs, "server": server, "python": str(Path(python).absolute()) if python else None, "exclude": list(exclude) or None}
+    flags = {
+        "jobs": jobs,
+        "server": server,
+        "python": str(Path(python).absolute()) if python else None,
+        "exclude": list(exclude) or None,
+        "folders": [_absolute_folder(entry) for entry in folders] or None,
+        "memory_mb": memory_mb,
+    }
     config = load_config(folder, flags=flags)
     with progress.watcher(quiet=quiet) as watcher:
         made = crawl(folder, config, watcher, full=full)
     click.echo(progress.summary(made), err=True)
+
+
+def _absolute_folder(entry: str) -> str:
+    """A folder given on the command line is relative to where the user stands, not to the root."""
+    name, equals, path = entry.rpartition("=")
+    return f"{name}{equals}{Path(path).expanduser().absolute()}"
 
 
 class _Tools(click.Group):
@@ -128,7 +151,12 @@ def _tool_command(name: str) -> click.Command:
 
     example = tool.example.partition(" ")[2]
     return click.Command(
-        name, params=params, callback=run, help=tool.description, epilog=f"Example: lspidx query {name} {example}", no_args_is_help=True
+        name,
+        params=params,
+        callback=run,
+        help=tool.description,
+        epilog=f"Example: lspidx query {name} {example}",
+        no_args_is_help=tool.needs_index,
     )
 
 
@@ -164,9 +192,9 @@ def _ask(name: str, arguments: dict[str, Any], as_json: bool, strict: bool) -> N
     import msgspec
 
     from query.index import open_index
-    from query.registry import call
+    from query.registry import call, load
 
-    answer = call(open_index(), name, arguments)
+    answer = call(open_index() if load(name)[0].needs_index else None, name, arguments)
     if as_json:
         click.echo(msgspec.json.encode(answer).decode())
     else:
@@ -196,13 +224,43 @@ def status(as_json: bool) -> None:
         _print(report.status(opened), report.status_text, as_json)
 
 
-@main_group.command(epilog="Example: lspidx doctor")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def doctor(as_json: bool) -> None:
+@main_group.command(epilog="Example: lspidx doctor --all")
+@click.option("--all", "show_all", is_flag=True, help="Also languages that are neither here nor have a server.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, all languages.")
+def doctor(show_all: bool, as_json: bool) -> None:
     """Per language: which server was looked for, which was found, its version and where it comes from."""
-    from query import status as report
+    from query import doctor as report
 
-    _print(report.doctor(Path.cwd()), report.doctor_text, as_json)
+    _print(report.doctor(Path.cwd()), lambda found: report.doctor_text(found, show_all=show_all), as_json)
+
+
+@main_group.group(cls=_Group, epilog="Example: lspidx servers install go")
+def servers() -> None:
+    """The language servers in lspidx's own folder, and those that it knows of."""
+
+
+@servers.command("install", epilog="Example: lspidx servers install typescript go")
+@click.argument("names", nargs=-1, metavar="[LANGUAGE|SERVER]...")
+@click.option("--json", "as_json", is_flag=True, help="What is installed now, as JSON.")
+def servers_install(names: tuple[str, ...], as_json: bool) -> None:
+    """Put pinned servers into lspidx's own folder, by pip, npm, go or cargo.
+
+    A language stands for its default server. Without names: the default servers that this repository's languages lack.
+    """
+    from indexer.servers.install import install
+    from query import doctor as report
+
+    made = install(names or report.lacking(Path.cwd()), say=lambda line: click.echo(line, err=True))
+    _print(made, report.installed_text, as_json)
+
+
+@servers.command("list", epilog="Example: lspidx servers list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def servers_list(as_json: bool) -> None:
+    """Every server of the table: its languages, the version found, how it comes."""
+    from query import doctor as report
+
+    _print(report.servers(), report.servers_text, as_json)
 
 
 @main_group.command(epilog="Example: lspidx config")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -21,13 +22,14 @@ _SENTENCES = {
     "vendored": "marked linguist-vendored in .gitattributes",
     "unreadable": "that could not be read",
     "name_not_utf8": "whose names are not UTF-8",
+    "no_server": "of a language that has no server here",
     "not_regular": "that are no regular files",
 }
 
 _GAPS = """
-    SELECT d.path, c.method, c.status, split_part(c.reason, ':', 1)
+    SELECT d.path, d.language, c.method, c.status, split_part(c.reason, ':', 1)
     FROM document_coverage c JOIN document d USING (doc_id)
-    WHERE c.status IN ('lost', 'unsupported') OR (c.method = 'syntax' AND c.reason <> '')
+    WHERE c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR (c.method = 'syntax' AND c.reason <> '')
     ORDER BY c.method, c.status, c.reason, d.path
 """
 
@@ -52,15 +54,17 @@ class Certificate:
         reasons += self._coverage(methods, wanted)
         return self._certify([*reasons, *more])
 
-    def of_workspace(self, methods: Sequence[str], name: str = "", more: Sequence[Reason] = ()) -> Completeness:
+    def of_workspace(self, methods: Sequence[str], name: str = "", more: Sequence[Reason] = (), *, about: str = "") -> Completeness:
         """For answers that any document may contribute to.
 
         Args:
+            about: path of the document that the symbol in question lies in: gaps in languages that cannot refer to it are none.
             name: the symbol's own name: identifiers of that name that nobody could resolve may belong to it.
             more: what the tool itself knows to be missing.
         """
         reasons = self._stale(self.drift.paths)
-        reasons += self._index.keep(f"gaps {methods}", lambda: [*self._coverage(methods, None), *self._skipped()])
+        family = self._family(about)
+        reasons += self._index.keep(f"gaps {methods} {family}", lambda: [*self._coverage(methods, None, family), *self._skipped(family)])
         if name:
             reasons += self._unresolved(name)
         return self._certify([*reasons, *more])
@@ -113,15 +117,28 @@ class Certificate:
         detail = f"{len(rows)} {what} what was asked about have an unknown {missing}: {listed}"
         return [Reason(code=code, detail=detail, count=len(rows), paths=paths)]
 
-    def _skipped(self) -> list[Reason]:
+    def _family(self, path: str) -> tuple[str, ...]:
+        """The language of a document and those whose files may refer to it; empty for all."""
+        if not path:
+            return ()
+        languages: dict[str, str] = self._index.keep("languages", lambda: dict(self._index.rows("SELECT path, language FROM document")))
+        language = languages.get(path, "")
+        families: list[list[str]] = self._index.keep("families", lambda: json.loads(self._index.meta.get("families", "[]")))
+        return tuple(sorted({language, *(other for family in families if language in family for other in family)})) if language else ()
+
+    def _skipped(self, family: Collection[str] = ()) -> list[Reason]:
         reasons: list[Reason] = []
-        for reason, count in self._index.rows("SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY reason"):
-            if reason not in _HARMLESS_SKIPS:
-                paths = self._index.rows("SELECT path FROM skipped WHERE reason = ? ORDER BY path LIMIT ?", [reason, _MAX_PATHS])
-                what = _SENTENCES.get(reason, reason)
-                reasons.append(
-                    Reason(code=f"skipped_{reason}", detail=f"{count} files {what} were not read", count=count, paths=[p for (p,) in paths])
-                )
+        rows = self._index.rows("SELECT reason, path, language FROM skipped ORDER BY ALL")
+        by_reason: dict[str, list[str]] = {}
+        for reason, path, language in rows:
+            if reason not in _HARMLESS_SKIPS and (not family or language in family):
+                by_reason.setdefault(reason, []).append(path)
+        for reason, listed in by_reason.items():
+            count, paths = len(listed), [(path,) for path in listed[:_MAX_PATHS]]
+            what = _SENTENCES.get(reason, reason)
+            reasons.append(
+                Reason(code=f"skipped_{reason}", detail=f"{count} files {what} were not read", count=count, paths=[p for (p,) in paths])
+            )
         return reasons
 
     def _certify(self, reasons: list[Reason]) -> Completeness:
@@ -148,11 +165,11 @@ class Certificate:
             )
         ]
 
-    def _coverage(self, methods: Sequence[str], paths: set[str] | None) -> list[Reason]:
-        gaps: list[tuple[str, str, str, str]] = self._index.keep("gaps", lambda: self._index.rows(_GAPS))
+    def _coverage(self, methods: Sequence[str], paths: set[str] | None, family: Collection[str] = ()) -> list[Reason]:
+        gaps: list[tuple[str, str, str, str, str]] = self._index.keep("gaps", lambda: self._index.rows(_GAPS))
         groups: dict[tuple[str, str, str], list[str]] = {}
-        for path, method, status, reason in gaps:
-            if method in methods and (paths is None or path in paths):
+        for path, language, method, status, reason in gaps:
+            if method in methods and (paths is None or path in paths) and (not family or language in family):
                 groups.setdefault((method, status, reason), []).append(path)
         reasons: list[Reason] = []
         for (method, status, reason), listed in groups.items():
@@ -160,6 +177,9 @@ class Certificate:
             if method == "syntax":
                 detail = f"{count} files have text that could not be parsed"
                 reasons.append(Reason(code="syntax_error", detail=detail, count=count, paths=shown))
+            elif status == "skipped":
+                detail = f"{method} is missing for {count} files: there was no language server for them; see: lspidx doctor"
+                reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
             elif status == "lost":
                 detail = f"{method} is missing for {count} files: {reason.replace('_', ' ')}"
                 reasons.append(Reason(code=f"lost_{reason}", detail=detail, count=count, paths=shown))
@@ -185,7 +205,7 @@ def provenance(index: Index) -> Provenance:
 
 
 def _provenance(index: Index) -> Provenance:
-    servers = index.rows("SELECT name || ' ' || version FROM server")
+    servers = index.rows("SELECT DISTINCT name || ' ' || version FROM server ORDER BY 1")
     run = index.row("SELECT finished FROM run")
     return Provenance(
         source="index",

@@ -6,6 +6,7 @@ is no new file; git is asked only when a candidate has turned up.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from dataclasses import dataclass, field
@@ -23,7 +24,6 @@ MAX_FOLDERS = 500
 """Folders that are listed for new files in one look; with more than that nobody knows, and the answer says so."""
 
 RECHECK_S = 1.0
-_SUFFIXES = (".py", ".pyi")
 _NO_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
 DIGESTS = "SELECT path, digest FROM document WHERE status <> 'external'"
 
@@ -118,6 +118,7 @@ def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], boo
     skipped = _skipped(index)
     folders: dict[str, int] = index.keep("folders", lambda: dict(index.rows("SELECT path, mtime_ns FROM folder_stamp")))
     waiting = [folder for folder, mtime_ns in folders.items() if _has_changed(root + folder, mtime_ns)]
+    suffixes = tuple(json.loads(index.meta.get("suffixes", "[]")))
     found: list[str] = []
     looked = 0
     while waiting and looked < MAX_FOLDERS:
@@ -127,7 +128,7 @@ def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], boo
             with os.scandir(root + folder) as entries:
                 for entry in entries:
                     path = f"{folder}/{entry.name}" if folder else entry.name
-                    if entry.name.endswith(_SUFFIXES):
+                    if entry.name.lower().endswith(suffixes):
                         if path not in known and path not in skipped and entry.is_file(follow_symlinks=False):
                             found.append(path)
                     elif path not in folders and _may_hold_sources(entry):

@@ -26,7 +26,7 @@ from query.index import Index
 
 MAX_CANDIDATES = 20
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,9})(?::(?P<col>[0-9]{1,9}))?", re.DOTALL)
-_MONIKER = re.compile(r"python \S+ .+ .+ \S+|local [0-9a-z]+", re.DOTALL)
+_MONIKER = re.compile(r"[a-z][\w+#.-]* \S+ .+ .+ \S+|local [0-9a-z]+", re.DOTALL)
 _MARK = "@@"
 
 CARD = """

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from indexer.errors import UsageError
+from indexer.errors import NoIndex, UsageError
 from query.answer import Answer
 from query.completeness import Certificate
 from query.index import Index
@@ -31,6 +31,7 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "hierarchy": ("type_hierarchy", {}),
     "source": ("get_symbol_source", {}),
     "hover": ("inspect_symbol", {}),
+    "detect": ("detect_lsp_servers", {}),
 }
 """Short names and what they preset; here, so that a question loads its own tool only (a test holds them against the tools)."""
 
@@ -42,11 +43,18 @@ class Context(msgspec.Struct, kw_only=True):
     certificate: Certificate
 
 
+class Workspace(msgspec.Struct, kw_only=True):
+    """What a tool works on that needs no index: relative paths start from `root`."""
+
+    root: Path
+
+
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """A declared tool.
 
     name: canonical. aliases: short names with the parameters that they preset. positional: the parameter given without a flag.
     parameters, result: record types. run: takes context and parameters. example: arguments of a command line that works.
+    needs_index: `run` gets a Context, else a Workspace.
     """
 
     name: str
@@ -56,7 +64,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     result: Any
     positional: str
     example: str
-    run: Callable[[Context, Any], Answer]
+    run: Callable[[Any, Any], Answer]
+    needs_index: bool = True
     read_only: bool = True
     concurrency_safe: bool = True
     destructive: bool = False
@@ -75,16 +84,24 @@ def tool(
     name: str, *, parameters: type[msgspec.Struct], result: Any, positional: str, example: str
 ) -> Callable[[Callable[[Context, Any], Answer]], Tool]:
     """Declares a tool; the first line of the function's docstring is its description everywhere."""
+    return lambda run: _declare(
+        name, parameters=parameters, result=result, positional=positional, example=example, run=run, needs_index=True
+    )
 
-    def declare(run: Callable[[Context, Any], Answer]) -> Tool:
-        aliases = {alias: preset for alias, (canonical, preset) in ALIASES.items() if canonical == name}
-        description = (run.__doc__ or "").strip().split("\n", 1)[0]
-        return Tool(
-            name=name, aliases=aliases, description=description, parameters=parameters, result=result, positional=positional,
-            example=example, run=run,
-        )  # fmt: skip
 
-    return declare
+def workspace_tool(
+    name: str, *, parameters: type[msgspec.Struct], result: Any, positional: str, example: str
+) -> Callable[[Callable[[Workspace, Any], Answer]], Tool]:
+    """As `tool`, for a question about files and machine that is answered without an index."""
+    return lambda run: _declare(
+        name, parameters=parameters, result=result, positional=positional, example=example, run=run, needs_index=False
+    )
+
+
+def _declare(name: str, *, run: Callable[[Any, Any], Answer], **rest: Any) -> Tool:
+    aliases = {alias: preset for alias, (canonical, preset) in ALIASES.items() if canonical == name}
+    description = (run.__doc__ or "").strip().split("\n", 1)[0]
+    return Tool(name=name, aliases=aliases, description=description, run=run, **rest)
 
 
 def names() -> list[str]:
@@ -104,10 +121,11 @@ def load(name: str) -> tuple[Tool, dict[str, Any]]:
     return importlib.import_module(f"query.tools.{canonical}").TOOL, dict(preset)
 
 
-def call(index: Index, name: str, arguments: Mapping[str, Any]) -> Answer:
+def call(index: Index | None, name: str, arguments: Mapping[str, Any]) -> Answer:
     """Answers one question.
 
     Args:
+        index: None for a tool that needs none.
         name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
     Raises:
         UsageError: no such tool, or arguments that do not fit. Whatever the tool raises.
@@ -121,7 +139,13 @@ def call(index: Index, name: str, arguments: Mapping[str, Any]) -> Answer:
         parameters = msgspec.convert({**preset, **arguments}, declared.parameters)
     except msgspec.ValidationError as error:
         raise UsageError(f"{name}: {error}") from error
-    answer = declared.run(Context(index=index, certificate=Certificate(index)), parameters)
+    if not declared.needs_index:
+        context = Workspace(root=index.root if index else Path.cwd())
+    elif index is None:
+        raise NoIndex(f"{name} needs an index; to make one: lspidx index")
+    else:
+        context = Context(index=index, certificate=Certificate(index))
+    answer = declared.run(context, parameters)
     return msgspec.structs.replace(answer, tool=declared.name)
 
 

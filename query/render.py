@@ -86,7 +86,9 @@ def _footer(answer: Answer) -> Iterator[str]:
     source = answer.provenance
     commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
     color = "green" if answer.completeness.status == "complete" else "yellow"
-    yield f"{shown} · {click.style(answer.completeness.status, fg=color)} · {', '.join(source.servers)}{commit}, {source.indexed_at} UTC"
+    when = f"{source.indexed_at} UTC" if source.indexed_at else "as of now"
+    origin = ", ".join(filter(None, [f"{', '.join(source.servers)}{commit}", when]))
+    yield f"{shown} · {click.style(answer.completeness.status, fg=color)} · {origin}"
     for reason in answer.completeness.reasons:
         listed = f" ({', '.join(reason.paths[:3])}{', …' if reason.count > 3 else ''})" if reason.paths else ""
         yield f"  {click.style(reason.code, fg='yellow')}: {one_line(reason.detail + listed)}"
@@ -177,6 +179,19 @@ def _inspect_symbol(answer: Answer) -> Iterator[str]:
             yield from (printable(line) for line in text.split("\n"))
 
 
+def _detect_lsp_servers(answer: Answer) -> Iterator[str]:
+    found = answer.result
+    servers = {server.language: server for server in found.installed_servers}
+    for score in found.scores:
+        why = ", ".join([f"{score.files} files", *score.markers])
+        yield f"{click.style(score.language, bold=True)}  {_dim(f'{score.score}: {one_line(why)}')}"
+        server = servers.get(score.language)
+        if server:
+            yield f"  {server.server} {server.version}  {_path(server.path)} ({server.source})"
+        else:
+            yield f"  {click.style('no server', fg='yellow')}; to get one: {found.how_to_get[score.language]}"
+
+
 _BODIES: dict[str, Callable[[Answer], Iterator[str]]] = {
     "find_symbol": _find_symbol,
     "list_symbols": _list_symbols,
@@ -186,4 +201,5 @@ _BODIES: dict[str, Callable[[Answer], Iterator[str]]] = {
     "type_hierarchy": _type_hierarchy,
     "get_symbol_source": _get_symbol_source,
     "inspect_symbol": _inspect_symbol,
+    "detect_lsp_servers": _detect_lsp_servers,
 }

@@ -1,17 +1,11 @@
-"""`lspidx status` and `lspidx doctor`: what the index covers, and what this machine has to make one."""
+"""`lspidx status`: what the index covers."""
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-import indexer
-import query
-from indexer.errors import ServerMissing
 from query.freshness import drift
 from query.index import Index
 from query.render import one_line
@@ -91,73 +85,4 @@ def status_text(report: dict[str, Any]) -> str:
         lines += [f"    {key:<8} {one_line(path)}" for key in ("changed", "deleted", "new") for path in tree[key][:10]]
     else:
         lines.append(click.style("  work tree  as indexed", fg="green"))
-    return "\n".join(lines)
-
-
-def doctor(folder: Path) -> dict[str, Any]:
-    """Per language the servers that were looked for, and where our own packages were loaded from."""
-    from indexer import python_project, vcs
-    from indexer.servers.registry import find_server, load_table
-
-    table = load_table()
-    languages: list[dict[str, Any]] = []
-    for language, spec in table.language.items():
-        servers: list[dict[str, Any]] = []
-        for name in spec.servers:
-            entry = table.server[name]
-            item: dict[str, Any] = {
-                "server": name,
-                "looked_for": entry.command[0],
-                "default": name == spec.servers[0],
-                "install": entry.install,
-                "runs": entry.runs,
-                "tried": entry.tried,
-            }
-            try:
-                found = find_server(name)
-                item |= {"found": True, "version": found.version, "command": found.command[0], "source": found.source}
-            except ServerMissing as error:
-                item |= {"found": False, "problem": str(error)}
-            servers.append(item)
-        languages.append({"language": language, "servers": servers})
-    root = vcs.find_root(folder.resolve())
-    project = python_project.find_project(
-        root, vcs.list_files(root), python="", source_roots=(), environment=os.environ, own_prefix=sys.prefix, base_prefix=sys.base_prefix
-    )
-    return {
-        "languages": languages,
-        "project": {
-            "root": str(root),
-            "python_environment": str(project.prefix or ""),
-            "found_by": project.found_by,
-            "source_roots": [str(item) for item in project.source_roots],
-        },
-        "packages": {"indexer": str(Path(indexer.__file__ or "").parent), "query": str(Path(query.__file__ or "").parent)},
-        "interpreter": sys.executable,
-    }
-
-
-def doctor_text(report: dict[str, Any]) -> str:
-    lines: list[str] = []
-    for language in report["languages"]:
-        lines.append(click.style(language["language"], bold=True))
-        for item in language["servers"]:
-            default = " (default)" if item["default"] else ""
-            if item["found"]:
-                state = click.style("found  ", fg="green") + f" {item['version']:<10} {item['command']} ({item['source']})"
-            else:
-                how = " or ".join(f"{tool} install {package}" for tool, package in item["install"].items())
-                state = click.style("missing", fg="red" if item["default"] else "yellow") + f" '{item['looked_for']}'; to get it: {how}"
-            lines.append(f"  {item['server'] + default:<24} {state}")
-            if item["runs"]:
-                lines.append(f"  {'':<24} runs {'; '.join(item['runs'])}")
-    project = report["project"]
-    lines += [
-        click.style("project", bold=True),
-        f"  root          {project['root']}",
-        f"  environment   {project['python_environment'] or '-'} ({project['found_by']})",
-        f"  source roots  {', '.join(project['source_roots'])}",
-        click.style("lspidx", bold=True),
-        f"  indexer {report['packages']['indexer']}, query {report['packages']['query']}, python {report['interpreter']}",
-    ]
     return "\n".join(lines)

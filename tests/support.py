@@ -157,3 +157,59 @@ def snapshot(source: bytes, syntax: Syntax) -> str:
     if syntax.error_lines:
         out.append(f"errors in lines {[line + 1 for line in syntax.error_lines]}")
     return "\n".join(out) + "\n"
+
+
+# ---- call graphs of small sources
+
+
+def graph(index: duckdb.DuckDBPyConnection, corpus: Path, behaviour: str, *, own: str) -> str:
+    """Each file with its occurrences and calls below each line, then types, overrides and unresolved imports.
+
+    Args:
+        own: what the corpus's monikers begin with; left out of the text.
+    """
+    sql = "SELECT symbol, path, sel_line FROM symbols WHERE path LIKE ? AND NOT is_external"
+
+    def short(moniker: str | None) -> str:
+        return "?" if moniker is None else moniker.removeprefix(own)
+
+    names = {
+        symbol: (f"local {path.removeprefix(f'{behaviour}/')}:{line + 1}" if symbol.startswith("local ") else short(symbol))
+        for symbol, path, line in index.execute(sql, [f"{behaviour}/%"]).fetchall()
+    }
+
+    def named(symbol: str | None) -> str:
+        return names.get(symbol or "", short(symbol))
+
+    paths = [row[0] for row in index.execute("SELECT path FROM documents WHERE path LIKE ? ORDER BY path", [f"{behaviour}/%"]).fetchall()]
+    out: list[str] = []
+    for path in paths:
+        out.append(f"==== {path.removeprefix(f'{behaviour}/')}")
+        occurrences = index.execute(
+            "SELECT line, col, end_col, roles, symbol, evidence FROM occurrences WHERE path = ? ORDER BY line, col, symbol", [path]
+        ).fetchall()
+        calls = index.execute("SELECT line, col, caller, callee, evidence FROM calls WHERE path = ? ORDER BY ALL", [path]).fetchall()
+        for number, line in enumerate((corpus / path).read_text(encoding="utf-8").split("\n")):
+            out.append(f"    {line}".rstrip())
+            places = sorted({(row[1], row[2]) for row in occurrences if row[0] == number})
+            for col, end_col in places:
+                start, end = utf16_to_index(line, col), utf16_to_index(line, end_col)
+                mark = f"    {' ' * start}{'^' * (end - start)}"
+                for _, _, _, roles, symbol, evidence in [row for row in occurrences if row[:2] == (number, col)]:
+                    if roles == ["definition"] or roles == ["definition", "write"]:
+                        continue
+                    out.append(f"{mark} {'+'.join(roles)} -> {named(symbol)} [{evidence}]")
+                for _, _, caller, callee, evidence in [row for row in calls if row[:2] == (number, col)]:
+                    out.append(f"{mark} CALL {named(caller)} -> {named(callee)} [{evidence}]")
+        while out[-1] == "":
+            out.pop()
+    prefix = f"{own}{behaviour}/%"
+    for title, sql in (
+        ("types", "SELECT subtype, supertype, evidence FROM type_edges WHERE subtype LIKE ? ORDER BY ALL"),
+        ("overrides", "SELECT member, overridden, '' FROM overrides WHERE member LIKE ? ORDER BY ALL"),
+    ):
+        found = index.execute(sql, [prefix]).fetchall()
+        if found:
+            out.append(f"==== {title}")
+            out += [f"{named(a)} -> {named(b)} {c}".rstrip() for a, b, c in found]
+    return "\n".join(out) + "\n"

@@ -160,7 +160,7 @@ def test_a_reader_that_goes_away_is_no_error(shop_root: Path):
 @pytest.mark.parametrize("name", [*ALIASES, *names()])
 def test_json_is_one_object_of_the_declared_shape(shop_root: Path, name: str, monkeypatch: pytest.MonkeyPatch):
     tool, _ = load(name)
-    value = {"query": "run", "file_path": "shop/models.py", "symbol": "shop.models.Base"}[tool.positional]
+    value = {"query": "run", "file_path": "shop/models.py", "symbol": "shop.models.Base", "workspace_dir": "."}[tool.positional]
     value = "shop.service.run" if tool.name == "find_callers" else value
     monkeypatch.chdir(shop_root)
     done = CliRunner().invoke(main_group, ["query", name, value, "--json"])

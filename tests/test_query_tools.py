@@ -679,7 +679,7 @@ def test_every_tool_answers_in_its_declared_shape_and_as_text(shop: Index, name:
     from query.render import to_text
 
     tool, _ = load(name)
-    value = {"query": "run", "file_path": SERVICE, "symbol": "shop.models.Item"}[tool.positional]
+    value = {"query": "run", "file_path": SERVICE, "symbol": "shop.models.Item", "workspace_dir": "."}[tool.positional]
     answer = call(shop, name, {tool.positional: value})
     again = msgspec.json.decode(msgspec.json.encode(answer), type=Answer)
     assert msgspec.convert(again.result, tool.result) == answer.result

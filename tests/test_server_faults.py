@@ -14,7 +14,7 @@ import pytest
 from support import HERE, Watcher, rows, write_tree
 
 from indexer.config import Config
-from indexer.crawl import run
+from indexer.crawl import groups
 from indexer.crawl.run import Crawl, crawl
 from indexer.errors import ServerError
 from indexer.servers.registry import FoundServer, server_spec
@@ -67,7 +67,7 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> C
         )
         command = [sys.executable, str(SERVER), str(SCRIPTS / f"{script}.toml")]
         found = FoundServer(spec=changed, command=command, version="1.0", source="tests")
-        monkeypatch.setattr(run, "find_server", lambda name: found)
+        monkeypatch.setattr(groups, "find_server", lambda name: found)
         try:
             return crawl(root, Config(**{"jobs": 1, **settings}), Watcher(), full=full, environment={})
         finally:
@@ -300,7 +300,7 @@ def test_a_missing_command_is_a_server_error(crawl_with: CrawlWith, monkeypatch:
     """The message names the command."""
     spec = msgspec.structs.replace(server_spec("ty"), name="absent")
     found = FoundServer(spec=spec, command=[os.path.join(str(root), "no-such-server")], version="1", source="tests")
-    monkeypatch.setattr(run, "find_server", lambda name: found)
+    monkeypatch.setattr(groups, "find_server", lambda name: found)
     with pytest.raises(ServerError, match="no-such-server"):
         crawl(root, Config(jobs=1), Watcher(), environment={})
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from urllib.parse import quote, unquote, urlsplit
+from collections import Counter
 
 import msgspec
 
 from indexer.crawl import harvest
 from indexer.crawl.harvest import Answers
 from indexer.crawl.plan import PlannedDocument
+from indexer.lsp.uri import path_to_uri
 from indexer.model import LossReason
 from indexer.syntax.model import Syntax
 
 TRIES_ELSEWHERE = 3
+TRIES_AGAIN = 3
 
 
 class Document:
@@ -23,10 +25,12 @@ class Document:
         "answers",
         "attempt",
         "failure",
+        "follow_ups",
         "open",
         "path",
         "planned",
         "published",
+        "repeats",
         "settled",
         "sharers",
         "silent",
@@ -38,7 +42,7 @@ class Document:
 
     def __init__(self, planned: PlannedDocument, root: str) -> None:
         self.planned = planned
-        self.path = os.path.join(root, planned.path)
+        self.path = os.path.normpath(os.path.join(root, planned.path))  # servers take `..` in a URI for another file
         self.uri = path_to_uri(self.path)
         self.uri_json = msgspec.json.encode(self.uri)
         self.attempt = 0
@@ -53,12 +57,24 @@ class Document:
         self.settled = False
         self.published = False
         self.silent: list[int] = []
+        self.follow_ups: list[tuple[str, bytes, int]] = []
+        self.repeats: Counter[tuple[str, int]] = Counter()
         self.sharers: dict[int, list[int]] | None = None
 
+    def may_repeat(self, method: str, ordinal: int) -> bool:
+        """Whether a question that the server put off may be put again; counts how often."""
+        self.repeats[method, ordinal] += 1
+        return self.repeats[method, ordinal] <= TRIES_AGAIN
+
     def second_tries(self) -> list[tuple[str, bytes, int]]:
-        """Questions for the tokens that got no answer, where the next user of the answer stands: the place may be unreachable code."""
+        """What the answers so far lead to, in the tree's own order.
+
+        Tokens that got no answer are asked where the next user of the answer stands (the place may be unreachable code);
+        what a server has prepared is asked for.
+        """
         questions = [question for token in sorted(self.silent) if (question := self._elsewhere(token)) is not None]
-        self.silent = []
+        questions += sorted(self.follow_ups, key=lambda question: (question[2], question[1]))
+        self.silent, self.follow_ups = [], []
         return questions
 
     def _elsewhere(self, token: int) -> tuple[str, bytes, int] | None:
@@ -78,13 +94,3 @@ class Document:
         self.sharers[token] = [item for item in others[1:] if tokens.enclosing[item] != tried][: TRIES_ELSEWHERE - 1]
         params = b'{"textDocument":{"uri":%b},"position":{"line":%d,"character":%d}}'
         return harvest.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token
-
-
-def path_to_uri(path: str) -> str:
-    return "file://" + quote(path)
-
-
-def uri_to_path(uri: str) -> str:
-    """Path of a file URI; other schemes are returned as they are."""
-    parts = urlsplit(uri)
-    return unquote(parts.path) if parts.scheme == "file" else uri

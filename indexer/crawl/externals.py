@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from indexer import monikers
+from indexer import syntax as syntaxes
 from indexer.crawl import harvest
 from indexer.crawl.messages import ExternalJob, Position
-from indexer.python_project import Externals
+from indexer.packages import Externals
+from indexer.servers.registry import language_of
 from indexer.store.facts import DocumentFacts
-from indexer.syntax import python as python_syntax
 from indexer.syntax.model import Syntax
 from indexer.text import blob_digest
 
@@ -23,12 +25,13 @@ def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]
             source.decode("utf-8")
         except (OSError, UnicodeDecodeError):
             source = b""
-        syntax = python_syntax.parse(source, external.module, definitions_only=True)
+        language = _language(path, source)
+        syntax = syntaxes.parse(language, path, source, external.module, definitions_only=True)
         kept, meant = _only_wanted(syntax, set(positions))
         facts = DocumentFacts(
             header={
                 "path": external.key,
-                "language": "python",
+                "language": language,
                 "module": external.module,
                 "digest": blob_digest(source),
                 "size_bytes": len(source),
@@ -41,12 +44,19 @@ def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]
                 "package_version": external.version,
             }
         )
-        harvest.add_symbols(facts, external.key, external.module, kept, {}, (external.manager, external.package, external.version))
+        prefix = monikers.package_prefix(language, external.manager, external.package, external.version)
+        prefix += harvest.module_prefix(language, external.module, external.place or external.module.replace(".", "/"))
+        harvest.add_symbols(facts, kept, {}, prefix, external.module)
         for ordinal, position in meant:
             for column, value in zip(facts.tables["extra_ranges"], (ordinal, *position), strict=True):
                 column.append(value)
         found.setdefault(external.key, facts)
     return [found[key] for key in sorted(found)]
+
+
+def _language(path: str, source: bytes) -> str:
+    """By its ending; the standard headers of C++ have none and say what they are in their first line."""
+    return language_of(path) or ("cpp" if b"C++" in source[:200] or b"<bits/" in source else "c")
 
 
 def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list[tuple[int, Position]]]:
@@ -60,7 +70,8 @@ def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list
     meant: list[tuple[int, Position]] = []
     for position in sorted(positions):
         line, col, end_line, end_col = position
-        ordinal = 0 if position == (0, 0, 0, 0) else ends.get((end_line, end_col), -1)
+        is_module = position == (0, 0, 0, 0) or ((line, col) == (0, 0) and 0 < end_line >= syntax.line_count - 1)
+        ordinal = 0 if is_module else ends.get((end_line, end_col), -1)
         if ordinal < 0:
             ordinal = max(
                 (i for i, s in enumerate(syntax.symbols) if (s.span.line, s.span.col) <= (line, col) < (s.span.end_line, s.span.end_col)),

@@ -13,9 +13,10 @@ from typing import Protocol
 from indexer import monikers
 from indexer.crawl.plan import PlannedDocument
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
-from indexer.model import CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
+from indexer.lsp.uri import uri_to_path
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
 from indexer.store.facts import DocumentFacts
-from indexer.syntax.model import BUILTIN, Syntax, Tokens
+from indexer.syntax.model import BUILTIN, Definition, Span, Syntax, Tokens
 
 Place = tuple[str, int, int, int, int]
 """(uri, line, col, end_line, end_col) of a target."""
@@ -25,10 +26,15 @@ DEFINITION = "textDocument/definition"
 HOVER = "textDocument/hover"
 DIAGNOSTIC = "textDocument/diagnostic"
 SUPERTYPES = "typeHierarchy/supertypes"
+PREPARE_TYPE_HIERARCHY = "textDocument/prepareTypeHierarchy"
 SYNTAX = "syntax"
 METHODS = (SYNTAX, DOCUMENT_SYMBOL, DEFINITION, HOVER, SUPERTYPES, DIAGNOSTIC)
 
+TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES}
+"""Questions that only prepare another one are counted as that one."""
+
 _KINDS = frozenset(map(int, SymbolKind))
+_HOLDERS = CALLABLE_KINDS | TYPE_KINDS | {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.PACKAGE}
 
 MAX_TARGETS = 40
 """Targets kept per identifier; more than a handful means that the server listed every class with such a member."""
@@ -36,11 +42,12 @@ MAX_TARGETS = 40
 
 @dataclass(slots=True)
 class MethodTally:
-    """How one method went on one document. `failed` holds a LossReason or an error text of the server."""
+    """How one method went on one document. `failed` holds a LossReason or an error text of the server, `skipped` why none was asked."""
 
     asked: int = 0
     answered: int = 0
     failed: str = ""
+    skipped: str = ""
     unsupported: bool = False
     lost: int = 0
 
@@ -95,16 +102,19 @@ def packages_of(found: Sequence[Place], up: int, surroundings: Surroundings) -> 
     return [(uri, 0, 0, 0, 0) for uri in uris]
 
 
-def harvest(
-    document: PlannedDocument, syntax: Syntax, answers: Answers, *, package: tuple[str, str, str], surroundings: Surroundings
-) -> DocumentFacts:
+def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answers, *, surroundings: Surroundings) -> DocumentFacts:
     """One document's row of the shard.
 
     Args:
-        package: manager, name and version that its monikers carry.
+        path: the document's own, absolute.
         surroundings: what the crawler knows beyond this document.
     """
+    if syntax.discovers:
+        if len(syntax.symbols) == 1:
+            adopt_symbols(syntax, answers.symbols)
+        _discover(syntax, answers, path)
     _adopt_kinds(syntax, answers.symbols)
+    package = document.package
     facts = DocumentFacts(
         header={
             "path": document.path,
@@ -121,8 +131,10 @@ def harvest(
             "package_version": package[2],
         }
     )
-    add_symbols(facts, document.path, document.module, syntax, answers.hovers, package)
+    descriptors = module_prefix(document.language, document.module, document.place)
+    add_symbols(facts, syntax, answers.hovers, monikers.package_prefix(document.language, *package) + descriptors, document.module)
     targets = _Targets(facts, surroundings)
+    _add_owners(facts, syntax, answers, targets)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
@@ -154,12 +166,14 @@ def _adopt_kinds(syntax: Syntax, symbols: list[DocumentSymbol]) -> None:
             mine.flags |= SymbolFlag.DEPRECATED
 
 
-def add_symbols(
-    facts: DocumentFacts, path: str, module: str, syntax: Syntax, hovers: dict[int, str], package: tuple[str, str, str]
-) -> None:
-    """Symbols with their monikers; a moniker depends on package, module, scope and name only."""
-    manager, name, version = package
-    prefix = monikers.package_prefix(monikers.SCHEME, manager, name, version) + monikers.module_descriptors(module)
+def module_prefix(language: str, module: str, place: str) -> str:
+    """Descriptors of a file: Python's modules by name, all else by place, for only Python has one file to a module."""
+    return monikers.module_descriptors(module) if language == "python" else monikers.place_descriptors(place)
+
+
+def add_symbols(facts: DocumentFacts, syntax: Syntax, hovers: Mapping[int, str], prefix: str, module: str) -> None:
+    """Symbols with their monikers; a moniker depends on package, module (`prefix`), scope and name only."""
+    path = facts.header["path"]
     identities: list[str] = []
     qualified: list[str] = []
     seen: dict[str, int] = {}
@@ -168,8 +182,8 @@ def add_symbols(
         if ordinal == 0:
             identity, dotted = prefix, module
         else:
-            outer = identities[symbol.container]
-            dotted = f"{qualified[symbol.container]}.{symbol.name}"
+            outer = identities[symbol.container] + "".join(f"{monikers.escape(name)}#" for name in symbol.qualifier)
+            dotted = ".".join((qualified[symbol.container], *symbol.qualifier, symbol.name))
             if outer.startswith("local ") or (SymbolFlag.LOCAL in symbol.flags and SymbolFlag.PARAMETER not in symbol.flags):
                 identity = monikers.local(path, outer, monikers.descriptor(symbol.name, symbol.kind, symbol.flags))
             else:
@@ -239,6 +253,7 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
         member_of[token] = owner
         for column, value in zip(facts.tables["members"], (owner, tokens.line[token], tokens.end_col[token]), strict=True):
             column.append(value)
+    nobody_asked = bool(answers.tallies[DEFINITION].skipped)
     fixture = int(Role.FIXTURE)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
     for token, symbol in enumerate(tokens.symbol):
@@ -249,6 +264,8 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
             rows = _meanings(token, syntax, answers, targets, surroundings, member_of)
             if rows[0][1] < 0 and rows[0][2] < 0:
                 unresolved.add(token)
+                if nobody_asked:  # coverage says so of the whole document
+                    continue
         for evidence, own_symbol, target in rows:
             lines.append(tokens.line[token])
             cols.append(tokens.col[token])
@@ -340,6 +357,86 @@ def _add_supertypes(
             column.append(value)
 
 
+def _add_owners(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets) -> None:
+    columns = facts.tables["owners"]
+    for symbol, token in syntax.owners:
+        own = syntax.tokens.symbol[token]
+        rows = [(symbol, -1, own)] if own >= 0 else [(symbol, targets.number(place), -1) for place in answers.definitions.get(token, ())]
+        for row in rows:
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
+
+
+def adopt_symbols(syntax: Syntax, symbols: Sequence[DocumentSymbol]) -> None:
+    """The server's outline becomes the document's symbols, where the text alone shows none; tokens then know their enclosing symbol."""
+    stack = [(item, 0) for item in reversed(symbols)]
+    while stack:
+        item, container = stack.pop()
+        where = item.range or (item.location.range if item.location else None)
+        selection = item.selectionRange or where
+        if where is None or selection is None:
+            continue
+        kind = SymbolKind(item.kind) if item.kind in _KINDS else SymbolKind.VARIABLE
+        syntax.symbols.append(
+            Definition(
+                name=item.name, kind=kind, container=container, span=_span(where), selection=_span(selection), flags=SymbolFlag.EXPORTED
+            )
+        )
+        stack += [(child, len(syntax.symbols) - 1) for child in reversed(item.children or ())]
+    at = {(symbol.selection.line, symbol.selection.col): ordinal for ordinal, symbol in enumerate(syntax.symbols) if ordinal}
+    holders = [ordinal for ordinal, symbol in enumerate(syntax.symbols) if ordinal and symbol.kind in _HOLDERS]
+    tokens = syntax.tokens
+    for token, name in enumerate(tokens.name):
+        place = (tokens.line[token], tokens.col[token])
+        ordinal = at.get(place, -1)
+        if ordinal >= 0 and syntax.symbols[ordinal].name == name:
+            tokens.symbol[token], tokens.ask[token] = ordinal, False
+            tokens.roles[token] = int(Role.DEFINITION)
+        for holder in holders:  # outline order: the innermost comes last
+            span = syntax.symbols[holder].span
+            if (span.line, span.col) <= place < (span.end_line, span.end_col) and holder != ordinal:
+                tokens.enclosing[token] = holder
+
+
+def _span(where: Range) -> Span:
+    return Span(where.start.line, where.start.character, where.end.line, where.end.character)
+
+
+def _discover(syntax: Syntax, answers: Answers, path: str) -> None:
+    """An identifier that the server says is its own definition, and that the text did not show to be one, is a symbol."""
+    tokens = syntax.tokens
+    named = {place[0] for found in answers.definitions.values() for place in found}
+    own = {uri for uri in named if uri_to_path(uri) == path}  # servers write one path in several ways
+    declared = {token for _, token in syntax.members}
+    for token, found in answers.definitions.items():
+        if tokens.symbol[token] >= 0 or token in declared or tokens.same_as[token] >= 0:
+            continue
+        if tokens.roles[token] & Role.CALL:  # clangd invents a declaration where an unknown function is called
+            continue
+        line, col, end_col = tokens.line[token], tokens.col[token], tokens.end_col[token]
+        if not any(place[0] in own and place[3] == line and place[4] == end_col for place in found):
+            continue
+        if tokens.roles[token] & Role.IMPORT:  # the server did not get beyond the import itself
+            answers.definitions[token] = [place for place in found if place[0] not in own or place[3] != line or place[4] != end_col]
+            continue
+        container = tokens.enclosing[token]
+        span = Span(line, col, line, end_col)
+        is_field = bool(tokens.roles[token] & Role.KEYWORD)
+        is_local = not is_field and syntax.symbols[container].kind in CALLABLE_KINDS
+        syntax.symbols.append(
+            Definition(
+                name=tokens.name[token],
+                kind=SymbolKind.FIELD if is_field else SymbolKind.VARIABLE,
+                container=container,
+                span=span,
+                selection=span,
+                flags=SymbolFlag.LOCAL if is_local else SymbolFlag(0),
+            )
+        )
+        tokens.symbol[token] = len(syntax.symbols) - 1
+        tokens.roles[token] |= Role.DEFINITION
+
+
 def _portable_message(message: str, root: str) -> str:
     """The first paragraph, without the workspace's own path: what follows lists search paths of this machine."""
     return message.split("\n\n", 1)[0].replace(root, ".")
@@ -381,6 +478,8 @@ def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str
         tally = answers.tallies[method]
         if tally.unsupported:
             status = CoverageStatus.UNSUPPORTED
+        elif tally.skipped and not tally.failed:
+            status = CoverageStatus.SKIPPED
         elif tally.failed and method != SYNTAX:
             status = CoverageStatus.LOST
             statuses.append(status)
@@ -389,13 +488,13 @@ def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str
         else:
             status = CoverageStatus.DONE if tally.answered else CoverageStatus.EMPTY
             statuses.append(status)
-        row = (method, str(status), tally.failed, tally.asked, tally.answered)
+        row = (method, str(status), tally.failed or tally.skipped, tally.asked, tally.answered)
         for column, value in zip(facts.tables["coverage"], row, strict=True):
             column.append(value)
     asked = [answers.tallies[method] for method in METHODS[1:] if not answers.tallies[method].unsupported]
     if any(tally.failed for tally in asked):
         return "lost" if all(tally.failed or not tally.answered for tally in asked) else "partial"
-    return "ok"
+    return "partial" if any(tally.skipped for tally in asked) else "ok"
 
 
 def sample(path: str, tokens: Tokens, share: float) -> list[int]:

@@ -14,31 +14,39 @@ Position = tuple[int, int, int, int]
 
 
 class Setup(msgspec.Struct, kw_only=True):
-    """What holds for all units of a run. Paths are absolute."""
+    """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first."""
 
     root: str
+    folders: list[str]
+    server: str
+    languages: list[str]
     command: list[str]
     environment: dict[str, str]
     initialize_params: str
     settings: dict[str, Any]
-    open: Literal["none", "each"]
+    open: Literal["none", "each", "several"]
     window: int
     one_thread: bool
     timeout_s: float
     memory_bytes: int
+    ready: Literal["initialized", "progress", "notification"]
+    ready_title: str
+    ready_method: str
+    ready_value: dict[str, Any]
+    hierarchy: Literal["item", "every_item", "prepare", "none"]
     diagnostics: Literal["pull", "publish", "none"]
     hover: bool
     lacks: list[str]
     quirks: list[str]
     cross_check: float
-    package: tuple[str, str, str]
     log_file: str
 
 
 class Job(msgspec.Struct, kw_only=True, tag=True):
-    """Crawl a unit."""
+    """Crawl a unit with the server of setup number `setup`."""
 
     unit: Unit
+    setup: int
 
 
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
@@ -49,8 +57,9 @@ class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
 
 
 class Hello(msgspec.Struct, kw_only=True, tag=True):
-    """The server is up."""
+    """The server of setup number `setup` is up."""
 
+    setup: int
     server_name: str
     server_version: str
     capabilities: dict[str, Any]
@@ -84,6 +93,7 @@ class Done(msgspec.Struct, kw_only=True, tag=True):
     disagreements: list[str]
     externals: dict[str, list[Position]]
     elapsed_ms: int
+    problem: str = ""  # why no server could be started for it
 
 
 class Failed(msgspec.Struct, kw_only=True, tag=True):

@@ -10,8 +10,8 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import msgspec
 from indexer import vcs
 from indexer.config import Config
 from indexer.model import Skipped, SkipReason
-from indexer.servers.registry import language_of
+from indexer.servers.registry import language_of, languages_present
 from indexer.text import blob_digest
 
 UNIT_BYTES_MOST = 1_200_000
@@ -42,7 +42,10 @@ _BINARY_PROBE_BYTES = 8_000  # as git does
 
 
 class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """A file to crawl. `digest` is git's blob name of its content; `module` its dotted name."""
+    """A file to crawl. `path` is relative to the root; `digest` is git's blob name of its content; `module` its dotted name.
+
+    `package` is manager, name and version as its monikers carry them, `place` its path in there.
+    """
 
     path: str
     language: str
@@ -50,6 +53,8 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int
     module: str = ""
     is_test: bool = False
+    package: tuple[str, str, str] = ("", "", "")
+    place: str = ""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,9 +88,10 @@ class Survey:
     """Modification time (ns) of every folder that holds a file of the repository: a new or deleted file changes it."""
 
 
-def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Sequence[str]) -> Survey:
-    """Reads the tree once. Files of no known language are not documents and not skips: nobody asked for them."""
-    candidates = [(path, language) for path in paths if (language := language_of(path)) in languages]
+def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str]) -> Survey:
+    """Reads the tree once. Files of no language in `languages` are not documents and not skips: nobody asked for them."""
+    present = languages_present(paths)
+    candidates = [(path, language) for path in paths if (language := language_of(path, present)) in languages]
     marked = vcs.attributes(root, [path for path, _ in candidates]) if (root / ".gitattributes").exists() else {}
     documents: list[PlannedDocument] = []
     stamps: dict[str, FileStamp] = {}
@@ -95,7 +101,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Seque
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             skipped.append(Skipped(path=shown, reason=SkipReason.NAME_NOT_UTF8, language=language))
             continue
-        reason = _excluded(path, config) or (SkipReason(marked[path]) if path in marked else None)
+        reason = _excluded(path, (*config.exclude, *config.of_language(language).exclude)) or (
+            SkipReason(marked[path]) if path in marked else None
+        )
         content = b""
         if reason is None:
             content, stamp, reason = _read(root, path, config.max_file_bytes)
@@ -122,8 +130,8 @@ def _stamp_folders(root: Path, paths: Sequence[str]) -> dict[str, int]:
     return stamps
 
 
-def _excluded(path: str, config: Config) -> SkipReason | None:
-    for pattern in config.exclude:
+def _excluded(path: str, patterns: Sequence[str]) -> SkipReason | None:
+    for pattern in patterns:
         bare = pattern.rstrip("/")
         if fnmatch(path, pattern) or path.startswith(f"{bare}/") or fnmatch(path, f"{bare}/*"):
             return SkipReason.EXCLUDED
@@ -169,6 +177,28 @@ def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | Non
     return content, stamp, None
 
 
+def of_folder(found: Survey, prefix: str) -> Survey:
+    """The same with paths that lead there from the root."""
+    if not prefix:
+        return found
+    return Survey(
+        documents=[msgspec.structs.replace(document, path=prefix + document.path) for document in found.documents],
+        stamps={prefix + path: stamp for path, stamp in found.stamps.items()},
+        skipped=[replace(item, path=prefix + item.path) for item in found.skipped],
+        folders={(prefix + folder).rstrip("/"): mtime_ns for folder, mtime_ns in found.folders.items()},
+    )
+
+
+def together(surveys: Sequence[Survey]) -> Survey:
+    """One survey of several folders."""
+    return Survey(
+        documents=[document for found in surveys for document in found.documents],
+        stamps={path: stamp for found in surveys for path, stamp in found.stamps.items()},
+        skipped=[item for found in surveys for item in found.skipped],
+        folders={folder: mtime_ns for found in surveys for folder, mtime_ns in found.folders.items()},
+    )
+
+
 def recipe_digest(documents: Sequence[PlannedDocument], ingredients: Sequence[str]) -> str:
     """Digest of the whole crawl's input: every document's identity and content, and `ingredients` (server, versions).
 
@@ -182,11 +212,17 @@ def recipe_digest(documents: Sequence[PlannedDocument], ingredients: Sequence[st
     return digest.hexdigest()
 
 
-def cut(documents: Sequence[PlannedDocument], tree_digest: str) -> list[Unit]:
+def cut(documents: Sequence[PlannedDocument], tree_digest: str, *, prefix: str = "", whole: bool = False) -> list[Unit]:
     """Units of neighbouring documents, the large ones first; they depend on the tree alone, not on who crawls them.
 
     Neighbours import each other, and the server then has them at hand.
+
+    Args:
+        prefix: what the units' names begin with.
+        whole: one unit, for a server that must see all of a project anyway.
     """
+    if whole:
+        return [_unit(f"{prefix}{0:05d}", list(documents), tree_digest)] if documents else []
     units: list[Unit] = []
     batch: list[PlannedDocument] = []
     left = sum(document.size_bytes for document in documents)
@@ -198,17 +234,17 @@ def cut(documents: Sequence[PlannedDocument], tree_digest: str) -> list[Unit]:
     size, goal = 0, share(left)
     for document in documents:
         if batch and size + document.size_bytes > goal:
-            units.append(_unit(len(units), batch, tree_digest))
+            units.append(_unit(f"{prefix}{len(units):05d}", batch, tree_digest))
             left -= size
             batch, size, goal = [], 0, share(left)
         batch.append(document)
         size += document.size_bytes
     if batch:
-        units.append(_unit(len(units), batch, tree_digest))
+        units.append(_unit(f"{prefix}{len(units):05d}", batch, tree_digest))
     return units
 
 
-def _unit(number: int, documents: list[PlannedDocument], tree_digest: str) -> Unit:
+def _unit(name: str, documents: list[PlannedDocument], tree_digest: str) -> Unit:
     text = "\n".join([tree_digest, *(f"{document.path} {document.digest}" for document in documents)])
     fingerprint = hashlib.sha256(text.encode()).hexdigest()[:32]
-    return Unit(name=f"{number:05d}", fingerprint=fingerprint, documents=documents)
+    return Unit(name=name, fingerprint=fingerprint, documents=documents)

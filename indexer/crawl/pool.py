@@ -11,6 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,6 +23,15 @@ from indexer.store.facts import DocumentFacts
 from indexer.store.shard import write_shard
 
 log = logging.getLogger(__name__)
+
+
+class Task(NamedTuple):
+    """A unit, the number of the setup of its server, and the shard to write."""
+
+    unit: Unit
+    setup: int
+    shard: Path
+
 
 _WORKER_END_S = 5
 _report_decoder = msgspec.msgpack.Decoder(Report)
@@ -41,10 +51,10 @@ class Worker:
         self.input = self.process.stdin
         self.output = self.process.stdout
         self.buffer = bytearray()
-        self.busy: tuple[Unit, Path] | None = None
+        self.busy: Task | None = None
         self.facts: list[DocumentFacts] = []
 
-    def send(self, message: msgspec.Struct) -> bool:
+    def send(self, message: msgspec.Struct | list[Setup]) -> bool:
         try:
             self.input.write(msgspec.json.encode(message) + b"\n")
             self.input.flush()
@@ -91,7 +101,7 @@ class Pool:
     def __init__(self, size: int) -> None:
         self.size = size
         self.workers: list[Worker] = []
-        self._setup: Setup | None = None
+        self._setups: list[Setup] = []
         self._numbers = 0
 
     def spawn(self) -> None:
@@ -102,18 +112,18 @@ class Pool:
         worker = Worker(self._numbers)
         self._numbers += 1
         self.workers.append(worker)
-        if self._setup is not None:
-            worker.send(self._setup)
+        if self._setups:
+            worker.send(self._setups)
         return worker
 
-    def setup(self, setup: Setup) -> None:
-        self._setup = setup
+    def setup(self, setups: list[Setup]) -> None:
+        self._setups = setups
         for worker in self.workers:
-            worker.send(setup)
+            worker.send(setups)
 
     def crawl(
         self,
-        todo: Sequence[tuple[Unit, Path]],
+        todo: Sequence[Task],
         on_report: Callable[[Report, Path | None], None],
         on_lost: Callable[[Unit, Path, LossReason], None],
     ) -> None:
@@ -130,7 +140,7 @@ class Pool:
             job = queue.popleft() if queue else None
             worker.busy = job
             if job is not None:
-                worker.send(Job(unit=job[0]))
+                worker.send(Job(unit=job.unit, setup=job.setup))
 
         for worker in self.workers:
             hand_out(worker)
@@ -150,7 +160,7 @@ class Pool:
                     if isinstance(report, Facts):
                         worker.facts = report.documents
                         continue
-                    shard = worker.busy[1] if worker.busy else None
+                    shard = worker.busy.shard if worker.busy else None
                     if isinstance(report, Done):
                         facts, worker.facts = worker.facts, []
                         hand_out(worker)  # before the shard is written, so that the worker does not wait for us
@@ -167,7 +177,7 @@ class Pool:
         self,
         worker: Worker,
         crashed: Counter[str],
-        queue: deque[tuple[Unit, Path]],
+        queue: deque[Task],
         on_lost: Callable[[Unit, Path, LossReason], None],
         failures: list[Failed],
     ) -> None:
@@ -176,7 +186,7 @@ class Pool:
         worker.kill()
         self.workers.remove(worker)
         said_why = bool(failures)
-        log.error("worker ended: number=%d status=%s unit=%s", worker.number, worker.process.returncode, job[0].name if job else None)
+        log.error("worker ended: number=%d status=%s unit=%s", worker.number, worker.process.returncode, job.unit.name if job else None)
         if said_why:
             if job is not None:
                 queue.append(job)
@@ -184,12 +194,11 @@ class Pool:
                 raise _error_of(failures[-1])
             return
         if job is not None:
-            unit, shard = job
-            crashed[unit.name] += 1
-            if crashed[unit.name] < 2:
+            crashed[job.unit.name] += 1
+            if crashed[job.unit.name] < 2:
                 queue.append(job)
             else:
-                on_lost(unit, shard, LossReason.WORKER_CRASHED)
+                on_lost(job.unit, job.shard, LossReason.WORKER_CRASHED)
         self._new_worker()
 
     def _readable(self) -> list[Worker]:

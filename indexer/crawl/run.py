@@ -11,31 +11,34 @@ import hashlib
 import json
 import logging
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.metadata import distributions
 from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
 
-from indexer import logs, python_project, vcs
-from indexer.config import Config
+from indexer import logs, vcs
+from indexer.config import Config, overlay
 from indexer.crawl import harvest
+from indexer.crawl.companions import compile_commands, go_work
+from indexer.crawl.groups import Group, group
 from indexer.crawl.messages import Done, ExternalJob, Hello, Position, Progress, Report, Setup
-from indexer.crawl.plan import Survey, Unit, cut, recipe_digest, survey
-from indexer.crawl.pool import Pool
+from indexer.crawl.plan import Survey, Unit, cut, of_folder, recipe_digest, survey, together
+from indexer.crawl.pool import Pool, Task
 from indexer.errors import ServerError, UsageError
 from indexer.model import CoverageStatus, LossReason
-from indexer.servers.registry import FoundServer, fill, find_server, load_table
+from indexer.servers.registry import fill, fill_words, load_table
 from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
 from indexer.store.shard import write_shard
+from indexer.workspace import find_folders
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +47,9 @@ _MEMORY_SHARES = 4
 """A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
 _EXTERNALS_PER_JOB = 8
 _MERGE_MEMORY_MB = 600
+_PARENT_MEMORY_MB = 250
+_WORKER_MEMORY_MB = 70
+_LEAST_SERVER_MEMORY_MB = 250
 
 
 class Watcher(Protocol):
@@ -72,6 +78,7 @@ class _Totals:
     checked: int = 0
     disagreed: int = 0
     disagreements: list[str] = field(default_factory=list[str])
+    problems: list[str] = field(default_factory=list[str])
     lost: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     externals: dict[str, set[Position]] = field(default_factory=dict[str, "set[Position]"])
     reused: int = 0
@@ -82,6 +89,7 @@ class _Totals:
         self.checked += done.checked
         self.disagreed += done.disagreed
         self.disagreements += done.disagreements
+        self.problems += [done.problem] if done.problem else []
         self.lost += done.lost
         for path, places in done.externals.items():
             self.externals.setdefault(path, set()).update(places)
@@ -112,73 +120,73 @@ class _Run:
         self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
         self.environment = environment
         self.totals = _Totals()
-        self.server_info: Hello | None = None
+        self.server_info: dict[int, Hello] = {}  # by number of the setup
+        self.folders = find_folders(home.root, config.folders)
 
     def go(self) -> Crawl:
-        root, config = self.home.root, self.config
+        config, folders = self.config, self.folders
         begun = datetime.now(UTC)
-        paths = vcs.list_files(root)
-        plan = survey(root, paths, config, languages=list(load_table().language))
-        server = find_server(config.server or load_table().language["python"].servers[0])
-        project = python_project.find_project(
-            root,
-            paths,
-            python=config.python,
-            source_roots=config.source_roots,
-            environment=self.environment,
-            own_prefix=sys.prefix,
-            base_prefix=sys.base_prefix,
-        )
-        modules = python_project.module_names(root, project.source_roots, [document.path for document in plan.documents])
-        documents = [
-            msgspec.structs.replace(
-                document,
-                module=modules[document.path],
-                is_test=python_project.is_test(document.path, more=config.tests, fewer=config.not_tests),
-            )
-            for document in plan.documents
-        ]
+        paths, plan = self._look()
+        grouping = group(folders, paths, plan.documents, config, self.environment)
+        for language, problem in grouping.missing.items():
+            files = sum(item.language == language for item in plan.documents)
+            self.watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
+        groups = grouping.groups
+        documents = [document for item in groups for document in item.documents]
+        plan = replace(plan, documents=documents, skipped=sorted([*plan.skipped, *grouping.skipped], key=lambda item: item.path))
         recipe = recipe_digest(
-            documents, [*self._ingredients(server, project), f"skipped {[(item.path, str(item.reason)) for item in plan.skipped]}"]
+            documents, [*self._ingredients(groups), f"skipped {[(item.path, str(item.reason)) for item in plan.skipped]}"]
         )
-        checkout = vcs.checkout(root)
-        surroundings: list[object] = [checkout.commit, checkout.dirty, _digest_of(plan.stamps), _digest_of(plan.folders)]
+        checkouts = [vcs.checkout(folder.path) for folder in folders]
+        commits: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
+        surroundings: list[object] = [*commits, _digest_of(plan.stamps), _digest_of(plan.folders)]
         current = self._unchanged(recipe, surroundings)
         if current is not None and not self.full:
             return Crawl(
-                root=root,
+                root=self.home.root,
                 generation=current,
                 manifest=read_manifest(current),
                 up_to_date=True,
                 elapsed_s=time.monotonic() - self.started,
             )
-        units = cut(documents, recipe)
-        folder = self.home.shards / recipe[:16]
+        shard_folder = self.home.shards / recipe[:16]
+        tasks = _tasks(groups, recipe, shard_folder)
         self.watcher.phase("crawl", len(documents))
-        log.info("crawl begins: documents=%d units=%d server=%s version=%s", len(documents), len(units), server.spec.name, server.version)
-        shards = self._crawl_units(units, folder, server, project)
+        log.info("crawl begins: documents=%d units=%d servers=%s", len(documents), len(tasks), _names(groups))
+        shards = self._crawl_units(tasks, shard_folder, groups)
         self.watcher.phase("merge", 0)
-        manifest, built, number = self._merge(shards, plan, server, project, recipe, checkout, begun)
+        manifest, built, number = self._merge(shards, plan, groups, recipe, checkouts, begun)
         manifest["surroundings"] = surroundings
+        manifest["missing_servers"] = grouping.missing
         generation = self.home.publish(built, number, json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n")
-        self.home.clean(keep_shards=folder.name)
+        self.home.clean(keep_shards=shard_folder.name)
         elapsed_s = time.monotonic() - self.started
         self._record(manifest, elapsed_s)
-        return Crawl(root=root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
+        return Crawl(root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
+
+    def _look(self) -> tuple[list[str], Survey]:
+        """All files of the workspace, relative to the root, and what of them may be crawled."""
+        languages = {name for name, spec in load_table().language.items() if spec.crawl == "full"}
+        paths: list[str] = []
+        surveys: list[Survey] = []
+        for folder in self.folders:
+            listed = vcs.list_files(folder.path)
+            paths += [folder.prefix + path for path in listed]
+            surveys.append(of_folder(survey(folder.path, listed, self.config, languages=languages), folder.prefix))
+        return paths, together(surveys)
 
     # ---- what may be reused
 
-    def _ingredients(self, server: FoundServer, project: python_project.PythonProject) -> list[str]:
+    def _ingredients(self, groups: Sequence[Group]) -> list[str]:
         """All that the facts depend on beside the documents themselves."""
         config = self.config
-        roots = [os.path.relpath(folder, self.home.root) for folder in project.source_roots]
+        grammars = sorted(f"{name} {version}" for name, version in _versions("tree-sitter", "pygments").items())
         return [
             f"schema {SCHEMA_VERSION} content {CONTENT_VERSION} code {_code_digest()}",
-            f"server {server.fingerprint}",
-            f"grammar {distribution_version('tree-sitter-python')} pyarrow {distribution_version('pyarrow')}",
+            f"grammars {grammars} pyarrow {distribution_version('pyarrow')}",
             f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check}",
-            f"roots {roots}",
-            f"environment {python_project.environment_digest(project)}",
+            f"folders {[(folder.name, folder.prefix) for folder in self.folders]}",
+            *(part for item in groups for part in (f"server {item.server.fingerprint}", *item.ingredients)),
         ]
 
     def _unchanged(self, recipe: str, surroundings: list[object]) -> Path | None:
@@ -203,15 +211,14 @@ class _Run:
 
     # ---- crawling
 
-    def _crawl_units(self, units: Sequence[Unit], folder: Path, server: FoundServer, project: python_project.PythonProject) -> list[Path]:
+    def _crawl_units(self, tasks: Sequence[Task], folder: Path, groups: Sequence[Group]) -> list[Path]:
         shards: list[Path] = []
-        todo: list[tuple[Unit, Path]] = []
-        for unit in units:
-            shard = folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"
-            shards.append(shard)
-            done = self._finished(unit, shard)
+        todo: list[Task] = []
+        for task in tasks:
+            shards.append(task.shard)
+            done = self._finished(task.unit, task.shard)
             if done is None:
-                todo.append((unit, shard))
+                todo.append(task)
             else:
                 self.totals.add(done)
                 self.totals.reused += 1
@@ -219,58 +226,85 @@ class _Run:
         if not todo:
             count = 1
         else:
-            count = self.config.jobs or min(
-                _MAX_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            )
-        if not units:
+            count = self.config.jobs or min(_MAX_JOBS, _processors())
+        if not tasks:
             write_shard(folder / "empty.parquet", [])
             return [folder / "empty.parquet"]
-        server_record = folder / "server.json"
+        server_record = folder / "servers.json"
         if not todo and server_record.is_file():  # all was crawled before: nothing to ask of anybody
             externals = [shard for _, shard in self._external_jobs(folder)]
             if all(shard.is_file() for shard in externals):
-                self.server_info = msgspec.json.decode(server_record.read_bytes(), type=Hello)
+                self.server_info = {item.setup: item for item in msgspec.json.decode(server_record.read_bytes(), type=list[Hello])}
                 return [*shards, *externals]
+        if self.config.memory_mb:
+            count = max(1, min(count, (self.config.memory_mb - _PARENT_MEMORY_MB) // _LEAST_SERVER_MEMORY_MB))
+        todo.sort(key=lambda task: -task.unit.size_bytes if not groups[task.setup].server.spec.split else 0)  # whole projects first
         pool = Pool(max(1, min(count, len(todo) or 1)))
         try:
             pool.spawn()
-            pool.setup(self._setup(server, project, pool.size))
+            pool.setup([self._setup(item, pool.size) for item in groups])
             pool.crawl(todo, self._on_report, self._lost_unit)
+            log.info("units done: elapsed_s=%.2f", time.monotonic() - self.started)
             externals = self._external_jobs(folder)
             read = pool.read_externals(externals, lambda report: self._on_report(report, None))
             for job, shard in externals:
                 if shard not in read:  # the names of what these files define are lost, and said so
                     self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
             shards += read
+            log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self.started, len(self.totals.externals))
         finally:
             pool.close()
-        if self.server_info is not None:
-            server_record.write_bytes(msgspec.json.encode(self.server_info))
+        log.info("workers ended: elapsed_s=%.2f", time.monotonic() - self.started)
+        if self.server_info:
+            server_record.write_bytes(msgspec.json.encode([self.server_info[number] for number in sorted(self.server_info)]))
         return shards
 
-    def _setup(self, server: FoundServer, project: python_project.PythonProject, jobs: int) -> Setup:
+    def _setup(self, item: Group, jobs: int) -> Setup:
         from indexer.lsp.protocol import initialize_params
 
-        spec, config = server.spec, self.config
-        values = project.placeholders()
-        manager, name, version = python_project.own_package(self.home.root)
+        spec, config, own = item.server.spec, self.config, item.settings
+        scratch, cache = self.home.folder("scratch"), self.home.folder("cache")
+        values = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(max(1, _processors() // jobs))}
+        environment = {**spec.environment, **own.environment}
+        if "c" in item.languages or "cpp" in item.languages:
+            made_of = compile_commands(self.home.root, item.documents, cache)
+            values["compile_commands"] = str(cache)
+            log.info("compilation database: %s", made_of)
+            if made_of.startswith("guessed"):
+                self.watcher.note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
+        if "go" in item.languages and (work := go_work(self.folders, cache)) is not None:
+            environment["GOWORK"] = str(work)
+        options, settings = overlay(spec.options, own.options), overlay(spec.settings, own.settings)
+        if own.memory_mb or config.server_memory_mb:
+            memory_mb = own.memory_mb or config.server_memory_mb
+        else:
+            memory_mb = spec.memory_mb * (max(1, _MEMORY_SHARES // jobs) if spec.split else 1)
+        if config.memory_mb:
+            memory_mb = min(memory_mb, max(_LEAST_SERVER_MEMORY_MB, (config.memory_mb - _PARENT_MEMORY_MB) // jobs) - _WORKER_MEMORY_MB)
         return Setup(
             root=str(self.home.root),
-            command=server.command,
-            environment=dict(spec.environment),
-            initialize_params=initialize_params([self.home.root], fill(spec.options, values)).decode(),
-            settings=fill(spec.settings, values),
+            folders=[str(folder.path) for folder in self.folders],
+            server=spec.name,
+            languages=item.languages,
+            command=fill_words(item.server.command, values),
+            environment={key: str(value) for key, value in fill(environment, values).items()},
+            initialize_params=initialize_params([folder.path for folder in self.folders], fill(options, values)).decode(),
+            settings=fill(settings, values),
             open=spec.open,
             window=spec.window,
             one_thread=spec.one_thread,
-            timeout_s=config.request_timeout_s or spec.timeout_s,
-            memory_bytes=(config.server_memory_mb or spec.memory_mb * max(1, _MEMORY_SHARES // jobs)) * 1_000_000,
+            timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
+            memory_bytes=memory_mb * 1_000_000,
+            ready=spec.ready,
+            ready_title=spec.ready_title,
+            ready_method=spec.ready_method,
+            ready_value=spec.ready_value,
+            hierarchy=spec.hierarchy,
             diagnostics=spec.diagnostics if config.diagnostics else "none",
             hover=config.hover,
             lacks=spec.lacks,
             quirks=spec.quirks,
             cross_check=config.cross_check,
-            package=(manager, name, version),
             log_file=str(self.home.log_file),
         )
 
@@ -278,8 +312,8 @@ class _Run:
         if isinstance(report, Progress):
             self.watcher.advance(report.documents, report.tokens)
         elif isinstance(report, Hello):
-            if self.server_info is None:
-                self.server_info = report
+            if report.setup not in self.server_info:
+                self.server_info[report.setup] = report
                 log.info("server started: name=%s version=%s", report.server_name, report.server_version)
                 for message in report.messages:
                     self.watcher.note(f"{report.server_name} says: {message}")
@@ -304,9 +338,9 @@ class _Run:
                     "is_test": document.is_test,
                     "status": "lost",
                     "error_lines": [],
-                    "package_manager": "",
-                    "package": "",
-                    "package_version": "",
+                    "package_manager": document.package[0],
+                    "package": document.package[1],
+                    "package_version": document.package[2],
                 }
             )
             for method in harvest.METHODS:
@@ -332,18 +366,14 @@ class _Run:
         self,
         shards: Sequence[Path],
         plan: Survey,
-        server: FoundServer,
-        project: python_project.PythonProject,
+        groups: Sequence[Group],
         recipe: str,
-        checkout: vcs.Checkout,
+        checkouts: Sequence[vcs.Checkout],
         begun: datetime,
     ) -> tuple[dict[str, Any], Path, int]:
         from indexer.store import merge
 
-        info = self.server_info or Hello(
-            server_name=server.spec.name, server_version=server.version, capabilities={}, position_encoding="utf-16", pid=0
-        )
-        totals = self.totals
+        totals, checkout = self.totals, checkouts[0]
         number = self.home.new_number()
         built = self.home.temporary()
         for leftover in (built, built.with_name(built.name + ".wal")):
@@ -364,27 +394,29 @@ class _Run:
             "cross_disagreed": totals.disagreed,
         }
         around = merge.Surroundings(
-            folder=self.home.root.name,
+            workspace=[
+                {"name": folder.name, "prefix": folder.prefix, "commit_sha": its.commit, "dirty": its.dirty}
+                for folder, its in zip(self.folders, checkouts, strict=True)
+            ],
             skipped=plan.skipped,
             stamps={path: (stamp.size_bytes, stamp.mtime_ns) for path, stamp in plan.stamps.items()},
             folders=plan.folders,
-            server={
-                "name": server.spec.name,
-                "version": info.server_version or server.version,
-                "language": "python",
-                "command": " ".join([Path(server.command[0]).name, *server.command[1:]]),
-                "fingerprint": server.fingerprint,
-                "position_encoding": info.position_encoding,
-                "capabilities": json.dumps(info.capabilities, sort_keys=True),
-            },
+            servers=[row for number, item in enumerate(groups) if item.server.command for row in self._server_rows(number, item)],
             run=run_row,
-            meta={"commit": checkout.commit, "dirty": str(checkout.dirty).lower(), "recipe": recipe, "generation": str(number)},
+            meta={
+                "suffixes": json.dumps(_suffixes(groups)),
+                "families": json.dumps(_families()),
+                "commit": checkout.commit,
+                "dirty": str(checkout.dirty).lower(),
+                "recipe": recipe,
+                "generation": str(number),
+            },
         )
         existing = [shard for shard in shards if shard.is_file()]
         if plan.documents and len({path for path, method, _ in totals.lost if method == harvest.DEFINITION}) == len(plan.documents):
-            raise ServerError(f"every document was lost ({totals.lost[0][2]}); nothing was published, see {self.home.log_file}")
-        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        counts = merge.build(built, existing, around, memory_mb=_MERGE_MEMORY_MB, threads=min(threads, 4))
+            why = totals.problems[0] if totals.problems else totals.lost[0][2]
+            raise ServerError(f"every document was lost ({why}); nothing was published, see {self.home.log_file}")
+        counts = merge.build(built, existing, around, memory_mb=_MERGE_MEMORY_MB, threads=min(_processors(), 4))
         lost = Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)
         manifest = {
             "schema_version": SCHEMA_VERSION,
@@ -397,24 +429,95 @@ class _Run:
             "is_git": checkout.is_git,
             "created": finished.isoformat(timespec="seconds"),
             "lspidx": distribution_version("lspidx"),
-            "servers": [{"name": server.spec.name, "version": info.server_version or server.version, "fingerprint": server.fingerprint}],
-            "environment": project.found_by,
+            "folders": [
+                {"name": folder.name, "prefix": folder.prefix, "commit": its.commit, "dirty": its.dirty}
+                for folder, its in zip(self.folders, checkouts, strict=True)
+            ],
+            "servers": [
+                {
+                    "name": item.server.spec.name,
+                    "version": self._version_of(number, item),
+                    "languages": item.languages,
+                    "fingerprint": item.server.fingerprint,
+                }
+                for number, item in enumerate(groups)
+                if item.server.command
+            ],
+            "environment": next((item.environment for item in groups if item.environment), ""),
             "counts": counts,
             "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),
             "lost": dict(lost),
             "cross_check": {"checked": totals.checked, "disagreed": totals.disagreed, "samples": sorted(totals.disagreements)[:20]},
             "requests": totals.asked,
             "server_restarts": totals.restarts,
-            "server_messages": info.messages,
+            "server_messages": [message for info in self.server_info.values() for message in info.messages],
             "shards": f"shards/{recipe[:16]}",
         }
         return manifest, built, number
+
+    def _version_of(self, number: int, item: Group) -> str:
+        info = self.server_info.get(number)
+        return (info.server_version if info else "") or item.server.version
+
+    def _server_rows(self, number: int, item: Group) -> list[dict[str, str]]:
+        """One row for each language that the server was asked about."""
+        info, server = self.server_info.get(number), item.server
+        return [
+            {
+                "name": server.spec.name,
+                "version": self._version_of(number, item),
+                "language": language,
+                "command": " ".join([Path(server.command[0]).name, *server.spec.command[1:]]),
+                "fingerprint": server.fingerprint,
+                "position_encoding": info.position_encoding if info else "utf-16",
+                "capabilities": json.dumps(info.capabilities if info else {}, sort_keys=True),
+            }
+            for language in item.languages
+        ]
 
     def _record(self, manifest: Mapping[str, Any], elapsed_s: float) -> None:
         entry = {"elapsed_s": round(elapsed_s, 3), "reused_units": self.totals.reused, **manifest}
         with self.home.run_record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tasks(groups: Sequence[Group], recipe: str, folder: Path) -> list[Task]:
+    """The units of all groups, each with its shard. Python's are numbered only, the others carry their server's name."""
+    tasks: list[Task] = []
+    for number, item in enumerate(groups):
+        spec = item.server.spec
+        prefix = "" if "python" in spec.languages else f"{spec.name}-"
+        for unit in cut(item.documents, recipe, prefix=prefix, whole=not spec.split):
+            tasks.append(Task(unit, number, folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"))
+    return tasks
+
+
+def _names(groups: Sequence[Group]) -> str:
+    return ", ".join(f"{item.server.spec.name} {item.server.version}" for item in groups)
+
+
+def _suffixes(groups: Sequence[Group]) -> list[str]:
+    """Endings of file names that belong to what was crawled: a new file with one of them makes an index old."""
+    table = load_table()
+    languages = {language for item in groups for language in item.languages}
+    return sorted(
+        {ending for language in languages for ending in (*table.language[language].extensions, *table.language[language].filenames)}
+    )
+
+
+def _families() -> list[tuple[str, ...]]:
+    """Languages that one server serves together: what is written in one may be used in the other."""
+    return sorted({tuple(sorted(spec.languages)) for spec in load_table().server.values() if len(spec.languages) > 1})
+
+
+def _versions(*names: str) -> dict[str, str]:
+    """Versions of the installed distributions that are called so, or begin so."""
+    return {item.name.lower(): item.version for item in distributions() if item.name and item.name.lower().startswith(names)}
 
 
 def _digest_of(stamps: Mapping[str, object]) -> str:

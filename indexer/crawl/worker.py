@@ -22,21 +22,25 @@ from typing import Any
 import msgspec
 
 from indexer import logs
+from indexer import syntax as syntaxes
 from indexer.crawl import harvest
-from indexer.crawl.document import Document, path_to_uri, uri_to_path
+from indexer.crawl.document import Document
 from indexer.crawl.externals import read_external
 from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Report, Setup
-from indexer.crawl.plan import Unit
+from indexer.crawl.plan import PlannedDocument, Unit
+from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client
 from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
-from indexer.model import LossReason, Role, SymbolFlag
-from indexer.python_project import Externals
+from indexer.lsp.uri import path_to_uri, uri_to_path
+from indexer.model import TYPE_KINDS, LossReason, Role, SkipReason, SymbolFlag
+from indexer.packages import Externals
 from indexer.servers import quirks
+from indexer.servers.registry import language_id
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import python as python_syntax
-from indexer.syntax.model import BUILTIN
+from indexer.syntax.model import BUILTIN, Syntax
 from indexer.text import blob_digest
 
 log = logging.getLogger("indexer.crawl.worker")  # this module runs as __main__
@@ -50,12 +54,18 @@ _ROUND = 2_000  # questions; many times the window, so that a round's answers ar
 _POSITION = b',"position":{"line":%d,"character":%d}}'
 _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
+_PROBE_DOCUMENTS = 200
+_SIGNAL_BEGINS_S = 10.0
+_PASSING = frozenset({-32800, -32801, -32802})
+"""Request cancelled, content modified, server cancelled: the server changed its mind about the world; it is asked once more."""
 
 
 _Question = tuple[Document, str, bytes, int]
 """Document, method, parameters as JSON, ordinal of the token or symbol that it is about (below 0: a cross-check's token)."""
 
 _job_decoder = msgspec.json.Decoder(Job | ExternalJob)
+_FOREIGN = ("site-packages/", "dist-packages/", "node_modules/", "/pkg/mod/")
+"""Parts of paths that lie in a workspace folder and are none of its files."""
 
 
 class Crawler:
@@ -76,14 +86,19 @@ class Crawler:
         self.checked = 0
         self.disagreements: list[str] = []
         self.disagreed = 0
-        self._pending: dict[int, tuple[Document, str, int]] = {}
-        self._opened: Document | None = None
+        self._pending: dict[int, _Question] = {}
         self._used = False
         self._server_messages: list[str] = []
         self._progress = Progress(documents=0, tokens=0)
         self._next_report = 0.0
         self.root = setup.root
-        self._root_prefix = setup.root.rstrip("/") + "/"
+        self.has_server = bool(setup.command)
+        self.unusable = ""  # why no server could ever be started
+        self._ever_started = False
+        self._readiness: Readiness | None = None
+        self._unit_documents: list[PlannedDocument] = []
+        self._by_uri: dict[str, Document] = {}
+        self._prefixes = [(folder.rstrip("/") + "/", os.path.relpath(folder, setup.root)) for folder in setup.folders]
 
     # ---- the server
 
@@ -99,10 +114,15 @@ class Crawler:
             one_thread=setup.one_thread,
         )
         self.client = client
+        self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value)
+        self._notified(list(client.notifications))
         for _ in range(3):  # late registrations (pull diagnostics, say) come right after `initialized`
             self._notified(client.poll(0.02))
-        self._notified(list(client.notifications))
-        self.builtins = self._ask_builtins(client)  # of every server, so that all have seen the same before a unit
+        if "python" in setup.languages:
+            self.builtins = self._ask_builtins(client)  # of every server, so that all have seen the same before a unit
+        else:
+            self._await_ready(client)
+        self._ever_started = True
         return client
 
     def _ask_builtins(self, client: Client) -> dict[str, list[harvest.Place]]:
@@ -138,6 +158,72 @@ class Crawler:
         client.session.notify(b"textDocument/didClose", msgspec.json.encode({"textDocument": {"uri": uri}}))
         return {name: where for name, where in found.items() if where}
 
+    def _await_ready(self, client: Client) -> None:
+        """Waits for the server's own signal, then for the answer to a question whose answer must be there.
+
+        Raises:
+            ServerTimeout: it does not come within the server's `timeout_s`.
+        """
+        readiness = self._readiness
+        assert readiness is not None
+        started = time.monotonic()
+        deadline = started + self.setup.timeout_s
+        document, tokens = self._probe()
+        if document is not None and self.setup.open != "none":
+            self._open(client, document)
+        while not readiness.ready:
+            now = time.monotonic()
+            if not readiness.begun and now > started + _SIGNAL_BEGINS_S:
+                log.info("no sign of life from the server, the probe decides: seconds=%g", _SIGNAL_BEGINS_S)
+                break
+            if now > deadline:
+                raise ServerTimeout(f"not ready after {self.setup.timeout_s:g} s, by its own signal")
+            self._notified(client.poll(0.2))
+        attempts = 0
+        while document is not None and not self._probe_succeeds(client, document, tokens):
+            attempts += 1
+            if time.monotonic() > deadline:
+                raise ServerTimeout(f"not ready after {self.setup.timeout_s:g} s: knows nothing of {document.planned.path}")
+            self._notified(client.poll(min(2.0, 0.05 * 2**attempts)))
+        if document is not None and self.setup.open != "none":
+            self._by_uri.pop(document.path, None)
+            client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
+        log.info("server ready: seconds=%.2f attempts=%d probed=%s", time.monotonic() - started, attempts, document is not None)
+
+    def _probe(self) -> tuple[Document | None, list[int]]:
+        """A document of the unit and tokens in it that the server must be able to place; None where no document has such."""
+        for planned in self._unit_documents[:_PROBE_DOCUMENTS]:
+            document = Document(planned, self.setup.root)
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                document.source = Path(document.path).read_bytes()
+                document.source.decode("utf-8")
+                document.syntax = self._parse(document, document.source)
+                tokens = probe_candidates(document.syntax)
+                if tokens:
+                    return document, tokens
+        return None, []
+
+    def _probe_succeeds(self, client: Client, document: Document, tokens: list[int]) -> bool:
+        syntax = document.syntax
+        assert syntax is not None
+        if not client.session.supports("definitionProvider") and not client.session.supports(harvest.DEFINITION):
+            return True  # there is nothing to wait for
+        places = syntax.tokens
+        params = b'{"textDocument":{"uri":%b}' % document.uri_json
+        asked = {
+            client.session.request(harvest.DEFINITION.encode(), params + _POSITION % (places.line[token], places.col[token]))
+            for token in tokens
+        }
+        knows = False
+        while asked:
+            for event in client.wait():
+                if isinstance(event, Answer):
+                    asked.discard(event.id)
+                    knows = knows or (event.error is None and bool(decode.targets(event.result)))
+                else:
+                    self._notified([event])
+        return knows
+
     def package_of(self, uri: str, up: int) -> str:
         """URI of the package `up` levels above a module's file, or empty where it has none (a namespace package)."""
         known = self._packages.get((uri, up))
@@ -161,10 +247,14 @@ class Crawler:
             self.client.close(polite=polite)
             self.client = None
 
-    def hello(self) -> Hello:
-        client = self.client or self.start()
+    def hello(self, number: int) -> Hello | None:
+        """What the server says of itself; None where none is running."""
+        client = self.client
+        if client is None:
+            return None
         session = client.session
         return Hello(
+            setup=number,
             server_name=session.server_name,
             server_version=session.server_version,
             capabilities={**session.capabilities, **dict.fromkeys(sorted(session.registered), True)},
@@ -177,8 +267,10 @@ class Crawler:
         """The server, started if need be.
 
         Raises:
-            ServerError: it does not start, several times in a row.
+            ServerError: it does not start, several times in a row; one that never did is not tried again.
         """
+        if self.unusable:
+            raise ServerError(self.unusable)
         failure: ServerError | None = None
         for _ in range(_MAX_STARTS_IN_A_ROW):
             if self.client is not None:
@@ -188,7 +280,13 @@ class Crawler:
             except (ServerCrashed, ServerTimeout, ServerProtocolError) as error:
                 failure = error
                 log.warning("server start failed: %s", error)
+                self.stop(polite=False)
+            except ServerError as error:  # it is not there at all
+                failure = error
+                break
         assert failure is not None
+        if not self._ever_started:
+            self.unusable = str(failure)
         raise failure
 
     # ---- one unit
@@ -199,9 +297,12 @@ class Crawler:
         A used server is replaced first: what servers infer for circular definitions depends on what they were asked before, and a
         shard must depend on the tree and the unit alone (ADR 0006).
         """
+        if not self.has_server:
+            return self._read_only(unit)
         if self._used:
             self.stop(polite=False)
         self._used = True
+        self._unit_documents = unit.documents
         documents = [Document(planned, self.setup.root) for planned in unit.documents]
         facts: dict[str, DocumentFacts] = {}
         fresh = deque(documents)
@@ -250,6 +351,18 @@ class Crawler:
                 self.stop()
         return [facts[document.planned.path] for document in documents if document.planned.path in facts]
 
+    def _read_only(self, unit: Unit) -> list[DocumentFacts]:
+        """What the text says by itself, for a language that has no server here."""
+        facts: dict[str, DocumentFacts] = {}
+        for planned in unit.documents:
+            document = Document(planned, self.setup.root)
+            for method, tally in document.answers.tallies.items():
+                if method != harvest.SYNTAX:
+                    tally.skipped = SkipReason.NO_SERVER
+            self._read(document)
+            self._keep(document, facts)
+        return list(facts.values())
+
     def _agenda(self, client: Client, queue: deque[Document], active: list[Document], *, alone: bool) -> Iterator[_Question | None]:
         """All questions about the documents in `queue`, in an order that does not depend on when answers arrive.
 
@@ -268,7 +381,7 @@ class Crawler:
                 active.append(document)
                 for question in self._prepare(client, document):
                     yield document, *question
-                    document.answers.tallies[question[0]].asked += question[2] >= 0
+                    document.answers.tallies[harvest.TALLIED.get(question[0], question[0])].asked += question[2] >= 0
                     asked += 1
                 asked_now.append(document)
             second: list[Document] = []
@@ -295,8 +408,8 @@ class Crawler:
         for question in agenda:
             if question is None:
                 return True
-            document, method, params, ordinal = question
-            pending[request(method.encode(), params)] = (document, method, ordinal)
+            document, method, params, _ = question
+            pending[request(method.encode(), params)] = question
             document.open += 1
             self.asked += 1
             if len(pending) >= window:
@@ -305,31 +418,40 @@ class Crawler:
 
     def _prepare(self, client: Client, document: Document) -> Iterator[tuple[str, bytes, int]]:
         """Reads and parses the document, opens it where the server wants that, and says what to ask: nothing if it has changed."""
-        if document.syntax is None:
-            try:
-                document.source = Path(document.path).read_bytes()
-            except OSError:
-                document.source = b""
-            if blob_digest(document.source) != document.planned.digest:
-                document.syntax = python_syntax.parse(b"", document.planned.module)
-                for tally in document.answers.tallies.values():
-                    tally.failed = LossReason.CHANGED_DURING_CRAWL
-                return iter(())
-            document.syntax = python_syntax.parse(document.source, document.planned.module, is_test=document.planned.is_test)
-        if self.setup.open == "each":
-            text = msgspec.json.encode(
-                {
-                    "textDocument": {
-                        "uri": document.uri,
-                        "languageId": document.planned.language,
-                        "version": 1,
-                        "text": document.source.decode("utf-8"),
-                    }
-                }
-            )
-            client.session.notify(b"textDocument/didOpen", text)
-            self._opened = document
+        if document.syntax is None and not self._read(document):
+            return iter(())
+        if self.setup.open != "none":
+            self._open(client, document)
         return self._questions(client, document)
+
+    def _read(self, document: Document) -> bool:
+        """Reads and parses it; False where it is no longer what was planned, which all its methods then say."""
+        try:
+            document.source = Path(document.path).read_bytes()
+        except OSError:
+            document.source = b""
+        if blob_digest(document.source) != document.planned.digest:
+            document.syntax = self._parse(document, b"")
+            for tally in document.answers.tallies.values():
+                tally.failed = LossReason.CHANGED_DURING_CRAWL
+            return False
+        document.syntax = self._parse(document, document.source)
+        return True
+
+    def _parse(self, document: Document, source: bytes) -> Syntax:
+        planned = document.planned
+        return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test)
+
+    def _open(self, client: Client, document: Document) -> None:
+        planned = document.planned
+        text = {
+            "uri": document.uri,
+            "languageId": language_id(planned.path, planned.language),
+            "version": 1,
+            "text": document.source.decode("utf-8"),
+        }
+        client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": text}))
+        self._by_uri[document.path] = document
 
     def _questions(self, client: Client, document: Document) -> Iterator[tuple[str, bytes, int]]:
         """All that is asked about a document: (method, parameters as JSON, ordinal of a token or symbol)."""
@@ -363,18 +485,31 @@ class Crawler:
             for ordinal, symbol in enumerate(syntax.symbols):
                 if ordinal and SymbolFlag.LOCAL not in symbol.flags:
                     yield harvest.HOVER, text_document + _POSITION % (symbol.selection.line, symbol.selection.col), ordinal
-        if syntax.bases and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
-            for ordinal in sorted({owner for owner, _ in syntax.bases}):
+        if setup.hierarchy == "item" and syntax.bases:
+            typed = sorted({owner for owner, _ in syntax.bases})
+        elif setup.hierarchy == "every_item":
+            typed = [i for i, symbol in enumerate(syntax.symbols) if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags]
+        else:
+            typed = []
+        if typed and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
+            for ordinal in typed:
                 symbol = syntax.symbols[ordinal]
-                span, selection = symbol.span, symbol.selection
+                selection = _range(symbol.selection)  # gopls looks for an identifier where `range` begins
                 item = {
                     "name": symbol.name,
                     "kind": int(symbol.kind),
                     "uri": document.uri,
-                    "range": _range(span),
-                    "selectionRange": _range(selection),
+                    "range": selection,
+                    "selectionRange": selection,
                 }
                 yield harvest.SUPERTYPES, msgspec.json.encode({"item": item}), ordinal
+        elif setup.hierarchy == "prepare" and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
+            for ordinal, symbol in enumerate(syntax.symbols):
+                if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags:
+                    position = _POSITION % (symbol.selection.line, symbol.selection.col)
+                    yield harvest.PREPARE_TYPE_HIERARCHY, text_document + position, ordinal
+        elif setup.hierarchy == "none":
+            tallies[harvest.SUPERTYPES].unsupported = True
 
     def _take(self, events: list[Answer | Notification]) -> None:
         pending = self._pending
@@ -385,13 +520,16 @@ class Crawler:
             entry = pending.pop(event.id, None)
             if entry is None:
                 raise ServerProtocolError(f"answered request {event.id} twice")
-            document, method, ordinal = entry
+            document, method, params, ordinal = entry
             document.open -= 1
-            self._answered(document, method, ordinal, event)
+            if event.error is not None and event.error.code in _PASSING and document.may_repeat(method, ordinal):
+                document.follow_ups.append((method, params, ordinal))
+            else:
+                self._answered(document, method, ordinal, event)
 
     def _answered(self, document: Document, method: str, ordinal: int, event: Answer) -> None:
         answers = document.answers
-        tally = answers.tallies[method]
+        tally = answers.tallies[harvest.TALLIED.get(method, method)]
         if event.error is not None:
             tally.lost += 1
             if not tally.failed:
@@ -421,13 +559,17 @@ class Crawler:
             elif method == harvest.SUPERTYPES:
                 items = decode.type_hierarchy_items(event.result) or []
                 answers.supertypes[ordinal] = sorted(
-                    {
+                    set(answers.supertypes.get(ordinal, ()))
+                    | {
                         (item.uri, r.start.line, r.start.character, r.end.line, r.end.character)
                         for item in items
                         for r in (item.selectionRange,)
                     }
                 )
                 tally.answered += bool(items)
+            elif method == harvest.PREPARE_TYPE_HIERARCHY:
+                for item in decode.raw_items(event.result):
+                    document.follow_ups.append((harvest.SUPERTYPES, b'{"item":%b}' % item, ordinal))
             elif method == harvest.DOCUMENT_SYMBOL:
                 answers.symbols = decode.document_symbols(event.result) or []
                 tally.answered += bool(answers.symbols)
@@ -443,6 +585,8 @@ class Crawler:
         for event in events:
             if not isinstance(event, Notification):
                 continue
+            if self._readiness is not None and event.method != "textDocument/publishDiagnostics":
+                self._readiness.notified(event)
             if event.method == "window/showMessage":
                 message = decode.anything(event.params)
                 if not isinstance(message, dict):
@@ -456,14 +600,15 @@ class Crawler:
                     self._published(decode.published_diagnostics(event.params))
 
     def _published(self, published: decode.PublishedDiagnostics) -> None:
-        document = self._opened
-        if document is not None and uri_to_path(published.uri) == document.path:
+        document = self._by_uri.get(uri_to_path(published.uri))
+        if document is not None:
             document.answers.diagnostics = published.diagnostics
             document.published = True
 
     def _finish(self, document: Document, facts: dict[str, DocumentFacts]) -> None:
-        if self.setup.open == "each" and self.client is not None:
+        if self.setup.open != "none" and self.client is not None:
             self._await_diagnostics(document)
+            self._by_uri.pop(document.path, None)
             self.client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
         self._compare(document)
         self._keep(document, facts)
@@ -475,7 +620,7 @@ class Crawler:
             return
         deadline = time.monotonic() + _PUBLISH_WAIT_S
         while not document.published and time.monotonic() < deadline and self.client is not None:
-            self._notified(self.client.poll(0.1))
+            self._take(self.client.poll(0.1))
         tally.asked = 1
         if document.published:
             tally.answered = 1
@@ -487,7 +632,7 @@ class Crawler:
         if document.syntax is None:
             with contextlib.suppress(OSError):
                 document.source = Path(document.path).read_bytes()
-            document.syntax = python_syntax.parse(document.source, document.planned.module, is_test=document.planned.is_test)
+            document.syntax = self._parse(document, document.source)
         for method, tally in document.answers.tallies.items():
             if method != harvest.SYNTAX:
                 tally.failed = str(reason)
@@ -496,7 +641,7 @@ class Crawler:
     def _keep(self, document: Document, facts: dict[str, DocumentFacts]) -> None:
         assert document.syntax is not None
         facts[document.planned.path] = harvest.harvest(
-            document.planned, document.syntax, document.answers, package=self.setup.package, surroundings=self
+            document.planned, document.path, document.syntax, document.answers, surroundings=self
         )
         progress = self._progress
         progress.documents += 1
@@ -550,9 +695,8 @@ class Crawler:
         key = self._keys.get(uri)
         if key is None:
             path = uri_to_path(uri)
-            inside = path.startswith(self._root_prefix)
-            relative = path[len(self._root_prefix) :] if inside else ""
-            if inside and "site-packages/" not in relative and "dist-packages/" not in relative:
+            relative = self._relative(path)
+            if relative and not any(part in relative for part in _FOREIGN):
                 key = relative
             else:
                 key = self.externals.describe(path).key
@@ -561,6 +705,14 @@ class Crawler:
         if uri in self._outside:
             self.wanted.setdefault(uri_to_path(uri), set()).add(place[1:])
         return key
+
+    def _relative(self, path: str) -> str:
+        """Path from the root of a file in a workspace folder, else empty."""
+        for prefix, from_root in self._prefixes:
+            if path.startswith(prefix):
+                relative = path[len(prefix) :]
+                return relative if from_root == "." else f"{from_root}/{relative}"
+        return ""
 
 
 def _range(span: tuple[int, int, int, int]) -> dict[str, dict[str, int]]:
@@ -583,40 +735,77 @@ def send(report: Report) -> None:
     sys.stdout.buffer.flush()
 
 
-def _serve(crawler: Crawler) -> None:
-    send(crawler.hello())
+def _serve(setups: list[Setup]) -> None:
+    crawlers = [Crawler(setup) for setup in setups]
+    externals = Externals()
+    greeted: set[int] = set()
     gc.freeze()
     gc.disable()  # nothing on the hot path is cyclic, and looking for cycles took a fifth of a worker's time
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        job = _job_decoder.decode(line)
-        started = time.monotonic()
-        if isinstance(job, ExternalJob):
-            facts = read_external(job, crawler.externals)
-            name, lost = f"external-{job.number:03d}", []
-        else:
-            facts = crawler.crawl(job.unit)
-            name, lost = job.unit.name, _losses(facts)
-        send(Facts(documents=facts))
-        if number % _COLLECT_EVERY == 0:
-            gc.collect()
-        crawler.report_progress()
-        send(
-            Done(
-                unit=name,
-                documents=len(facts),
-                tokens=sum(len(item.tables["occurrences"][0]) for item in facts),
-                asked=crawler.asked,
-                lost=lost,
-                restarts=crawler.restarts,
-                checked=crawler.checked,
-                disagreed=crawler.disagreed,
-                disagreements=crawler.disagreements,
-                externals={path: sorted(where) for path, where in sorted(crawler.wanted.items())},
-                elapsed_ms=int((time.monotonic() - started) * 1000),
-            )
+    try:
+        for number, line in enumerate(sys.stdin.buffer, 1):
+            job = _job_decoder.decode(line)
+            if isinstance(job, ExternalJob):
+                _read_externals(job, externals)
+            else:
+                for other in crawlers:
+                    if other is not crawlers[job.setup]:
+                        other.stop()
+                _crawl_unit(crawlers[job.setup], job, greeted)
+            if number % _COLLECT_EVERY == 0:
+                gc.collect()
+    finally:
+        for crawler in crawlers:
+            crawler.stop()
+
+
+def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
+    started = time.monotonic()
+    facts = crawler.crawl(job.unit)
+    hello = crawler.hello(job.setup) if job.setup not in greeted else None
+    if hello is not None:
+        send(hello)
+        greeted.add(job.setup)
+    send(Facts(documents=facts))
+    crawler.report_progress()
+    send(
+        Done(
+            unit=job.unit.name,
+            documents=len(facts),
+            tokens=sum(len(item.tables["occurrences"][0]) for item in facts),
+            asked=crawler.asked,
+            lost=_losses(facts),
+            restarts=crawler.restarts,
+            checked=crawler.checked,
+            disagreed=crawler.disagreed,
+            disagreements=crawler.disagreements,
+            externals={path: sorted(where) for path, where in sorted(crawler.wanted.items())},
+            elapsed_ms=int((time.monotonic() - started) * 1000),
+            problem=crawler.unusable,
         )
-        crawler.asked = crawler.restarts = crawler.checked = crawler.disagreed = 0
-        crawler.disagreements, crawler.wanted = [], {}
+    )
+    crawler.asked = crawler.restarts = crawler.checked = crawler.disagreed = 0
+    crawler.disagreements, crawler.wanted = [], {}
+
+
+def _read_externals(job: ExternalJob, externals: Externals) -> None:
+    started = time.monotonic()
+    facts = read_external(job, externals)
+    send(Facts(documents=facts))
+    send(
+        Done(
+            unit=f"external-{job.number:03d}",
+            documents=len(facts),
+            tokens=0,
+            asked=0,
+            lost=[],
+            restarts=0,
+            checked=0,
+            disagreed=0,
+            disagreements=[],
+            externals={},
+            elapsed_ms=int((time.monotonic() - started) * 1000),
+        )
+    )
 
 
 def _losses(facts: list[DocumentFacts]) -> list[tuple[str, str, str]]:
@@ -632,16 +821,13 @@ def _losses(facts: list[DocumentFacts]) -> list[tuple[str, str, str]]:
 
 
 def main() -> int:
-    setup = msgspec.json.decode(sys.stdin.buffer.readline(), type=Setup)
-    logs.configure(Path(setup.log_file))
-    crawler = Crawler(setup)
+    setups = msgspec.json.decode(sys.stdin.buffer.readline(), type=list[Setup])
+    logs.configure(Path(setups[0].log_file))
     try:
-        _serve(crawler)
+        _serve(setups)
     except LspidxError as error:
         send(Failed(code=error.code, message=str(error)))
         return error.exit_code
-    finally:
-        crawler.stop()
     return 0
 
 

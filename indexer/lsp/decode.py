@@ -119,6 +119,7 @@ diagnostic_report = msgspec.json.Decoder(DiagnosticReport | None).decode
 published_diagnostics = msgspec.json.Decoder(PublishedDiagnostics).decode
 configuration_params = msgspec.json.Decoder(ConfigurationParams | None).decode
 registration_params = msgspec.json.Decoder(RegistrationParams | None).decode
+_raw_items = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
 anything: Any = msgspec.json.Decoder().decode
 """For the few messages whose shape is open: capabilities, what a server shows to people."""
 
@@ -137,3 +138,8 @@ def hover_text(value: Hover | None) -> str:
         else:
             texts.append(part.value)
     return "\n".join(text for text in texts if text)
+
+
+def raw_items(result: msgspec.Raw) -> list[bytes]:
+    """The members of an array as JSON, to be sent back as they are; an empty list for null."""
+    return [bytes(item) for item in _raw_items(result) or ()]

@@ -48,6 +48,7 @@ def initialize_params(folders: Sequence[Path], options: Mapping[str, Any] | None
                 did_change_configuration=lsp.DidChangeConfigurationClientCapabilities(dynamic_registration=True),
             ),
             text_document=text,
+            experimental={"serverStatusNotification": True},  # rust-analyzer says only to those who ask when it is ready
         ),
     )
     return json.dumps(converters.get_converter().unstructure(params), sort_keys=True, separators=(",", ":")).encode()

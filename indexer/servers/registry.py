@@ -1,6 +1,7 @@
 """The server table, typed and strict: an unknown key is an error that names entry, key and the nearest known one.
 
-It knows how to find a server on this machine and how to ask for its version; it starts none.
+It knows which language a path is of, how to find a server on this machine and how to ask for its version; it starts none.
+`install` puts servers where `find_server` looks for them.
 """
 
 from __future__ import annotations
@@ -9,20 +10,30 @@ import difflib
 import functools
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch, translate
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from indexer.errors import ConfigError, ServerMissing
+from indexer.servers.installed import Ecosystem, find_installed
 from indexer.servers.quirks import HOVER
 
 TABLE = Path(__file__).with_name("servers.toml")
+
+PLACEHOLDERS = frozenset({"python", "python_prefix", "source_roots", "root", "scratch", "cache", "server", "compile_commands", "threads"})
+"""What may stand between braces in the table; `servers.toml` says what each is."""
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_FILLED = re.compile(r"(-[\w-]+=)?\{(\w+)\}(/.*)?")
+_VERSION_WORD = re.compile(r"v?\d")
 
 
 class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,26 +42,44 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     languages: list[str]
     command: list[str]
     version_command: list[str]
-    install: dict[str, str]
+    native: str = ""
+    at_least: str = ""
+    install: dict[Ecosystem, list[str]] = {}
+    otherwise: str = ""
     options: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     environment: dict[str, str] = {}
-    open: Literal["none", "each"]
+    open: Literal["none", "each", "several"]
     window: int
     one_thread: bool = False
-    ready: Literal["initialized"]
+    split: bool = True
+    ready: Literal["initialized", "progress", "notification"]
+    ready_title: str = ""
+    ready_method: str = ""
+    ready_value: dict[str, Any] = {}
+    hierarchy: Literal["item", "every_item", "prepare", "none"]
     timeout_s: float
     memory_mb: int
     runs: list[str]
     diagnostics: Literal["pull", "publish", "none"]
     lacks: list[str]
+    notes: str = ""
     tried: str
     quirks: list[str] = []
     name: str = ""
 
 
 class LanguageSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which files belong to a language; the meaning of each key stands at the top of servers.toml."""
+
     extensions: list[str]
+    filenames: list[str] = []
+    claims: list[str] = []
+    ids: dict[str, str] = {}
+    tests: list[str] = []
+    test_folders: list[str] = []
+    manifests: list[str] = []
+    crawl: Literal["full", "none"] = "full"
     servers: list[str]
 
 
@@ -60,20 +89,32 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class FoundServer(msgspec.Struct, frozen=True, kw_only=True):
-    """A server that is really here: absolute command, version as printed, where it was found."""
+    """A server that is really here: absolute command, version as printed, where it was found.
+
+    `folder` is where lspidx installed it, empty if it did not.
+    """
 
     spec: ServerSpec
     command: list[str]
     version: str
     source: str
+    folder: str = ""
 
     @property
     def fingerprint(self) -> str:
-        """Digest of what can change the answers: name, version, options, settings, environment."""
+        """Digest of what can change the answers: name, version, arguments, options, settings, environment, which files are open."""
+        spec = self.spec
         recipe = msgspec.json.encode(
-            [self.spec.name, self.version, self.spec.options, self.spec.settings, self.spec.environment], order="sorted"
+            [spec.name, self.version, spec.command[1:], spec.options, spec.settings, spec.environment, spec.open], order="sorted"
         )
         return hashlib.sha256(recipe).hexdigest()
+
+    def placeholders(self) -> Mapping[str, object]:
+        """Values for the `{…}` of the table that depend on where the server lies."""
+        return {"server": self.folder or None}
+
+
+# ---- the table
 
 
 @functools.cache
@@ -87,47 +128,236 @@ def parse_table(text: str, source: str) -> Table:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: not readable as TOML: {error}") from error
-    known = {field.name for field in msgspec.structs.fields(ServerSpec)} - {"name"}
-    servers = raw.get("server")
-    for name, entry in servers.items() if isinstance(servers, dict) else ():
-        for key in entry if isinstance(entry, dict) else ():
-            if key not in known:
-                near = difflib.get_close_matches(key, known, 1)
-                hint = f", did you mean '{near[0]}'?" if near else ""
-                raise ConfigError(f"{source}: server '{name}' has an unknown key '{key}'{hint}")
-        if isinstance(entry, dict):
-            entry["name"] = name
+    for kind, record, ours in (("server", ServerSpec, {"name"}), ("language", LanguageSpec, set[str]())):
+        known = {field.name for field in msgspec.structs.fields(record)} - ours
+        entries = raw.get(kind)
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            for key in entry if isinstance(entry, dict) else ():
+                if key not in known:
+                    raise ConfigError(f"{source}: {kind} '{name}' has an unknown key '{key}'{_nearest(key, known)}")
+            if isinstance(entry, dict) and kind == "server":
+                entry["name"] = name
     try:
         table = msgspec.convert(raw, Table)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{source}: {error}") from error
-    for name, server in table.server.items():
-        for quirk in server.quirks:
-            if quirk not in HOVER:
-                raise ConfigError(f"{source}: server '{name}' has an unknown quirk '{quirk}'; known: {', '.join(HOVER)}")
+    for server in table.server.values():
+        for problem in _server_problems(server):
+            raise ConfigError(f"{source}: server '{server.name}' {problem}")
     for language, spec in table.language.items():
         for name in spec.servers:
             if name not in table.server or language not in table.server[name].languages:
                 raise ConfigError(f"{source}: language '{language}' names server '{name}', which does not serve it")
+    _check_files(table, source)
     return table
+
+
+def _server_problems(server: ServerSpec) -> Iterator[str]:
+    """What the types do not say about an entry."""
+    for quirk in server.quirks:
+        if quirk not in HOVER:
+            yield f"has an unknown quirk '{quirk}'; known: {', '.join(HOVER)}"
+    if not server.install and not server.otherwise:
+        yield "says neither by 'install' nor by 'otherwise' how to get it"
+    for packages in server.install.values():
+        if not packages:
+            yield "has an ecosystem without packages"
+        for package in packages:
+            if "==" not in package and "@" not in package[1:]:
+                yield f"does not pin '{package}'"
+    if not server.command:
+        yield "has an empty command"
+    if (server.ready == "notification") != bool(server.ready_method):
+        yield "needs 'ready_method' with ready = \"notification\", and only then"
+    if server.ready_title:
+        if server.ready != "progress":
+            yield "has a 'ready_title', which only ready = \"progress\" looks at"
+        try:
+            re.compile(server.ready_title)
+        except re.error as error:
+            yield f"has a 'ready_title' that is no regex: {error}"
+    values = [server.command, server.options, server.settings, server.environment]
+    for name in sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(values).decode())) - PLACEHOLDERS):
+        yield f"has an unknown placeholder '{{{name}}}'{_nearest(name, PLACEHOLDERS)}"
+
+
+def _check_files(table: Table, source: str) -> None:
+    """Each extension and each name of a file belongs to one language; claims are of extensions of another."""
+    owner: dict[str, str] = {}
+    for language, spec in table.language.items():
+        for item in [*spec.extensions, *(f"/{name}" for name in spec.filenames)]:
+            if item in owner:
+                raise ConfigError(f"{source}: '{item.lstrip('/')}' belongs to language '{owner[item]}' and to '{language}'")
+            owner[item] = language
+    for language, spec in table.language.items():
+        for extension in spec.claims:
+            if owner.get(extension, language) == language:
+                raise ConfigError(f"{source}: language '{language}' claims '{extension}', which no other language has")
+        for extension in spec.ids:
+            if extension != "*" and extension not in [*spec.extensions, *spec.claims]:
+                raise ConfigError(f"{source}: language '{language}' has an id for '{extension}', which is not its own")
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f", did you mean '{near[0]}'?" if near else ""
 
 
 def server_spec(name: str) -> ServerSpec:
     table = load_table()
     if name not in table.server:
         near = difflib.get_close_matches(name, table.server, 1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
+        hint = f"; did you mean '{near[0]}'?" if near else ";"
         raise ConfigError(f"no server is called '{name}'{hint} known: {', '.join(table.server)}")
     return table.server[name]
 
 
-def find_executable(name: str) -> tuple[str, str] | None:
-    """Absolute path and where it was found: beside our interpreter (pinned with us) before PATH."""
+def fill(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `template` in which `"{key}"` is replaced by `values[key]`; around it may stand `-switch=` and `/rest`.
+
+    A key whose value is None or missing is left out, and so is a table that loses all its keys.
+    """
+    filled: dict[str, Any] = {}
+    for key, value in template.items():
+        if isinstance(value, Mapping):
+            inner = fill(value, values)  # pyright: ignore[reportUnknownArgumentType]
+            if inner or not value:
+                filled[key] = inner
+        else:
+            replacement = _filled(value, values)
+            if replacement is not None:
+                filled[key] = replacement
+    return filled
+
+
+def fill_words(words: Sequence[str], values: Mapping[str, Any]) -> list[str]:
+    """The words of a command; a word whose placeholder has no value is left out."""
+    return [str(word) for word in (_filled(word, values) for word in words) if word is not None]
+
+
+def _filled(value: Any, values: Mapping[str, Any]) -> Any:
+    match = _FILLED.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        return value
+    switch, name, rest = match.groups("")
+    replacement = values.get(name)
+    return replacement if replacement is None or not (switch or rest) else f"{switch}{replacement}{rest}"
+
+
+# ---- which language a file is of
+
+
+class _Files(NamedTuple):
+    extensions: Mapping[str, str]
+    filenames: Mapping[str, str]
+    claims: Mapping[str, list[str]]
+
+
+@functools.cache
+def _files() -> _Files:
+    languages = load_table().language.items()
+    claims: dict[str, list[str]] = {}
+    for language, spec in languages:
+        for extension in spec.claims:
+            claims.setdefault(extension, []).append(language)
+    return _Files(
+        extensions={extension: language for language, spec in languages for extension in spec.extensions},
+        filenames={name: language for language, spec in languages for name in spec.filenames},
+        claims=claims,
+    )
+
+
+def language_of(path: str, present: frozenset[str] = frozenset()) -> str:
+    """The language of a path by its name or extension, or an empty string.
+
+    Args:
+        present: languages of the repository (`languages_present`): a `.h` is C++ where C++ is present.
+    """
+    files = _files()
+    name = path[path.rfind("/") + 1 :]
+    language = files.filenames.get(name)
+    if language is not None:
+        return language
+    dot = name.rfind(".")
+    extension = name[dot:].lower() if dot >= 0 else ""
+    if present:
+        for claimant in files.claims.get(extension, ()):
+            if claimant in present:
+                return claimant
+    return files.extensions.get(extension, "")
+
+
+def languages_present(paths: Iterable[str]) -> frozenset[str]:
+    """Languages that have at least one file among `paths`, claimed extensions left with their first owner."""
+    return frozenset(filter(None, map(language_of, paths)))
+
+
+def language_id(path: str, language: str) -> str:
+    """What LSP calls the language of this document in `textDocument/didOpen`."""
+    ids = load_table().language[language].ids
+    if not ids:
+        return language
+    dot = path.rfind(".")
+    return ids.get(path[dot:].lower() if dot > path.rfind("/") else "") or ids.get("*", language)
+
+
+def is_test(path: str, language: str, *, more: Sequence[str] = (), fewer: Sequence[str] = ()) -> bool:
+    """Whether a path holds tests by its language's conventions; `more` and `fewer` are patterns from the configuration."""
+    if any(fnmatch(path, pattern) for pattern in fewer):
+        return False
+    if any(fnmatch(path, pattern) for pattern in more):
+        return True
+    names, folders = _test_patterns(language)
+    folder, _, name = path.rpartition("/")
+    return bool(names and names.fullmatch(name)) or bool(folders and folders.search(f"/{folder}/"))
+
+
+@functools.cache
+def _test_patterns(language: str) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+    spec = load_table().language.get(language)
+    names = spec.tests if spec else []
+    folders = spec.test_folders if spec else []
+    return (
+        re.compile("|".join(translate(pattern) for pattern in names)) if names else None,
+        re.compile("/(?:" + "|".join(re.escape(folder) for folder in folders) + ")/") if folders else None,
+    )
+
+
+# ---- what is on this machine
+
+
+class Candidate(NamedTuple):
+    """An executable: absolute path, where it was found, lspidx's own folder if it lies there."""
+
+    path: str
+    source: str
+    folder: str
+
+
+def find_executables(spec: ServerSpec) -> Iterator[Candidate]:
+    """Beside our interpreter (pinned with us), in lspidx's own folder (what `spec` pins), on PATH; in this order."""
+    name = spec.command[0]
     own = Path(sys.executable).parent / name
     if own.is_file() and os.access(own, os.X_OK):
-        return str(own), "lspidx environment"
+        yield Candidate(_native(str(own), spec), "lspidx environment", "")
+    installed = find_installed(spec.name, spec.install)
+    if installed:
+        path = shutil.which(name, path=str(installed[1]))
+        if path:
+            yield Candidate(_native(path, spec), "lspidx servers", str(installed[0]))
     on_path = shutil.which(name)
-    return (on_path, "PATH") if on_path else None
+    if on_path and on_path != str(own):
+        yield Candidate(_native(os.path.abspath(on_path), spec), "PATH", "")
+
+
+def _native(wrapper: str, spec: ServerSpec) -> str:
+    """The program that a wrapper script would start, where the entry knows it; else the wrapper."""
+    if spec.native:
+        for folder in Path(wrapper).resolve().parents:
+            program = next((path for path in sorted(folder.glob(spec.native)) if os.access(path, os.X_OK)), None)
+            if program:
+                return str(program)
+    return wrapper
 
 
 def find_server(name: str) -> FoundServer:
@@ -135,54 +365,73 @@ def find_server(name: str) -> FoundServer:
 
     Raises:
         ConfigError: no such entry.
-        ServerMissing: not on this machine; the message says how to get it.
+        ServerMissing: not on this machine, too old or not able to run; the message says how to get it.
     """
     spec = server_spec(name)
-    found = find_executable(spec.command[0])
-    if found is None:
-        how = " or ".join(f"{tool} install {package}" for tool, package in spec.install.items())
-        raise ServerMissing(f"{name}: no '{spec.command[0]}' beside lspidx or on PATH; to get it: {how}")
-    path, source = found
-    return FoundServer(spec=spec, command=[path, *spec.command[1:]], version=_version(spec), source=source)
+    problem = f"no '{spec.command[0]}' beside lspidx, in its own folder or on PATH"
+    for candidate in find_executables(spec):
+        version, fault = _version(spec, candidate)
+        if fault:
+            problem = f"'{candidate.path}' {fault}"
+        elif spec.at_least and _numbers(version) < _numbers(spec.at_least):
+            problem = f"'{candidate.path}' is {version}, at least {spec.at_least} is needed"
+        else:
+            return FoundServer(
+                spec=spec,
+                command=[candidate.path, *spec.command[1:]],
+                version=version,
+                source=candidate.source,
+                folder=candidate.folder,
+            )
+    raise ServerMissing(f"{name}: {problem}; to get it: {how_to_get(spec)}")
 
 
-def _version(spec: ServerSpec) -> str:
-    found = find_executable(spec.version_command[0])
-    if found is None:
-        return "unknown"
+def how_to_get(spec: ServerSpec) -> str:
+    """What a user may do to have this server."""
+    ways = [f"lspidx servers install {spec.name}"] if spec.install else []
+    return " or ".join([*ways, *filter(None, [spec.otherwise])])
+
+
+def _version(spec: ServerSpec, candidate: Candidate) -> tuple[str, str]:
+    """The version, and why the command cannot be run, if so.
+
+    Of what lspidx has installed, the pinned versions of all its packages: what is printed says nothing of the second one
+    (typescript-language-server), or nothing at all (rust-analyzer built from the registry: 0.0.0).
+    """
+    printed, fault = _printed_version(spec, candidate)
+    if candidate.folder:
+        printed = Path(candidate.folder).name.removeprefix(f"{spec.name}-")
+    return printed, fault
+
+
+def _printed_version(spec: ServerSpec, candidate: Candidate) -> tuple[str, str]:
+    if not spec.version_command:
+        return "unknown", ""
+    name = spec.version_command[0]
+    command = candidate.path if name == spec.command[0] else shutil.which(name, path=str(Path(candidate.path).parent)) or shutil.which(name)
+    if command is None:
+        return "unknown", ""
     try:
         done = subprocess.run(
-            [found[0], *spec.version_command[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+            [command, *spec.version_command[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=60,
+            check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return "unknown"
-    words = (done.stdout or done.stderr).split()
-    return next((word for word in words if word[:1].isdigit()), "unknown")
+    except subprocess.TimeoutExpired:
+        return "unknown", ""
+    except OSError as error:
+        return "unknown", f"cannot be run: {error.strerror}"
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().split("\n")
+        said = next((line for line in lines if "rror" in line), lines[0]).strip()
+        return "unknown", f"cannot be run: '{' '.join(spec.version_command)}' ended with {done.returncode}, {said!r}"
+    words = f"{done.stdout} {done.stderr}".split()
+    return next((word.removeprefix("v") for word in words if _VERSION_WORD.match(word)), "unknown"), ""
 
 
-def fill(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of `template` in which `"{key}"` is replaced by `values[key]`; a key whose value is None is left out."""
-    filled: dict[str, Any] = {}
-    for key, value in template.items():
-        if isinstance(value, Mapping):
-            inner = fill(value, values)  # pyright: ignore[reportUnknownArgumentType]
-            if inner:
-                filled[key] = inner
-        elif isinstance(value, str) and value.startswith("{") and value.endswith("}"):
-            replacement = values.get(value[1:-1])
-            if replacement is not None:
-                filled[key] = replacement
-        else:
-            filled[key] = value
-    return filled
-
-
-def language_of(path: str) -> str:
-    """The language of a path by its extension, or an empty string."""
-    table = load_table()
-    dot = path.rfind(".")
-    extension = path[dot:].lower() if dot > path.rfind("/") else ""
-    for language, spec in table.language.items():
-        if extension in spec.extensions:
-            return language
-    return ""
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version.partition("-")[0])]

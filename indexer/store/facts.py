@@ -32,6 +32,7 @@ SYMBOLS = {
 RANGES = {"symbol": I32, "start_line": I32, "start_col": I32, "end_line": I32, "end_col": I32}
 MEMBERS = {"symbol": I32, "line": I32, "end_col": I32}
 SILENT_MEMBERS = {"line": I32, "col": I32, "owner": I32, "by_super": FLAG}  # self.x that the server does not know
+OWNERS = {"symbol": I32, "target": I32, "own": I32}  # a member written outside its type: what the type is
 OCCURRENCES = {
     "line": I32,
     "col": I32,
@@ -62,6 +63,7 @@ TABLES: dict[str, dict[str, str]] = {
     "extra_ranges": RANGES,
     "members": MEMBERS,
     "silent_members": SILENT_MEMBERS,
+    "owners": OWNERS,
     "occurrences": OCCURRENCES,
     "targets": TARGETS,
     "supertypes": SUPERTYPES,

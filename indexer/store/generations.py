@@ -7,6 +7,7 @@
       db/gen-<n>.duckdb  gen-<n>.json   an index and its manifest, never modified once published
       shards/<recipe>/*.parquet     what the crawl wrote
       log/lspidx.log  run.jsonl
+      scratch/  cache/              what servers write
 
 A reader that has opened a generation keeps it: files are removed by name, never changed. The newest two are kept.
 """
@@ -44,6 +45,12 @@ class Home:
             file = self.path / name
             if not file.exists():
                 file.write_text(text, encoding="utf-8")
+
+    def folder(self, name: str) -> Path:
+        """A folder of this name for what servers want to write; made if need be."""
+        path = self.path / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
 
     def current(self) -> Path | None:
         """The published generation's database, or None."""

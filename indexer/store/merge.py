@@ -24,15 +24,18 @@ and the file grows by an eighth (ADR 0005)."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What an index says beside the facts. `server` and `run` are rows by column name; `meta` becomes key and value."""
+    """What an index says beside the facts. `workspace`, `servers` and `run` are rows by column name; `meta` becomes key and value."""
 
-    folder: str
+    workspace: Sequence[Mapping[str, Any]]
     skipped: Sequence[Skipped]
     stamps: Mapping[str, tuple[int, int]]  # path: size, mtime_ns
     folders: Mapping[str, int]  # folder: mtime_ns
-    server: Mapping[str, str]
+    servers: Sequence[Mapping[str, str]]
     run: Mapping[str, Any]
     meta: Mapping[str, str]
+
+
+_SERVER_COLUMNS = ("name", "version", "language", "command", "fingerprint", "position_encoding", "capabilities")
 
 
 def connect(*, memory_mb: int = 512, threads: int = 4, spill: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -91,6 +94,11 @@ def _insert(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[s
     connection.unregister("incoming")
 
 
+def _insert_rows(connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table of these rows, at least one; the first tells columns and types."""
+    _insert(connection, name, {key: pa.array([row[key] for row in rows]) for key in rows[0]})
+
+
 def _add_labels(connection: duckdb.DuckDBPyConnection) -> None:
     _insert(
         connection, "kind", {"kind": pa.array([int(k) for k in SymbolKind], pa.uint8()), "label": pa.array([k.label for k in SymbolKind])}
@@ -112,7 +120,7 @@ def _add_labels(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surroundings) -> None:
     text = pa.string()
-    _insert(connection, "folder", {"name": pa.array([around.folder], text)})
+    _insert_rows(connection, "folder", around.workspace)
     _insert(
         connection,
         "skipped",
@@ -138,8 +146,10 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
         "folder_stamp",
         {"path": pa.array(folders, text), "mtime_ns": pa.array([around.folders[folder] for folder in folders], pa.int64())},
     )
-    _insert(connection, "server", {key: pa.array([value], text) for key, value in around.server.items()})
-    _insert(connection, "run", {key: pa.array([value]) for key, value in around.run.items()})
+    _insert_rows(connection, "server", around.servers or [dict.fromkeys(_SERVER_COLUMNS, "")])
+    if not around.servers:
+        connection.execute("DELETE FROM server")
+    _insert_rows(connection, "run", [around.run])
     meta = {**around.meta, "schema_version": str(SCHEMA_VERSION), "duckdb_version": duckdb.__version__}
     _insert(connection, "meta", {"key": pa.array(sorted(meta), text), "value": pa.array([meta[key] for key in sorted(meta)], text)})
 

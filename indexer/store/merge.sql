@@ -110,8 +110,9 @@ GROUP BY ALL;
 CREATE TEMP TABLE exact AS
 SELECT p.place_id, coalesce(module.sym_id, ranged.sym_id, b.sym_id) AS sym_id
 FROM place p
-LEFT JOIN (SELECT doc_id, sym_id FROM sym_of WHERE ordinal = 0) module
-       ON module.doc_id = p.doc_id AND p.line = 0 AND p.col = 0 AND p.end_line = 0 AND p.end_col = 0
+LEFT JOIN (SELECT doc_id, sym_id, line_count FROM sym_of JOIN document USING (doc_id) WHERE ordinal = 0) module
+       ON module.doc_id = p.doc_id AND p.line = 0 AND p.col = 0  -- a point, or all of the file
+      AND (p.end_line = 0 AND p.end_col = 0 OR p.end_line > 0 AND p.end_line >= module.line_count - 1)
 LEFT JOIN (SELECT doc_id, start_line, start_col, end_line, end_col, min(sym_id) AS sym_id FROM raw_range GROUP BY ALL) ranged
        ON ranged.doc_id = p.doc_id AND ranged.start_line = p.line AND ranged.start_col = p.col
       AND ranged.end_line = p.end_line AND ranged.end_col = p.end_col
@@ -143,12 +144,12 @@ WHERE e.sym_id IS NULL;
 
 -- What is left and is no identifier: the innermost definition around it.
 CREATE TEMP TABLE around AS
-SELECT p.place_id, arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id)) AS sym_id
+SELECT p.place_id, coalesce(min(b.sym_id), arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id))) AS sym_id
 FROM exact e JOIN place p USING (place_id)
-LEFT JOIN bound_start b ON b.doc_id = p.doc_id AND b.line = p.line AND b.col = p.col
+LEFT JOIN bound_start b ON b.doc_id = p.doc_id AND b.line = p.line AND b.col = p.col  -- a whole declaration that begins with its name
 JOIN symbol s ON s.doc_id = p.doc_id
  AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
-WHERE e.sym_id IS NULL AND s.kind IN (2, 5, 6, 7, 9, 10, 11, 12)
+WHERE e.sym_id IS NULL AND s.kind IN (2, 3, 5, 6, 7, 9, 10, 11, 12, 23)
   AND p.place_id NOT IN (SELECT place_id FROM at_token)
 GROUP BY p.place_id;
 
@@ -157,11 +158,52 @@ SELECT e.place_id, coalesce(e.sym_id, h.sym_id, a.sym_id) AS sym_id
 FROM exact e LEFT JOIN hop h USING (place_id) LEFT JOIN around a USING (place_id)
 WHERE coalesce(e.sym_id, h.sym_id, a.sym_id) IS NOT NULL;
 
+-- A package that is here in source and that something here uses in its installed form (a copy in site-packages, declarations in
+-- node_modules, the module cache): the installed symbol is the one of the source, where just one has its descriptors, or its
+-- descriptors below the file.
+CREATE TEMP TABLE packaged AS
+SELECT s.sym_id, d.status = 'external' AS is_external, d.language, d.package_manager, d.package, s.flags, s.name,
+       substr(s.moniker, length(concat_ws(' ', d.language, d.package_manager, d.package, coalesce(nullif(d.package_version, ''), '.'))) + 2) AS descriptors,
+       regexp_extract(d.path, '([^/.]+)[^/]*$', 1) AS stem
+FROM symbol s JOIN document d USING (doc_id)
+WHERE d.package_manager <> '' AND s.flags & 1 = 0
+  AND (d.package_manager, d.package) IN (SELECT (package_manager, package) FROM document WHERE status = 'external' AND package_manager <> '')
+  AND (d.package_manager, d.package) IN (SELECT (package_manager, package) FROM document WHERE status <> 'external');
+
+CREATE TEMP TABLE twin AS
+SELECT installed_id, coalesce(max(own_id) FILTER (same_place), CASE WHEN count(*) FILTER (same_stem) = 1 THEN max(own_id) FILTER (same_stem) END,
+                              CASE WHEN count(*) = 1 THEN max(own_id) END) AS own_id
+FROM (
+    SELECT e.sym_id AS installed_id, o.sym_id AS own_id, e.descriptors = o.descriptors AS same_place, e.stem = o.stem AS same_stem
+    FROM packaged e JOIN packaged o
+      ON o.package_manager = e.package_manager AND o.package = e.package AND o.name = e.name
+     AND replace(regexp_extract(o.descriptors, '[^/]*$'), '()', '') = replace(regexp_extract(e.descriptors, '[^/]*$'), '()', '')
+    WHERE e.is_external AND NOT o.is_external AND regexp_extract(e.descriptors, '[^/]*$') <> ''
+)
+GROUP BY installed_id;
+UPDATE meaning SET sym_id = t.own_id FROM twin t WHERE meaning.sym_id = t.installed_id AND t.own_id IS NOT NULL;
+
 CREATE TEMP TABLE target_sym AS
 SELECT rt.doc_id, rt.ordinal, m.sym_id
 FROM raw_target rt
 JOIN place p ON p.path = rt.path AND p.line = rt.line AND p.col = rt.col AND p.end_line = rt.end_line AND p.end_col = rt.end_col
 JOIN meaning m USING (place_id);
+
+-- A member written outside its type (Go's methods, C++'s definitions, Rust's impls) belongs to the type, wherever that is.
+UPDATE symbol SET container_id = o.owner_id
+FROM (
+    SELECT m.sym_id, min(coalesce(t.sym_id, own.sym_id)) AS owner_id
+    FROM (
+        SELECT d.doc_id, unnest(r.owners) AS x
+        FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    ) y
+    JOIN sym_of m ON m.doc_id = y.doc_id AND m.ordinal = x.symbol
+    LEFT JOIN target_sym t ON t.doc_id = y.doc_id AND t.ordinal = x.target
+    LEFT JOIN sym_of own ON own.doc_id = y.doc_id AND own.ordinal = x.own AND x.own >= 0
+    WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL
+    GROUP BY m.sym_id
+) o
+WHERE symbol.sym_id = o.sym_id AND symbol.sym_id <> o.owner_id;
 
 -- ---- types
 
@@ -174,10 +216,12 @@ FROM (
 JOIN sym_of m ON m.doc_id = y.doc_id AND m.ordinal = x.symbol
 LEFT JOIN target_sym t ON t.doc_id = y.doc_id AND t.ordinal = x.target
 LEFT JOIN sym_of own ON own.doc_id = y.doc_id AND own.ordinal = x.own AND x.own >= 0
+LEFT JOIN symbol there ON there.sym_id = t.sym_id
+LEFT JOIN document beyond ON beyond.doc_id = there.doc_id
 WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
+  -- an interface that a Go package keeps to itself is implemented by chance only
+  AND NOT (x.evidence = 9 AND beyond.status = 'external' AND beyond.language = 'go' AND there.flags & 4 = 0)
 ORDER BY sub_id, super_id, evidence;
-
-CREATE TABLE type_edge_rev AS SELECT super_id, sub_id, evidence FROM type_edge ORDER BY super_id, sub_id, evidence;
 
 CREATE TEMP TABLE ancestor AS
 WITH RECURSIVE up(sub_id, super_id, depth) AS (
@@ -186,15 +230,6 @@ WITH RECURSIVE up(sub_id, super_id, depth) AS (
     SELECT u.sub_id, t.super_id, u.depth + 1 FROM up u JOIN type_edge t ON t.sub_id = u.super_id WHERE u.depth < 30
 )
 SELECT sub_id, super_id, min(depth) AS depth FROM up WHERE sub_id <> super_id GROUP BY ALL;
-
-CREATE TABLE override AS
-SELECT m.sym_id AS sub_id, arg_min(b.sym_id, (a.depth, b.sym_id)) AS super_id
-FROM symbol m
-JOIN ancestor a ON a.sub_id = m.container_id
-JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
-WHERE m.kind IN (6, 7, 9) AND b.kind IN (6, 7, 9)
-GROUP BY m.sym_id
-ORDER BY ALL;
 
 -- ---- occurrences
 
@@ -225,7 +260,7 @@ FROM (
         JOIN raw_occ o ON o.doc_id = y.doc_id AND o.line = x.line AND o.col = x.col
     ) q
     JOIN (
-        SELECT sym_id AS owner_id, sym_id AS class_id, 0 AS depth FROM symbol WHERE kind IN (5, 10, 11)
+        SELECT sym_id AS owner_id, sym_id AS class_id, 0 AS depth FROM symbol WHERE kind IN (5, 10, 11, 23)
         UNION ALL SELECT sub_id, super_id, depth FROM ancestor
     ) c ON c.owner_id = q.owner_id AND (c.depth > 0 OR NOT q.by_super)
 ) i
@@ -235,7 +270,7 @@ GROUP BY ALL;
 CREATE TEMP TABLE resolved AS
 SELECT o.doc_id, o.line, o.col, o.end_col, o.name, o.roles, e.sym_id AS encl_id,
        CASE WHEN s.sym_id IS NULL AND h.sym_id IS NOT NULL THEN 10 ELSE o.evidence END::UTINYINT AS evidence,
-       CASE WHEN s.name IN ('__init__', '__new__') AND o.name <> s.name AND s.container_id IS NOT NULL THEN s.container_id
+       CASE WHEN (s.kind = 9 OR s.name = '__new__') AND o.name <> s.name AND s.container_id IS NOT NULL THEN s.container_id
             ELSE coalesce(p.property_id, s.sym_id, h.sym_id) END AS sym_id
 FROM raw_occ o
 LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol
@@ -265,15 +300,36 @@ FROM (
 )
 GROUP BY doc_id, line, col, end_col, name, roles, encl_id, sym_id;
 
--- A member that the class only seemed to define (all its assignments write a base's) is no symbol.
+-- A member that the text only seemed to define is no symbol: all its assignments write a base's, or it is a prototype and the
+-- body is elsewhere. What points to it means what the server said at its place. Its parameters go with it.
 CREATE TEMP TABLE phantom AS
-SELECT DISTINCT m.sym_id FROM member m JOIN symbol s USING (sym_id)
-WHERE NOT EXISTS (SELECT 1 FROM final_occ o WHERE o.sym_id = m.sym_id AND o.doc_id = m.doc_id AND o.line = s.sel_line AND o.col = s.sel_col)
-  AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = m.sym_id);
+SELECT s.sym_id, min(o.sym_id) AS instead_id
+FROM (SELECT DISTINCT sym_id FROM member) m JOIN symbol s USING (sym_id)
+LEFT JOIN final_occ o ON o.doc_id = s.doc_id AND o.line = s.sel_line AND o.col = s.sel_col
+WHERE NOT EXISTS (SELECT 1 FROM final_occ own WHERE own.sym_id = s.sym_id AND own.doc_id = s.doc_id AND own.line = s.sel_line AND own.col = s.sel_col)
+  AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = s.sym_id AND c.flags & 2 = 0)
+GROUP BY s.sym_id;
+INSERT INTO phantom
+SELECT c.sym_id, NULL FROM symbol c JOIN phantom p ON p.sym_id = c.container_id WHERE c.flags & 2 <> 0;
 DELETE FROM symbol WHERE sym_id IN (SELECT sym_id FROM phantom);
 DELETE FROM symbol_key WHERE sym_id IN (SELECT sym_id FROM phantom);
 DELETE FROM symbol_text WHERE sym_id IN (SELECT sym_id FROM phantom);
-UPDATE final_occ SET sym_id = NULL WHERE sym_id IN (SELECT sym_id FROM phantom);
+UPDATE final_occ SET sym_id = p.instead_id FROM phantom p WHERE final_occ.sym_id = p.sym_id;
+UPDATE final_occ SET encl_id = s.doc_module_id
+FROM phantom p JOIN (SELECT c.sym_id, r.sym_id AS doc_module_id FROM sym_of c JOIN sym_of r ON r.doc_id = c.doc_id AND r.ordinal = 0) s USING (sym_id)
+WHERE final_occ.encl_id = p.sym_id;
+UPDATE type_edge SET super_id = p.instead_id FROM phantom p WHERE type_edge.super_id = p.sym_id AND p.instead_id IS NOT NULL;
+
+CREATE TABLE override AS
+SELECT m.sym_id AS sub_id, arg_min(b.sym_id, (a.depth, b.sym_id)) AS super_id
+FROM symbol m
+JOIN ancestor a ON a.sub_id = m.container_id
+JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
+WHERE m.kind IN (6, 7, 9) AND b.kind IN (6, 7, 9)
+GROUP BY m.sym_id
+ORDER BY ALL;
+
+CREATE TABLE type_edge_rev AS SELECT super_id, sub_id, evidence FROM type_edge ORDER BY super_id, sub_id, evidence;
 
 CREATE TABLE occ AS
 SELECT doc_id, line, col, end_col, name, roles, sym_id, encl_id, evidence
@@ -296,7 +352,7 @@ SELECT encl_id, name, doc_id, line, col FROM unresolved_name WHERE roles & 8 <> 
 CREATE TABLE unresolved_base AS
 SELECT s.sym_id AS class_id, u.name, u.doc_id
 FROM unresolved_name u
-JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND s.kind IN (5, 10, 11)
+JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND s.kind IN (5, 10, 11, 23)
  AND (s.start_line, s.start_col) <= (u.line, u.col) AND (u.line, u.col) < (s.end_line, s.end_col)
 WHERE u.roles & 64 <> 0
 ORDER BY ALL;
@@ -309,17 +365,17 @@ CREATE TEMP TABLE constructor AS
 SELECT class_id, arg_min(sym_id, (depth, sym_id)) AS sym_id
 FROM (
     SELECT m.container_id AS class_id, m.sym_id, m.name, 0 AS depth FROM symbol m
-    WHERE m.name IN ('__init__', '__new__') AND m.flags & 2048 = 0
+    WHERE (m.kind = 9 OR m.name = '__new__') AND m.flags & 2048 = 0
     UNION ALL
     SELECT a.sub_id, m.sym_id, m.name, a.depth FROM ancestor a JOIN symbol m ON m.container_id = a.super_id
-    WHERE m.name IN ('__init__', '__new__') AND m.flags & 2048 = 0
+    WHERE (m.kind = 9 OR m.name = '__new__') AND m.flags & 2048 = 0
 )
 GROUP BY class_id, name;
 
 CREATE TEMP TABLE raw_call AS
 SELECT o.encl_id AS caller, o.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, o.evidence
 FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
-WHERE o.roles & 8 <> 0 AND (s.kind IN (5, 6, 7, 9, 10, 11, 12) OR s.flags & 1 = 0) AND s.kind <> 2
+WHERE o.roles & 8 <> 0 AND (s.kind IN (5, 6, 7, 9, 10, 11, 12, 23) OR s.flags & 1 = 0) AND s.kind <> 2
 UNION ALL
 SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, 4
 FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE o.roles & 40 <> 0

@@ -7,9 +7,9 @@
 CREATE VIEW documents AS
 SELECT path, folder, language, lines, digest, status, reason, module, is_test, size_bytes FROM (
     SELECT d.path, f.name AS folder, d.language, d.line_count AS lines, d.digest, d.status, '' AS reason, d.module, d.is_test, d.size_bytes
-    FROM document d, folder f WHERE d.status <> 'external'
+    FROM document d JOIN folder f ON f.prefix = '' AND d.path[:3] <> '../' OR f.prefix <> '' AND starts_with(d.path, f.prefix) WHERE d.status <> 'external'
     UNION ALL
-    SELECT k.path, f.name, k.language, NULL, NULL, 'skipped', k.reason, NULL, NULL, NULL FROM skipped k, folder f
+    SELECT k.path, f.name, k.language, NULL, NULL, 'skipped', k.reason, NULL, NULL, NULL FROM skipped k JOIN folder f ON f.prefix = '' AND k.path[:3] <> '../' OR f.prefix <> '' AND starts_with(k.path, f.prefix)
 ) ORDER BY path;
 
 -- Named entities, also of files outside the workspace that something here refers to (path is then a key, positions are
@@ -75,9 +75,12 @@ FROM diagnostic x JOIN document d USING (doc_id);
 -- What was asked of whom and how it went: status is done, empty, unsupported, lost or skipped.
 CREATE VIEW coverage AS
 SELECT d.path, c.method, CASE WHEN c.method = 'syntax' THEN 'tree-sitter' ELSE v.name END AS server, c.status, c.reason, c.asked, c.answered
-FROM document_coverage c JOIN document d USING (doc_id), server v
+FROM document_coverage c JOIN document d USING (doc_id) LEFT JOIN server v USING (language)
 UNION ALL
-SELECT k.path, '*', v.name, 'skipped', k.reason, 0, 0 FROM skipped k, server v;
+SELECT k.path, '*', v.name, 'skipped', k.reason, 0, 0 FROM skipped k LEFT JOIN server v USING (language);
+
+-- Workspace folders: a path belongs to the folder whose prefix it begins with.
+CREATE VIEW folders AS SELECT name, prefix, commit_sha, dirty FROM folder;
 
 CREATE VIEW servers AS SELECT name, version, language, command, fingerprint, position_encoding, capabilities FROM server;
 

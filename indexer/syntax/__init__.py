@@ -2,5 +2,43 @@
 
 A syntax adapter turns bytes into a `Syntax` (`indexer.syntax.model`), with no server and no other file in sight.
 It decides which identifiers must be asked of a language server and which are certain by the rules of the language.
-Python's adapter is `indexer.syntax.python`; start reading in `model`.
+Python's adapter is `indexer.syntax.python`; `indexer.syntax.tree` reads languages by tree-sitter queries; all others are read by
+`indexer.syntax.lexer`, which knows identifiers only. Start reading in `model`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indexer.syntax.model import Syntax
+
+_TREE = frozenset({
+    "bash", "c", "cpp", "go", "java", "javascript", "javascriptreact", "rust", "shellscript", "typescript", "typescriptreact",
+})  # fmt: skip
+
+
+def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool = False, definitions_only: bool = False) -> Syntax:
+    """Everything that one file says by itself, by the adapter of its language.
+
+    Args:
+        language: LSP language id.
+        path: relative to the workspace; its extension selects between variants of a language (`.tsx`, `.d.ts`, `.h`).
+        source: the file's bytes, UTF-8.
+        module: becomes the name of symbol 0.
+        is_test: the file holds tests by convention.
+        definitions_only: nothing but the file's symbols is wanted.
+    Returns:
+        Symbols in outline order (module first, each before its members) and tokens in document order.
+    """
+    if language == "python":  # adapters load grammars, so each is imported by who needs it
+        from indexer.syntax import python
+
+        return python.parse(source, module, is_test=is_test, definitions_only=definitions_only)
+    if language in _TREE:
+        from indexer.syntax import tree
+
+        return tree.parse(language, path, source, module, definitions_only=definitions_only)
+    from indexer.syntax import lexer
+
+    return lexer.parse(language, path, source, module, definitions_only=definitions_only)

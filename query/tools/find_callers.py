@@ -103,7 +103,7 @@ def TOOL(context: Context, ask: FindCallers) -> Answer:
     if only_own:
         completeness = certificate.of_documents([symbol.record.path, *ask.document(index)], methods, more)
     else:
-        completeness = certificate.of_workspace(methods, name, more)
+        completeness = certificate.of_workspace(methods, name, more, about=symbol.record.path)
     return Answer(
         tool="find_callers",
         query=asked(ask, symbol),

@@ -98,7 +98,9 @@ def TOOL(context: Context, ask: FindReferences) -> Answer:
         result=found,
         total=total,
         truncated=offset + len(found) < total,
-        completeness=context.certificate.of_workspace(["syntax", "textDocument/definition"], "" if symbol.is_local else symbol.record.name),
+        completeness=context.certificate.of_workspace(
+            ["syntax", "textDocument/definition"], "" if symbol.is_local else symbol.record.name, about=symbol.record.path
+        ),
         provenance=provenance(index),
         next_cursor=next_cursor(offset, len(found), total),
     )

@@ -97,6 +97,6 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
         ],
         total=len(found),
         truncated=len(shown) < len(found),
-        completeness=context.certificate.of_workspace(["syntax", "textDocument/definition"], more=more),
+        completeness=context.certificate.of_workspace(["syntax", "textDocument/definition"], more=more, about=symbol.record.path),
         provenance=provenance(index),
     )

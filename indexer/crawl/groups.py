@@ -1,0 +1,264 @@
+"""Which server crawls which documents: one group per server, with all that its workers have to know.
+
+Languages that one server serves (TypeScript and JavaScript, C and C++) are one group, for their files refer to each other.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from indexer import packages, python_project
+from indexer.config import Config, LanguageConfig
+from indexer.crawl.plan import PlannedDocument
+from indexer.errors import ServerMissing
+from indexer.model import Skipped, SkipReason
+from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
+from indexer.syntax import tree
+from indexer.workspace import Folder
+
+log = logging.getLogger(__name__)
+
+
+NO_SERVER = FoundServer(
+    spec=ServerSpec(
+        languages=[],
+        command=[],
+        version_command=[],
+        open="none",
+        window=1,
+        ready="initialized",
+        hierarchy="none",
+        timeout_s=1,
+        memory_mb=1,
+        runs=[],
+        diagnostics="none",
+        lacks=[],
+        tried="",
+        name="none",
+    ),
+    command=[],
+    version="",
+    source="",
+    folder="",
+)
+"""Stands where a language has no server here: its files are read for what their text says, and the gap is recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """`placeholders` are values for the `{…}` of the server table; `ingredients` all that answers depend on beside the documents."""
+
+    server: FoundServer
+    documents: list[PlannedDocument]
+    placeholders: Mapping[str, Any]
+    ingredients: list[str]
+    environment: str
+    settings: LanguageConfig
+
+    @property
+    def languages(self) -> list[str]:
+        return sorted({document.language for document in self.documents})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """`missing` says by language how to get a server. `skipped` are the documents of which then nothing can be told."""
+
+    groups: list[Group]
+    skipped: list[Skipped]
+    missing: dict[str, str]
+
+
+def group(
+    folders: Sequence[Folder], paths: Sequence[str], documents: Sequence[PlannedDocument], config: Config, environment: Mapping[str, str]
+) -> Grouping:
+    """Chooses a server for each language and sorts the documents by it.
+
+    Args:
+        paths: all files of the workspace, relative to the root: where manifests and settings are looked for.
+        environment: the caller's.
+    Raises:
+        ServerMissing: there are documents, and no language of theirs has a server here.
+    """
+    servers: dict[str, FoundServer] = {}
+    missing: dict[str, str] = {}
+    counts = Counter(document.language for document in documents)
+    for language in sorted(counts):
+        try:
+            server = _choose(language, config)
+        except ServerMissing as error:
+            missing[language] = str(error)
+            log.warning("no server: language=%s documents=%d detail=%s", language, counts[language], error)
+        else:
+            if server is not None:
+                servers[language] = server
+    if missing and not servers:
+        raise ServerMissing(missing[max(missing, key=lambda language: counts[language])])
+    by_server: dict[str, list[PlannedDocument]] = {}
+    skipped: list[Skipped] = []
+    for document in documents:
+        server = servers.get(document.language)
+        if server is None and document.language in missing and tree.supports(document.language):
+            server = NO_SERVER
+        if server is not None:
+            by_server.setdefault(server.spec.name, []).append(document)
+        else:
+            reason = SkipReason.NO_SERVER if document.language in missing else SkipReason.EXCLUDED
+            skipped.append(Skipped(path=document.path, reason=reason, language=document.language))
+    groups: list[Group] = []
+    for name, members in by_server.items():
+        server = next((item for item in servers.values() if item.spec.name == name), NO_SERVER)
+        make = _python_group if "python" in server.spec.languages else _plain_group
+        groups.append(make(server, folders, paths, members, config, environment))
+    return Grouping(groups=groups, skipped=skipped, missing=missing)
+
+
+def _choose(language: str, config: Config) -> FoundServer | None:
+    """The configured server of a language, else the first of its servers that is here; None where the language is switched off.
+
+    Raises:
+        ServerMissing: there is none; the message is about the first.
+    """
+    table = load_table()
+    wanted = config.of_language(language).server
+    if not wanted and config.server and language in find_spec_languages(config.server):
+        wanted = config.server
+    if wanted == "none":
+        return None
+    if wanted:
+        return find_server(wanted)
+    first: ServerMissing | None = None
+    for name in table.language[language].servers:
+        try:
+            return find_server(name)
+        except ServerMissing as error:
+            first = first or error
+    raise first or ServerMissing(f"no server is known for {language}")
+
+
+def find_spec_languages(server: str) -> list[str]:
+    """Languages of an entry of the server table; an unknown name has none here, and is refused where it is used."""
+    spec = load_table().server.get(server)
+    return list(spec.languages) if spec is not None else list(load_table().language)
+
+
+def _python_group(
+    server: FoundServer,
+    folders: Sequence[Folder],
+    paths: Sequence[str],
+    documents: list[PlannedDocument],
+    config: Config,
+    environment: Mapping[str, str],
+) -> Group:
+    root = folders[0].path
+    project = python_project.find_project(
+        root,
+        [path for path in paths if not path.startswith("../")],
+        python=config.python,
+        source_roots=config.source_roots,
+        environment=environment,
+        own_prefix=sys.prefix,
+        base_prefix=sys.base_prefix,
+    )
+    modules = python_project.module_names(root, project.source_roots, [item.path for item in documents if not item.path.startswith("../")])
+    named = [_described(item, modules.get(item.path, ""), python_project.own_package(root), config) for item in documents]
+    roots = list(project.source_roots)
+    for folder in folders[1:]:
+        inside = [item for item in named if item.path.startswith(folder.prefix)]
+        relative = [item.path.removeprefix(folder.prefix) for item in inside]
+        if not inside:
+            continue
+        beside = python_project.find_project(
+            folder.path,
+            [path.removeprefix(folder.prefix) for path in paths if path.startswith(folder.prefix)],
+            python=str(project.prefix or ""),
+            source_roots=(),
+            environment=environment,
+            own_prefix=sys.prefix,
+        )
+        its_modules = python_project.module_names(folder.path, beside.source_roots, relative)
+        own = python_project.own_package(folder.path)
+        updated = {item.path: _described(item, its_modules[item.path.removeprefix(folder.prefix)], own, config) for item in inside}
+        named = [updated.get(item.path, item) for item in named]
+        roots += [path for path in beside.source_roots if path not in roots]
+    placeholders = {**project.placeholders(), **_common_placeholders(server, root), "source_roots": [str(path) for path in roots] or None}
+    relative_roots = [os.path.relpath(path, root) for path in roots]
+    return Group(
+        server=server,
+        documents=named,
+        placeholders=placeholders,
+        ingredients=[
+            f"roots {relative_roots}",
+            f"environment {python_project.environment_digest(project)}",
+            _settings_text(config, ["python"]),
+        ],
+        environment=project.found_by,
+        settings=config.of_language("python"),
+    )
+
+
+def _plain_group(
+    server: FoundServer,
+    folders: Sequence[Folder],
+    paths: Sequence[str],
+    documents: list[PlannedDocument],
+    config: Config,
+    environment: Mapping[str, str],
+) -> Group:
+    root = folders[0].path
+    own: dict[str, tuple[packages.Package, str]] = {}
+    for folder in folders:
+        for language in sorted({item.language for item in documents}):
+            inside = [item.path for item in documents if item.language == language and _in_folder(item.path, folder, folders)]
+            found = packages.own_packages(folder.path, language, [path.removeprefix(folder.prefix) for path in inside])
+            own |= {folder.prefix + path: owner for path, owner in found.items()}
+    named = [_described(item, _module_name(item.path), *own[item.path][:1], config, own[item.path][1]) for item in documents]
+    languages = sorted({item.language for item in documents})
+    return Group(
+        server=server,
+        documents=named,
+        placeholders=_common_placeholders(server, root),
+        ingredients=[packages.ingredients_digest(root, paths), _settings_text(config, languages)],
+        environment="",
+        settings=config.of_language(languages[0]),
+    )
+
+
+def _in_folder(path: str, folder: Folder, folders: Sequence[Folder]) -> bool:
+    if folder.prefix:
+        return path.startswith(folder.prefix)
+    return not any(path.startswith(other.prefix) for other in folders[1:])
+
+
+def _common_placeholders(server: FoundServer, root: Path) -> dict[str, Any]:
+    return {"root": str(root), **server.placeholders()}
+
+
+def _settings_text(config: Config, languages: Sequence[str]) -> str:
+    return msgspec.json.encode([config.of_language(language) for language in languages]).decode()
+
+
+def _module_name(path: str) -> str:
+    """Dotted name by place: `src.internal.Observable` of `src/internal/Observable.ts`."""
+    stem = path.removeprefix("../").rsplit(".", 1)[0] if "." in path.rpartition("/")[2][1:] else path.removeprefix("../")
+    return stem.replace("/", ".")
+
+
+def _described(document: PlannedDocument, module: str, package: tuple[str, str, str], config: Config, place: str = "") -> PlannedDocument:
+    manager, name, version = package
+    return msgspec.structs.replace(
+        document,
+        module=module or document.path,
+        place=place or document.path,
+        is_test=is_test(document.path, document.language, more=config.tests, fewer=config.not_tests),
+        package=(manager, name, version),
+    )

@@ -1,0 +1,87 @@
+"""When a server may be believed: its own signal, and then an answer that must be there.
+
+A server that is asked too early answers with nothing, and nothing looks like an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+import msgspec
+
+from indexer.lsp import decode
+from indexer.lsp.session import Notification
+from indexer.model import SymbolFlag
+from indexer.syntax.model import Syntax
+
+_CANDIDATES = 5
+
+
+class Readiness:
+    """Follows a server's own signal. `ready` starts true where it has none."""
+
+    def __init__(self, kind: Literal["initialized", "progress", "notification"], title: str, method: str, value: Mapping[str, Any]) -> None:
+        self.has_signal = kind != "initialized"
+        self.ready = not self.has_signal
+        self.begun = False
+        self._kind = kind
+        self._title = re.compile(title)
+        self._method = method
+        self._value = value
+        self._open: set[str | int] = set()
+        self._matched = False
+
+    def notified(self, event: Notification) -> None:
+        """Takes in what the server says of itself; other notifications are passed over."""
+        if self._kind == "notification" and event.method == self._method:
+            self.begun = True
+            params = _table(event.params)
+            self.ready = self.ready or all(_fits(params.get(key), value) for key, value in self._value.items())
+        elif self._kind == "progress" and event.method == "$/progress":
+            params = _table(event.params)
+            token, value = params.get("token"), params.get("value")
+            if not isinstance(value, dict) or not isinstance(token, str | int):
+                return
+            state = cast("dict[str, Any]", value)
+            if state.get("kind") == "begin":
+                self.begun = True
+                self._open.add(token)
+                self._matched = self._matched or bool(self._title.search(str(state.get("title", ""))))
+            elif state.get("kind") == "end":
+                self._open.discard(token)
+            self.ready = self._matched and not self._open
+
+
+def _fits(said: object, wanted: object) -> bool:
+    """Equal, or where a text is wanted, a text that it is a pattern of."""
+    return bool(re.search(wanted, said)) if isinstance(wanted, str) and isinstance(said, str) else said == wanted
+
+
+def _table(raw: msgspec.Raw) -> dict[str, Any]:
+    try:
+        value = decode.anything(raw)
+    except msgspec.DecodeError:
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def probe_candidates(syntax: Syntax) -> list[int]:
+    """Tokens whose meaning a ready server must know: uses of a name that this file defines once, at its top, and nowhere else."""
+    tokens = syntax.tokens
+    defined = Counter(symbol.name for symbol in syntax.symbols[1:])
+    own = {
+        symbol.name
+        for symbol in syntax.symbols[1:]
+        if symbol.container == 0 and defined[symbol.name] == 1 and SymbolFlag.LOCAL not in symbol.flags
+    }
+    uses: dict[str, int] = {}
+    for token, name in enumerate(tokens.name):
+        if name in own and tokens.ask[token] and tokens.symbol[token] < 0 and name not in uses:
+            uses[name] = token
+        if len(uses) == _CANDIDATES:
+            break
+    members = {token for _, token in syntax.members}
+    return [token for token in uses.values() if token not in members]

@@ -1,0 +1,15 @@
+"""File URIs and paths. Servers write one path in several ways (`%40` or `@`), so paths are compared, not URIs."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote, urlsplit
+
+
+def path_to_uri(path: str) -> str:
+    return "file://" + quote(path)
+
+
+def uri_to_path(uri: str) -> str:
+    """Path of a file URI; other schemes are returned as they are."""
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme == "file" else uri

@@ -1,0 +1,217 @@
+"""Packages by the manifests of their languages: which one a file of the workspace belongs to, and how a file outside is named.
+
+Pure of protocol and store; reads manifests, runs nothing. Python's own layouts are in `python_project`.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from indexer import python_project
+from indexer.python_project import External
+
+
+class Package(NamedTuple):
+    """What monikers name: manager, name, version. A package of the workspace leaves the version open."""
+
+    manager: str
+    name: str
+    version: str = ""
+
+
+_MODULES = re.compile(r"^(.*/node_modules)/((?:@[^/]+/)?[^/]+)/(.+)\Z")
+_GO_CACHE = re.compile(r"/pkg/mod/(.+?)@([^/]+)/(.+)\Z")
+_GO_ROOT = re.compile(r"/(?:go[^/]*|golang[^/]*|toolchain@[^/]*)/src/((?:cmd/)?[a-z][^@]*\.go)\Z")
+_CARGO_CACHE = re.compile(r"/(?:registry/src/[^/]+|vendor)/([^/]+?)-(\d[^/]*)/(.+)\Z")
+_RUST_LIBRARY = re.compile(r"/rustlib/src/rust/library/(.+)\Z")
+_INCLUDE = re.compile(r"/(?:include|usr/lib/gcc[^/]*|clang/\d+[^/]*/include)/(.+)\Z")
+_BUNDLED = re.compile(r"^bundled:/*(?:libs/)?(.+)\Z")
+
+
+def _dotted(relative: str) -> str:
+    return relative.rsplit(".", 1)[0].replace("/", ".")
+
+
+class Externals:
+    """Names files outside the workspace, by the layout of each language's caches."""
+
+    def __init__(self) -> None:
+        self._python = python_project.Externals()
+
+    def describe(self, path: str) -> External:
+        """`path` is absolute, or a URI that is no file's. An unknown place is named by its last three parts."""
+        for pattern, describe in _LAYOUTS:
+            match = pattern.search(path)
+            if match:
+                return describe(match)
+        return self._python.describe(path)
+
+
+def _from_npm(match: re.Match[str]) -> External:
+    folder, name, relative = match.groups()
+    version = _npm_version(f"{folder}/{name}/package.json")
+    if name == "typescript" or name.startswith("@typescript/typescript-"):  # one per platform
+        return _typescript_library(relative, version)
+    return External(f"npm:{name}@{version}/{relative}", "npm", name, version, _dotted(relative), relative)
+
+
+@functools.lru_cache(maxsize=4096)
+def _npm_version(manifest: str) -> str:
+    return str(_json(Path(manifest)).get("version", ""))
+
+
+def _from_go(match: re.Match[str]) -> External:
+    module, version, relative = match.groups()
+    module = re.sub(r"!([a-z])", lambda letter: letter.group(1).upper(), module)
+    return External(f"go:{module}@{version}/{relative}", "go", module, version, _dotted(relative), relative)
+
+
+def _from_go_root(match: re.Match[str]) -> External:
+    return External(f"go:std/{match.group(1)}", "go", "std", "", _dotted(match.group(1)), match.group(1))
+
+
+def _from_cargo(match: re.Match[str]) -> External:
+    name, version, relative = match.groups()
+    return External(f"cargo:{name}@{version}/{relative}", "cargo", name, version, _dotted(relative), relative)
+
+
+def _from_rust_library(match: re.Match[str]) -> External:
+    crate, _, relative = match.group(1).partition("/")
+    return External(f"rust:{crate}/{relative}", "rust", crate, "", _dotted(relative), relative)
+
+
+def _from_bundled(match: re.Match[str]) -> External:
+    return _typescript_library(f"lib/{match.group(1)}", "")
+
+
+def _typescript_library(relative: str, version: str) -> External:
+    """The language's own declarations are global, and one name is declared in many of these files: their place is no file's."""
+    return External(f"npm:typescript@{version}/{relative}", "npm", "typescript", version, "lib", "lib")
+
+
+def _from_include(match: re.Match[str]) -> External:
+    return External(f"system:include/{match.group(1)}", "system", "include", "", _dotted(match.group(1)), match.group(1))
+
+
+_LAYOUTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], External]], ...] = (
+    (_MODULES, _from_npm),
+    (_BUNDLED, _from_bundled),
+    (_GO_CACHE, _from_go),
+    (_RUST_LIBRARY, _from_rust_library),
+    (_CARGO_CACHE, _from_cargo),
+    (_GO_ROOT, _from_go_root),
+    (_INCLUDE, _from_include),
+)
+
+
+# ---- packages of the workspace
+
+
+def own_packages(root: Path, language: str, documents: Sequence[str]) -> dict[str, tuple[Package, str]]:
+    """The package of each document and its path in there: of the nearest manifest above it, else one named after the workspace.
+
+    Args:
+        documents: paths relative to `root`.
+    """
+    read = _MANIFESTS.get(language)
+    default = Package("", root.name)
+    if read is None:
+        return {path: (default, path) for path in documents}
+    manifest, name_of, manager = read
+    known: dict[str, tuple[Package, str]] = {}
+
+    def of_folder(folder: str) -> tuple[Package, str]:
+        """The package and the folder of its manifest."""
+        if folder not in known:
+            name = name_of(root / folder / manifest)
+            if name or not folder:
+                known[folder] = (Package(manager, name or root.name), folder)
+            else:
+                known[folder] = of_folder(folder.rpartition("/")[0])
+        return known[folder]
+
+    found: dict[str, tuple[Package, str]] = {}
+    for path in documents:
+        package, folder = of_folder(path.rpartition("/")[0])
+        found[path] = (package, path[len(folder) + 1 :] if folder else path)
+    return found
+
+
+def _npm_name(manifest: Path) -> str:
+    return str(_json(manifest).get("name") or "")
+
+
+def _go_name(manifest: Path) -> str:
+    try:
+        match = re.search(r"^module\s+(\S+)", manifest.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+    except OSError:
+        return ""
+    return match.group(1).strip('"') if match else ""
+
+
+def _cargo_name(manifest: Path) -> str:
+    try:
+        package = tomllib.loads(manifest.read_text(encoding="utf-8")).get("package")
+    except (OSError, ValueError):
+        return ""
+    return str(cast("dict[str, Any]", package).get("name") or "") if isinstance(package, dict) else ""
+
+
+def _maven_name(manifest: Path) -> str:
+    try:
+        text = re.sub(r"<parent>.*?</parent>", "", manifest.read_text(encoding="utf-8", errors="replace"), flags=re.DOTALL)
+    except OSError:
+        return ""
+    match = re.search(r"<artifactId>\s*([^<\s]+)\s*</artifactId>", text)
+    return match.group(1) if match else ""
+
+
+_MANIFESTS: dict[str, tuple[str, Callable[[Path], str], str]] = {
+    "typescript": ("package.json", _npm_name, "npm"),
+    "javascript": ("package.json", _npm_name, "npm"),
+    "go": ("go.mod", _go_name, "go"),
+    "rust": ("Cargo.toml", _cargo_name, "cargo"),
+    "java": ("pom.xml", _maven_name, "maven"),
+}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+# ---- what answers depend on beside the sources
+
+_INGREDIENTS = frozenset(
+    {
+        "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "jsconfig.json",
+        "go.mod", "go.sum", "go.work", "go.work.sum", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml",
+        "compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "pom.xml", "build.gradle",
+    }
+)  # fmt: skip
+_TSCONFIG = re.compile(r"tsconfig[^/]*\.json\Z")
+
+
+def ingredients_digest(root: Path, paths: Sequence[str]) -> str:
+    """Digest of the manifests, lock files and compiler settings among `paths`, and of what npm has installed."""
+    digest = hashlib.sha256()
+    wanted = [path for path in paths if path.rpartition("/")[2] in _INGREDIENTS or _TSCONFIG.search(path)]
+    unlisted = ("node_modules/.package-lock.json", "compile_commands.json", "build/compile_commands.json")
+    for path in [*wanted, *unlisted]:
+        try:
+            content = (root / path).read_bytes()
+        except OSError:
+            continue
+        digest.update(os.fsencode(path) + b"\0" + hashlib.sha256(content).digest())
+    return digest.hexdigest()

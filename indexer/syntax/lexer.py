@@ -1,0 +1,103 @@
+"""Any other language: identifiers by Pygments' lexer, and nothing else.
+
+No scopes, no definitions: a server's documentSymbol supplies symbols, and each identifier is asked. A language that Pygments
+does not know either has no tokens.
+"""
+
+from __future__ import annotations
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+from pygments.token import Comment, Name, Token
+from pygments.util import ClassNotFound
+
+from indexer.model import Role, SymbolFlag, SymbolKind
+from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
+
+_READ, _CALL = int(Role.READ), int(Role.READ | Role.CALL)
+_LOOK_AHEAD = 200
+
+
+def parse(language: str, path: str, source: bytes, module: str, *, definitions_only: bool = False) -> Syntax:
+    """The identifiers of a file, each to be asked; `symbols` is the module alone.
+
+    Args:
+        language: LSP language id, which Pygments may know by that name; else `path` decides.
+        source: the file's bytes, UTF-8.
+        definitions_only: no tokens at all, since no definition is known.
+    """
+    line_count = source.count(b"\n") + (0 if source.endswith(b"\n") or not source else 1)
+    symbol = Definition(
+        name=module,
+        kind=SymbolKind.MODULE,
+        container=-1,
+        span=Span(0, 0, line_count, 0),
+        selection=Span(0, 0, 0, 0),
+        flags=SymbolFlag.EXPORTED,
+    )
+    tokens = Tokens()
+    lexer = None if definitions_only else _lexer(language, path)
+    if lexer is not None:
+        _fill(tokens, lexer, source.decode("utf-8", "replace"))
+    return Syntax(
+        symbols=[symbol],
+        tokens=tokens,
+        bases=[],
+        members=[],
+        through_self=[],
+        imports=[],
+        line_count=line_count,
+        error_lines=[],
+        discovers=True,
+    )
+
+
+def _lexer(language: str, path: str) -> Lexer | None:
+    try:
+        return get_lexer_by_name(language)
+    except ClassNotFound:
+        pass
+    try:
+        return get_lexer_for_filename(path.rsplit("/", 1)[-1])
+    except ClassNotFound:
+        return None
+
+
+def _fill(tokens: Tokens, lexer: Lexer, text: str) -> None:
+    # Lexers may take out a byte order mark and carriage returns, so the offsets of the raw generator are used.
+    line, line_start = 0, 0
+    units_at, units = 0, 0  # UTF-16 units of the line up to a place in it
+    ascii_only = text.isascii()
+    for start, kind, value in lexer.get_tokens_unprocessed(text):
+        if kind not in Name or kind in Name.Builtin.Pseudo or not value.isidentifier():
+            continue
+        newlines = text.count("\n", line_start, start)
+        if newlines:
+            line += newlines
+            line_start = text.rindex("\n", line_start, start) + 1
+            units_at, units = line_start, 0
+        elif units_at < line_start:
+            units_at, units = line_start, 0
+        if ascii_only:
+            col, width = start - line_start, len(value)
+        else:
+            units += _units(text[units_at:start])
+            units_at = start
+            col, width = units, _units(value)
+        tokens.line.append(line)
+        tokens.col.append(col)
+        tokens.end_col.append(col + width)
+        tokens.name.append(value)
+        after = text[start + len(value) : start + len(value) + _LOOK_AHEAD].lstrip()
+        tokens.roles.append(_CALL if after.startswith("(") else _READ)
+    count = len(tokens)
+    tokens.enclosing = [0] * count
+    tokens.symbol = [ASK] * count
+    tokens.same_as = [-1] * count
+    tokens.ask = [True] * count
+    tokens.up = [0] * count
+    tokens.callee_as = [-1] * count
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,37 @@
+"""Languages that are read by tree-sitter queries: TypeScript, JavaScript, Go, C, C++, Rust, Bash, Java.
+
+What an identifier is, the queries say (`queries/*.scm`; `queries/README.md` explains the capture names); which symbols there are
+and what is around a place, one sweep over the captures (`outline`, `symbols`). Most identifiers are left to a language server.
+Certain without one: names of definitions, and uses of parameters and local variables where the language's scopes leave no doubt.
+
+Deliberately does not know: other files, types, the protocol. Broken text is no error: tree-sitter recovers, and
+`Syntax.error_lines` says where.
+"""
+
+from __future__ import annotations
+
+from indexer.syntax.model import Syntax
+from indexer.syntax.tree.adapter import Adapter
+from indexer.syntax.tree.languages import LANGUAGES, grammar, variant
+
+__all__ = ["parse", "supports"]
+
+
+def supports(language: str) -> bool:
+    """Whether there is a grammar for a language, by its LSP language id."""
+    return variant(language, "") in LANGUAGES
+
+
+def parse(language: str, path: str, source: bytes, module: str, *, definitions_only: bool = False) -> Syntax:
+    """Everything that one file says by itself.
+
+    Args:
+        language: LSP language id, one that `supports` knows; a C header is C or C++ as the caller says.
+        path: relative to the workspace; its extension selects between grammars and rules of one language (`.tsx`, `.d.ts`, `.h`).
+        source: the file's bytes, UTF-8.
+        module: becomes the name of symbol 0.
+        definitions_only: record only the identifiers that name definitions, for a file of which only symbols are wanted.
+    Returns:
+        Symbols in outline order (module first, each before its members) and tokens in document order.
+    """
+    return Adapter(grammar(variant(language, path)), path, source, module, definitions_only=definitions_only).syntax()

@@ -1,0 +1,383 @@
+"""From captures to a `Syntax`: every identifier with its roles, what surrounds it, and what is certain about it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import Any
+
+import tree_sitter
+
+from indexer.model import Role, SymbolFlag, SymbolKind
+from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
+from indexer.syntax.tree.languages import Grammar
+from indexer.syntax.tree.outline import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, Sweep, owner_of
+from indexer.syntax.tree.symbols import Symbols
+from indexer.text import OffsetMap
+
+MAX_ERRORS = 100
+MAX_COUNTED_ERRORS = 1_000
+MIN_DEPTH = 1_000
+"""Nodes at least this deep are read in a file of any size."""
+_DEPTH_TIMES_BYTES = 1_500_000_000
+"""A query takes time in proportion to the depth of a node, so a text made to be deep is read down to here only."""
+
+READ, WRITE, DEFINITION = int(Role.READ), int(Role.WRITE), int(Role.DEFINITION)
+CALL, IMPORT, ANNOTATION = int(Role.CALL), int(Role.IMPORT), int(Role.ANNOTATION)
+DELETE = int(Role.DELETE)
+KEYWORD, SUPERTYPE = int(Role.KEYWORD), int(Role.SUPERTYPE)
+
+_ADDED = {
+    "argument": int(Role.ARGUMENT),
+    "base": SUPERTYPE,
+    "base.embedded": SUPERTYPE,
+    "base.trait": SUPERTYPE,
+    "call": CALL,
+    "delete": DELETE,
+    "decorator": int(Role.DECORATOR),
+    "import": IMPORT,
+    "keyword": KEYWORD,
+    "type": ANNOTATION,
+    "write": WRITE,
+}
+_READLESS = IMPORT | KEYWORD | WRITE | DELETE
+
+
+class Adapter:
+    """One file on its way to a `Syntax`."""
+
+    def __init__(self, grammar: Grammar, path: str, source: bytes, module: str, *, definitions_only: bool) -> None:
+        self.source = source
+        self.language = grammar.language
+        self.offsets = OffsetMap(source)
+        root, self.error_lines = self._parse(grammar)
+        query = grammar.definitions if definitions_only else grammar.full
+        cursor = tree_sitter.QueryCursor(query)
+        cursor.set_max_start_depth(max(MIN_DEPTH, _DEPTH_TIMES_BYTES // max(1, len(source))))
+        self.captures: dict[str, list[Any]] = cursor.captures(root)
+        self.line_count = source.count(b"\n") + (0 if source.endswith(b"\n") or not source else 1)
+        self.module = Definition(
+            name=module,
+            kind=SymbolKind.MODULE,
+            container=-1,
+            span=Span(0, 0, max(self.line_count, len(self.offsets.line_starts) - 1), 0),
+            selection=Span(0, 0, 0, 0),
+            flags=SymbolFlag.EXPORTED,
+        )
+        self.sweep = Sweep(self.captures, size=len(source), inherits=self.language.inherits)
+        self.symbols = Symbols(self.sweep, source, self.offsets, self.language, path)
+
+    def _parse(self, grammar: Grammar) -> tuple[Any, list[int]]:
+        """The tree's root and its error lines; a text that the grammar does not know may be read in other words."""
+        root = grammar.parser.parse(self.source).root_node
+        if not root.has_error:
+            return root, []
+        errors = error_offsets(root)
+        if self.language.repair is not None:
+            repaired = self.language.repair(self.source)
+            if repaired != self.source:
+                other = grammar.parser.parse(repaired).root_node
+                other_errors = error_offsets(other)
+                if len(other_errors) < len(errors):
+                    root, errors = other, other_errors
+        return root, sorted({self.offsets.line(offset) for offset in errors[:MAX_ERRORS]})
+
+    def syntax(self) -> Syntax:
+        self.symbols.group()
+        self.symbols.order()
+        definitions = self.symbols.definitions(self.module, self.captures)
+        result = Syntax(
+            symbols=definitions,
+            tokens=Tokens(),
+            bases=[],
+            members=[],
+            through_self=[],
+            imports=[],
+            line_count=self.line_count,
+            error_lines=self.error_lines,
+            discovers=True,
+        )
+        at = self._tokens(result.tokens, result.members)
+        for entry in self.sweep.entries:
+            group = entry.group
+            if group is not None and entry.bases and entry.kind in CLASS_LIKE:
+                result.bases += [(group.ordinal, at[start]) for start in entry.bases if start in at]
+        result.bases += [(group.ordinal, at[start]) for group, start in self.symbols.bases if start in at]
+        result.bases = sorted(set(result.bases))
+        result.members.sort()
+        result.owners = sorted({(group.ordinal, at[start]) for group, start in self.symbols.owners if start in at})
+        result.imports = self._imports(at)
+        self.sweep.release()
+        return result
+
+    # ---- tokens
+
+    def _roles(self) -> dict[int, int]:
+        roles: dict[int, int] = {}
+        for capture, role in _ADDED.items():
+            for node in self.captures.get(capture, ()):
+                start = node.start_byte
+                roles[start] = roles.get(start, 0) | role
+        for start in self.sweep.writes:
+            roles[start] = roles.get(start, 0) | WRITE
+        for start, bits in roles.items():
+            if bits & (CALL | SUPERTYPE):
+                bits &= ~ANNOTATION
+            if bits & IMPORT:
+                bits &= ~(ANNOTATION | CALL)
+            if not bits & _READLESS:
+                bits |= READ
+            roles[start] = bits
+        for node in self.captures.get("value", ()):  # a type's name that makes a value: no annotation
+            roles[node.start_byte] = roles.get(node.start_byte, READ) & ~ANNOTATION
+        for node in self.captures.get("update", ()):
+            roles[node.start_byte] = READ | WRITE
+        return roles
+
+    def _tokens(self, tokens: Tokens, members: list[tuple[int, int]]) -> dict[int, int]:
+        """Fills the columns; returns the token at each byte offset."""
+        captures, source = self.captures, self.source
+        ends: dict[int, int] = {}
+        lookable: set[int] = set()
+        for entry in self.sweep.entries:
+            if entry.group is not None:
+                ends[entry.start] = entry.end
+        for node in captures.get("token", ()):
+            ends[node.start_byte] = node.end_byte
+        for node in captures.get("token.value", ()):
+            start = node.start_byte
+            ends[start] = node.end_byte
+            lookable.add(start)
+        for capture in ("drop", "component"):
+            for node in captures.get(capture, ()):
+                start = node.start_byte
+                if capture == "drop" or source[start : start + 1].islower():
+                    ends.pop(start, None)
+        for capture in ("ask", "keyword"):
+            lookable.difference_update(node.start_byte for node in captures.get(capture, ()))
+        starts = sorted(ends)
+        for node in captures.get("drop.names", ()):
+            for start in starts[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]:
+                ends.pop(start, None)
+        roles = self._roles()
+        for node in captures.get("component", ()):
+            roles[node.start_byte] = READ | CALL
+        for node in captures.get("import.names", ()):
+            for start in starts[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]:
+                roles[start] = IMPORT
+        defined = {entry.start: entry for entry in self.sweep.entries if entry.group is not None}
+        blank = self.language.blank
+        is_ascii = self.offsets.is_identity
+        text = source.decode("latin-1") if is_ascii else ""
+        units = self.offsets.units
+        line_starts = self.offsets.line_starts
+        last_line = len(line_starts) - 1
+        changes = self.sweep.changes
+        last_change = len(changes) - 1
+        change = 0
+        _, around, scope = changes[0]
+        enclosing = 0
+        line, line_start, line_units = 0, 0, 0
+        next_line = line_starts[1] if last_line else len(source) + 2
+        next_change = changes[1][0] if last_change else len(source) + 2
+        at: dict[int, int] = {}
+        lines, cols, end_cols, names = tokens.line, tokens.col, tokens.end_col, tokens.name
+        all_roles, enclosings, meant, asked, callees = tokens.roles, tokens.enclosing, tokens.symbol, tokens.ask, tokens.callee_as
+        enclosing_of: dict[Entry | None, int] = {None: 0}
+        get_role = roles.get
+        found: tuple[Group, bool] | None
+        for start in starts:
+            end = ends.get(start, start)
+            name = text[start:end] if is_ascii else source[start:end].decode("utf-8", "replace")
+            if start == end or name == blank or name[0].isdigit():
+                continue
+            if start >= next_line:
+                while line < last_line and line_starts[line + 1] <= start:
+                    line += 1
+                line_start = line_starts[line]
+                line_units = line_start if is_ascii else units(line_start)
+                next_line = line_starts[line + 1] if line < last_line else len(source) + 2
+            if start >= next_change:
+                while change < last_change and changes[change + 1][0] <= start:
+                    change += 1
+                _, around, scope = changes[change]
+                next_change = changes[change + 1][0] if change < last_change else len(source) + 2
+                enclosing = enclosing_of[around] if around in enclosing_of else enclosing_ordinal(around, enclosing_of)
+            index = len(lines)
+            at[start] = index
+            lines.append(line)
+            if is_ascii:
+                cols.append(start - line_start)
+                end_cols.append(end - line_start)
+            else:
+                column = units(start) - line_units
+                cols.append(column)
+                end_cols.append(column + units(end) - units(start))
+            names.append(name)
+            entry = defined.get(start)
+            if entry is not None:
+                self._definition(entry, index, tokens, members, enclosing)
+                continue
+            bits = get_role(start, READ)
+            all_roles.append(bits)
+            enclosings.append(enclosing)
+            if scope is not None and start in lookable and (found := self.look_up(name, start, scope)) is not None:
+                group, sure_callee = found
+                meant.append(group.ordinal)
+                call = bits & CALL and not sure_callee
+                asked.append(bool(call))
+                callees.append(index if call else -1)
+            else:
+                meant.append(ASK)
+                asked.append(True)
+                callees.append(-1)
+        tokens.same_as = [-1] * len(lines)
+        tokens.up = [0] * len(lines)
+        return at
+
+    def _definition(self, entry: Entry, index: int, tokens: Tokens, members: list[tuple[int, int]], enclosing: int) -> None:
+        group = entry.group
+        assert group is not None
+        roles = DEFINITION
+        kind = entry.draft.kind
+        if (
+            kind in ("variable", "var", "global", "constant", "condition")
+            and entry.kind not in CALLABLES
+            and (entry.draft.init or len(entry.draft.entries) > 1)
+        ):
+            roles |= WRITE
+        # The body in this file may be that of another overload.
+        declared = entry.declared and (self.language.overloads or all(other.declared for other in group.entries))
+        tokens.roles.append(roles)
+        if kind == "parameter" and entry.scope.kind == FUNCTION:
+            owner = entry.scope.owner
+            if owner is not None and owner.group is not None:
+                enclosing = owner.group.ordinal
+        tokens.enclosing.append(enclosing)
+        tokens.symbol.append(ASK if declared else group.ordinal)
+        tokens.ask.append(declared)
+        tokens.callee_as.append(-1)
+        if declared:
+            members.append((group.ordinal, index))
+
+    def look_up(self, name: str, start: int, scope: Scope) -> tuple[Group, bool] | None:
+        """The local variable or function that a name certainly means here, and whether a call of it runs that very function.
+
+        Only names of functions' own scopes are certain: whatever lies outside may be changed by another file, by inheritance or
+        by a macro.
+        """
+        language = self.language
+        if name in self.symbols.macros:
+            return None
+        at: Scope | None = scope
+        for _ in range(MAX_NESTING):
+            if at is None or not at.local:
+                return None
+            if name in at.names:
+                group = at.names[name]
+                if group is None:
+                    return None
+                first = group.entries[0]
+                if first.declared or (len(group.entries) > 1 and not language.rebinds):
+                    return None
+                if first.draft.kind == "condition":  # where it holds depends on the flow of control
+                    return None
+                if first.kind in VARIABLES or first.kind == SymbolKind.FUNCTION:
+                    if first.draft.kind == "parameter":
+                        return group, False
+                    if language.ordered and start < first.draft.end:
+                        return None
+                    if start < at.body_start:  # a parameter's default value does not see what the body declares
+                        return None
+                    return group, first.kind == SymbolKind.FUNCTION and first.draft.kind in ("function", "constant")
+                return None
+            if at.opaque or at.kind == IMPL:
+                return None
+            at = at.parent
+        return None
+
+    def _imports(self, at: dict[int, int]) -> list[tuple[int, str]]:
+        """Imported names with their module as written: `source` captures a string or path, `imported` the names that it gives."""
+        paths = self._paths(at)
+        sources = [(node.start_byte, node.end_byte) for node in self.captures.get("source", ())]
+        if not sources:
+            return paths
+        statements = sorted((node.start_byte, node.end_byte) for node in self.captures.get("importing", ()))
+        result: list[tuple[int, str]] = []
+        imported = sorted(node.start_byte for node in self.captures.get("imported", ()))
+        position = 0
+        texts = {}
+        place = 0
+        sources.sort()
+        for start, end in statements:
+            while place < len(sources) and sources[place][0] < start:
+                place += 1
+            if place < len(sources) and sources[place][1] <= end:
+                texts[start] = self.source[sources[place][0] : sources[place][1]].decode("utf-8", "replace")
+        for start, end in statements:
+            while position < len(imported) and imported[position] < start:
+                position += 1
+            while position < len(imported) and imported[position] < end:
+                token = at.get(imported[position])
+                if token is not None and start in texts:
+                    result.append((token, texts[start]))
+                position += 1
+        return sorted(set(result))
+
+    def _paths(self, at: dict[int, int]) -> list[tuple[int, str]]:
+        """The last name of each path in `use a::{b, c::d as e}` and `import a.b.c`, with its path."""
+        result: list[tuple[int, str]] = []
+        starts = sorted(at)
+        source = self.source
+        for node in self.captures.get("import.names", ()):
+            end = node.end_byte
+            inside = starts[bisect_left(starts, node.start_byte) : bisect_left(starts, end)]
+            path: list[str] = []
+            depths: list[int] = []
+            is_alias = False
+            for index, start in enumerate(inside):
+                stop = inside[index + 1] if index + 1 < len(inside) else end
+                name = re.match(rb"[\w$]+", source[start:stop])
+                after = source[start + (name.end() if name else 0) : stop].decode("utf-8", "replace")
+                text = name.group().decode("utf-8", "replace") if name else ""
+                joined = after.lstrip()
+                if joined.startswith(("::", ".")) and index + 1 < len(inside):
+                    path.append(text)
+                elif not is_alias:
+                    result.append((at[start], self.language.path_separator.join([*path, text])))
+                is_alias = joined.startswith("as ")
+                for char in after:
+                    if char == "{":
+                        depths.append(len(path))
+                    elif char == "}" and depths:
+                        depths.pop()
+                    elif char == ",":
+                        del path[depths[-1] if depths else 0 :]
+        return sorted(set(result))
+
+
+def enclosing_ordinal(entry: Entry | None, known: dict[Entry | None, int]) -> int:
+    """The innermost function, method, class or namespace that an entry is or belongs to; `known` starts with 0, the module."""
+    passed: list[Entry | None] = []
+    while entry not in known:
+        passed.append(entry)
+        if entry is None or (entry.group is not None and (entry.kind in CALLABLES or entry.kind in CLASS_LIKE)):
+            break
+        entry = owner_of(entry.scope)
+    ordinal = known[entry] if entry in known else 0 if entry is None or entry.group is None else entry.group.ordinal
+    for entry in passed:
+        known[entry] = ordinal
+    return ordinal
+
+
+def error_offsets(root: Any) -> list[int]:
+    """Where the parser had to skip or to invent text."""
+    found: list[int] = []
+    stack = [root] if root.has_error else []
+    while stack and len(found) < MAX_COUNTED_ERRORS:
+        node = stack.pop()
+        if node.is_error or node.is_missing:
+            found.append(node.start_byte)
+        elif node.has_error:
+            stack.extend(reversed(node.children))
+    return found

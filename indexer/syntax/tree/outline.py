@@ -1,0 +1,489 @@
+"""From captured nodes to scopes, definitions and symbols.
+
+One sweep over the captured nodes in document order keeps what is open around a place: definition, scope, body. Captures say what
+a node is (`queries/README.md` lists them), so nothing here knows a language's grammar. Afterwards names of one scope become one
+symbol each (`Group`), and members that are written outside their type find it where this file defines it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indexer.model import CALLABLE_KINDS, SymbolKind
+
+MODULE, CLASS, FUNCTION, BLOCK, OBJECT, HEADER, IMPL = range(7)
+"""Kinds of scopes. MODULE: the file, or a namespace. OBJECT: members of something without a name. HEADER: type parameters. IMPL: members of a type named above."""
+
+KINDS: dict[str, SymbolKind] = {
+    "alias": SymbolKind.CLASS,
+    "class": SymbolKind.CLASS,
+    "component": SymbolKind.FIELD,
+    "condition": SymbolKind.VARIABLE,
+    "constant": SymbolKind.CONSTANT,
+    "constructor": SymbolKind.CONSTRUCTOR,
+    "define": SymbolKind.CONSTANT,
+    "enum": SymbolKind.ENUM,
+    "export": SymbolKind.FUNCTION,
+    "field": SymbolKind.FIELD,
+    "forward": SymbolKind.CLASS,
+    "function": SymbolKind.FUNCTION,
+    "global": SymbolKind.VARIABLE,
+    "interface": SymbolKind.INTERFACE,
+    "macro": SymbolKind.FUNCTION,
+    "member": SymbolKind.ENUM_MEMBER,
+    "method": SymbolKind.METHOD,
+    "namespace": SymbolKind.NAMESPACE,
+    "parameter": SymbolKind.VARIABLE,
+    "property": SymbolKind.PROPERTY,
+    "struct": SymbolKind.STRUCT,
+    "typeparam": SymbolKind.TYPE_PARAMETER,
+    "var": SymbolKind.VARIABLE,
+    "variable": SymbolKind.VARIABLE,
+}
+
+_PRIORITY = {name: place for place, name in enumerate(("variable", "var", "constant", "field", "parameter"))}
+"""Where one node is captured as several kinds of definition; all others stand above these."""
+
+CLASS_LIKE = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.STRUCT, SymbolKind.NAMESPACE})
+VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT})
+CALLABLES = CALLABLE_KINDS | {SymbolKind.PROPERTY}
+_SEVERAL = frozenset({"alias", "condition", "variable", "var", "constant", "field", "parameter", "typeparam", "namespace", "assign"})
+"""Definitions that may hold several names."""
+
+
+class Scope:
+    """Where names live. `owner` is what they are members of, None where that is what the outer scope's names are members of."""
+
+    __slots__ = (
+        "body_start", "draft", "hoist", "home", "kind", "local", "names", "opaque", "owner", "owners", "parent", "searched",
+        "symbols", "types",
+    )  # fmt: skip
+
+    def __init__(self, kind: int, parent: Scope | None, owner: Entry | None = None) -> None:
+        self.kind = kind
+        self.parent = parent
+        self.owner = owner
+        self.local: bool = kind in (FUNCTION, BLOCK) or (parent is not None and parent.local)
+        # Where `var` puts a name: the scope around all blocks.
+        self.hoist: Scope = parent.hoist if parent is not None and kind in (BLOCK, OBJECT) else self
+        self.home: Entry | None = None  # found by `owner_of`, once `searched`
+        self.searched = False
+        self.opaque = False  # names inside may mean inherited members
+        self.draft: Draft | None = None
+        self.body_start = -1
+        self.owners: list[tuple[int, int]] = []
+        self.symbols: dict[tuple[str, int], Group] = {}
+        self.names: dict[str, Group | None] = {}  # None: bound in a way that is not certain
+        self.types: dict[str, Group] = {}
+
+
+class Wrap:
+    """A statement around definitions: `export …`, `const …`. A single definition's range is that of its statement."""
+
+    __slots__ = ("count", "end", "head", "header", "start")
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start = start
+        self.end = end
+        self.head = start
+        self.count = 0
+        self.header: Scope | None = None
+
+
+class Draft:
+    """A node that defines names. `head` is where its text starts, decorators left off."""
+
+    __slots__ = (
+        "body_start",
+        "end",
+        "entries",
+        "function",
+        "head",
+        "header",
+        "init",
+        "kind",
+        "outer",
+        "owners",
+        "scope",
+        "start",
+        "words",
+        "wrap",
+    )
+
+    def __init__(self, start: int, end: int, kind: str, scope: Scope, wrap: Wrap | None, outer: Draft | None = None) -> None:
+        self.outer = outer
+        self.start = start
+        self.end = end
+        self.kind = kind
+        self.scope = scope
+        self.wrap = wrap
+        self.head = start
+        self.entries: list[Entry] = []
+        self.body_start = -1
+        self.function: Scope | None = None
+        self.header: Scope | None = None
+        self.owners: list[tuple[int, int]] = []
+        self.init = False
+        self.words: frozenset[str] | None = None
+
+    def first(self) -> Entry:
+        """The definition's own entry, which may get its name later, or never."""
+        if not self.entries:
+            self.entries.append(Entry(self, KINDS.get(self.kind, SymbolKind.VARIABLE), self.scope))
+        return self.entries[0]
+
+
+class Entry:
+    """One name at one place that defines it; without a name (`end` < 0), its members belong to what is around it."""
+
+    __slots__ = ("bases", "declared", "draft", "end", "group", "has_body", "kind", "members", "name", "scope", "start")
+
+    def __init__(self, draft: Draft, kind: SymbolKind, scope: Scope) -> None:
+        self.draft = draft
+        self.kind = kind
+        self.scope = scope
+        self.name = ""
+        self.start = -1
+        self.end = -1
+        self.has_body = False
+        self.declared = False
+        self.members: Scope | None = None
+        self.bases: list[int] = []
+        self.group: Group | None = None
+
+
+class Group:
+    """A symbol: all entries of one scope and name."""
+
+    __slots__ = ("best", "container", "entries", "members", "name", "ordinal", "qualifier", "scope")
+
+    def __init__(self, name: str, scope: Scope) -> None:
+        self.name = name
+        self.scope = scope
+        self.entries: list[Entry] = []
+        self.best: Entry | None = None
+        self.container: Group | None = None
+        self.qualifier: list[tuple[int, int]] = []
+        self.members: Scope | None = None
+        self.ordinal = -1
+
+
+Change = tuple[int, "Entry | None", "Scope | None"]
+"""From this byte on: the body around, and the scope in which names are looked up (None: only a server knows)."""
+
+# Ranks order what starts and ends at the same bytes: a wrap is around its definition, a body inside its function.
+WRAP, DEF, REGION, SCOPE, BODY, LEAF = range(6)
+_OPERATIONS: dict[str, tuple[int, str]] = {
+    "wrap": (WRAP, "wrap"),
+    "decorated": (REGION, "decorated"),
+    "unsure": (REGION, "unsure"),
+    "scope": (SCOPE, "scope"),
+    "scope.function": (SCOPE, "function"),
+    "scope.item": (SCOPE, "item"),
+    "scope.prototype": (SCOPE, "prototype"),
+    "scope.object": (SCOPE, "object"),
+    "scope.opaque": (SCOPE, "opaque"),
+    "body": (BODY, "body"),
+    "members": (BODY, "members"),
+    "base": (LEAF, "base"),
+    "base.embedded": (LEAF, "embedded"),
+    "base.trait": (LEAF, "trait"),
+    "owner": (LEAF, "owner"),
+    "poison": (LEAF, "poison"),
+}
+
+
+class Sweep:
+    """Scopes, entries and what is around each place, from the captures of one file."""
+
+    def __init__(self, captures: dict[str, list[Any]], *, size: int, inherits: bool) -> None:
+        self.module = Scope(MODULE, None)
+        self.scopes = [self.module]
+        self.entries: list[Entry] = []
+        self.changes: list[Change] = [(-1, None, self.module)]
+        self.writes: list[int] = []  # targets of destructuring assignments
+        self.impls: list[Draft] = []
+        self.inherits = inherits
+        self.inits = {(node.start_byte, node.end_byte) for node in captures.get("init", ())}
+        self._sweep(self._events(captures), size)
+
+    @staticmethod
+    def _events(captures: dict[str, list[Any]]) -> list[tuple[int, int, int, str]]:
+        """(start, -end, rank, operation), sorted so that outer nodes come first."""
+        events: list[tuple[int, int, int, str]] = []
+        bodies = {(node.start_byte, -node.end_byte) for name in ("body", "body.plain", "members") for node in captures.get(name, ())}
+        definitions: dict[tuple[int, int], str] = {}
+        names: dict[tuple[int, int], str] = {}
+        for capture, nodes in captures.items():
+            if capture.startswith("def."):
+                kind = capture[4:]
+                priority = _PRIORITY.get(kind, 9)
+                for node in nodes:
+                    key = (node.start_byte, -node.end_byte)
+                    other = definitions.get(key)
+                    if other is None or _PRIORITY.get(other, 9) < priority:
+                        definitions[key] = kind
+            elif capture == "name":
+                for node in nodes:
+                    names.setdefault((node.start_byte, -node.end_byte), "")
+            elif capture.startswith("name."):
+                for node in nodes:
+                    names[node.start_byte, -node.end_byte] = capture[5:]
+            elif capture in _OPERATIONS:
+                rank, operation = _OPERATIONS[capture]
+                for node in nodes:
+                    start, end = node.start_byte, -node.end_byte
+                    if operation not in ("scope", "object") or (start, end) not in bodies:
+                        events.append((start, end, rank, operation))
+        events.extend((*key, DEF, kind) for key, kind in definitions.items())
+        events.extend((*key, LEAF, f"name.{kind}") for key, kind in names.items())
+        return sorted(set(events))
+
+    def _sweep(self, events: list[tuple[int, int, int, str]], size: int) -> None:
+        draft: Draft | None = None
+        scope: Scope | None = self.module
+        inner = self.module
+        body: Entry | None = None
+        wrap: Wrap | None = None
+        unsure = 0
+        changes = self.changes
+        stack: list[tuple[int, Draft | None, Scope, Entry | None, Wrap | None, int]] = []
+        events.append((size + 1, -size - 1, WRAP, ""))
+        for start, end, rank, operation in events:
+            end = -end
+            while stack and stack[-1][0] <= start:
+                closed, draft, inner, body, wrap, unsure = stack.pop()
+                changes.append((closed, body, None if unsure else inner))
+            if rank == LEAF:
+                if end > start:
+                    self._leaf(operation, start, end, draft, inner)
+                continue
+            if not operation:
+                break
+            before = (end, draft, inner, body, wrap, unsure)
+            if rank == DEF:
+                draft = self._draft(start, end, operation, inner, wrap, draft)
+                wrap = None
+            elif rank == WRAP:
+                wrap = wrap or Wrap(start, end)
+            elif rank == REGION:
+                unsure += 1
+                if operation == "decorated":
+                    if wrap is not None:
+                        wrap.head = max(wrap.head, end)
+                    if draft is not None and (not draft.entries or draft.entries[0].end < 0):
+                        draft.head = max(draft.head, end)
+                    draft = None
+            elif rank == SCOPE:
+                if operation == "prototype" and draft is not None and draft.function is inner:
+                    continue  # the function's own header
+                inner, draft = self._open(operation, inner, draft)
+                wrap = None
+            else:
+                if draft is None or draft.kind == "assign":
+                    continue
+                entry = draft.entries[-1] if draft.kind == "namespace" and draft.entries else draft.first()
+                if draft.body_start < 0:
+                    draft.body_start = start
+                elif entry.kind not in CALLABLES:  # a constructor has two: what initializes members runs too
+                    continue
+                wrap = None
+                entry.has_body = True
+                if operation == "body":
+                    body = entry
+                is_impl = draft.kind in ("impl", "traitimpl")
+                if entry.kind in CALLABLES:
+                    if draft.function is not None and draft.function.body_start < 0:
+                        draft.function.body_start = start
+                else:
+                    kind = IMPL if is_impl else MODULE if entry.kind == SymbolKind.NAMESPACE else CLASS
+                    inner = entry.members or Scope(kind, inner, None if is_impl else entry)
+                    inner.opaque = self.inherits or entry.kind == SymbolKind.ENUM or draft.kind == "traitimpl"
+                    inner.owners = draft.owners
+                    if is_impl:
+                        body = before[3]
+                        self.impls.append(draft)
+                    entry.members = inner
+                    self.scopes.append(inner)
+                draft = None
+            stack.append(before)
+            changes.append((start, body, None if unsure else inner))
+
+    def _draft(self, start: int, end: int, kind: str, scope: Scope, wrap: Wrap | None, outer: Draft | None) -> Draft:
+        if kind == "typeparam":
+            outer = beyond_parameters(outer)
+            if scope.kind != FUNCTION or (outer is not None and outer.function is not scope):
+                scope = self._header(scope, wrap, outer)
+            return Draft(start, end, kind, scope, None, outer)
+        if kind == "component" and outer is not None:  # `record R(int field)`: a member in front of the body
+            entry = outer.first()
+            if entry.members is None:
+                entry.members = Scope(CLASS, scope, entry)
+            scope = entry.members
+        draft = Draft(start, end, kind, scope, wrap, outer)
+        draft.init = (start, end) in self.inits
+        if wrap is not None:
+            wrap.count += 1
+            if wrap.header is not None and wrap.header.owner is None:
+                wrap.header.owner = draft.first()
+        return draft
+
+    def _header(self, scope: Scope, wrap: Wrap | None, outer: Draft | None) -> Scope:
+        """The scope of type parameters: of the definition around, or of the one that follows in the same statement (C++)."""
+        holder = outer or wrap
+        if holder is not None and holder.header is not None:
+            return holder.header
+        made = Scope(HEADER, scope, None if outer is None else outer.first())
+        self.scopes.append(made)
+        if holder is not None:
+            holder.header = made
+        return made
+
+    def _open(self, operation: str, parent: Scope, draft: Draft | None) -> tuple[Scope, Draft | None]:
+        """The scope that starts here, and the definition that names in it may still belong to."""
+        if operation in ("function", "item", "prototype"):
+            made = Scope(FUNCTION, parent)
+            made.opaque = operation == "item"
+            made.draft = draft
+            if draft is not None and draft.function is None and draft.body_start < 0:
+                kind = draft.entries[0].kind if draft.entries else KINDS.get(draft.kind)
+                if kind in CALLABLES:
+                    self._claim(draft, made)
+                    operation = "prototype"
+                elif draft.kind == "alias":  # parameters of a function type that has a name
+                    made.owner = draft.first()
+            if operation in ("function", "item"):
+                draft = None
+        elif operation == "object":
+            made = Scope(OBJECT, parent)
+            made.opaque = self.inherits
+        else:
+            made = Scope(BLOCK, parent)
+            made.opaque = operation == "opaque"
+            if draft is not None and draft.kind == "alias":
+                made.owner = draft.first()
+            draft = None
+        self.scopes.append(made)
+        return made, draft
+
+    @staticmethod
+    def _claim(draft: Draft, scope: Scope) -> None:
+        draft.function = scope
+        scope.owner = draft.first()
+
+    def _leaf(self, operation: str, start: int, end: int, draft: Draft | None, scope: Scope) -> None:
+        if operation == "poison":
+            self.poison(scope, start, end)
+        elif operation == "embedded":
+            if draft is None and scope.kind == CLASS and scope.owner is not None:
+                scope.owner.bases.append(start)
+        elif draft is None:
+            pass
+        elif operation == "base":
+            if draft.body_start < 0:
+                draft.first().bases.append(start)
+        elif operation == "trait":
+            draft.first().bases.append(start)
+        elif operation == "owner":
+            (beyond_parameters(draft) or draft).owners.append((start, end))
+        elif draft.kind == "assign":
+            self.writes.append(start)
+        else:
+            self._name(operation[5:], start, end, draft, scope)
+
+    def release(self) -> None:
+        """Cuts the circles between scopes, entries and symbols, so that they go without the garbage collector."""
+        for scope in self.scopes:
+            scope.owner = scope.draft = scope.home = scope.parent = None
+            scope.hoist = scope
+            scope.symbols.clear()
+            scope.names.clear()
+            scope.types.clear()
+        for entry in self.entries:
+            if entry.group is not None:
+                entry.group.entries.clear()
+            entry.group = entry.members = None
+            entry.draft.entries.clear()
+            entry.draft.outer = None
+        self.changes.clear()
+
+    def poison(self, scope: Scope, start: int, end: int) -> None:
+        """A name that is bound here in a way that no rule of ours covers: whoever looks it up must ask."""
+        made = Entry(Draft(start, end, "poison", scope, None), SymbolKind.NULL, scope)
+        made.start, made.end = start, end
+        self.entries.append(made)
+
+    def _name(self, hint: str, start: int, end: int, draft: Draft, scope: Scope) -> None:
+        if hint == "parameterfield":
+            self._parameter_field(start, end, draft)
+            return
+        kind = KINDS.get(hint or draft.kind)
+        if kind is None or draft.kind == "none":
+            return
+        first = draft.entries[0] if draft.entries else None
+        if first is not None and (first.end >= 0 or (draft.body_start >= 0 and kind in CALLABLES)):
+            if draft.kind not in _SEVERAL and hint not in _SEVERAL:
+                return
+            target = draft.scope
+            if draft.kind == "namespace":  # `namespace a.b`: b is a member of a
+                outer = draft.entries[-1]
+                outer.members = target = Scope(MODULE, outer.scope, outer)
+                self.scopes.append(target)
+            entry = Entry(draft, kind, target)
+            draft.entries.append(entry)
+        else:
+            entry = draft.first()
+            entry.kind = kind
+        entry.start, entry.end = start, end
+        if draft.kind in ("export", "define", "global", "macro"):
+            entry.scope = self.module
+        elif draft.kind == "var":
+            entry.scope = entry.scope.hoist
+        if draft.kind == "forward":
+            entry.declared = True
+        elif draft.kind in ("variable", "field") and kind in CALLABLES:
+            entry.declared = not draft.init
+            if scope.kind == FUNCTION and scope.owner is None and scope.draft is draft:
+                self._claim(draft, scope)
+        self.entries.append(entry)
+
+    def _parameter_field(self, start: int, end: int, draft: Draft) -> None:
+        """`constructor(private x)`: a field of the class; what `x` means in the constructor is left to the server."""
+        entry = draft.first()
+        entry.kind, entry.start, entry.end = SymbolKind.FIELD, start, end
+        self.poison(draft.scope, start, end)
+        if draft.scope.parent is not None:
+            entry.scope = draft.scope.parent
+        draft.kind = "field"
+        self.entries.append(entry)
+
+
+MAX_NESTING = 200
+"""Scopes that are looked through; deeper text is made to be deep, and a look at all scopes from each place would take forever."""
+
+
+def beyond_parameters(draft: Draft | None) -> Draft | None:
+    """The definition around, parameters left out: a receiver's type stands in one."""
+    for _ in range(MAX_NESTING):
+        if draft is None or draft.kind != "parameter":
+            return draft
+        draft = draft.outer
+    return None
+
+
+def owner_of(scope: Scope | None) -> Entry | None:
+    """The named entry that members of a scope belong to; None for the module."""
+    passed: list[Scope] = []
+    found: Entry | None = None
+    while scope is not None:
+        if scope.searched:
+            found = scope.home
+            break
+        passed.append(scope)
+        if scope.owner is not None and scope.owner.end >= 0:
+            found = scope.owner
+            break
+        scope = scope.parent
+    for scope in passed:
+        scope.home, scope.searched = found, True
+    return found

@@ -1,0 +1,15 @@
+; What only JavaScript's grammar has.
+
+(class_declaration name: (identifier) @name body: (_) @body) @def.class
+
+(field_definition property: [(property_identifier) (private_property_identifier)] @name) @def.field
+(field_definition
+  property: [(property_identifier) (private_property_identifier)] @name.method
+  value: [
+    (arrow_function body: (_) @body)
+    (function_expression body: (_) @body)
+  ])
+
+(formal_parameters
+  [(identifier) (assignment_pattern) (object_pattern) (array_pattern) (rest_pattern)] @def.parameter)
+(formal_parameters (identifier) @name)

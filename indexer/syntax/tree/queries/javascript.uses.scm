@@ -1,0 +1,4 @@
+; What only JavaScript's grammar has.
+
+(class_heritage (identifier) @base)
+(class_heritage (member_expression property: (_) @base))

@@ -1,0 +1,27 @@
+; What only TypeScript's grammars have.
+
+(type_identifier) @token
+(type_identifier) @type
+(nested_type_identifier module: (identifier) @type @ask)
+(nested_type_identifier module: (nested_identifier (_) @type @ask))
+(type_query (identifier) @type)
+(type_query (member_expression object: (identifier) @type property: (_) @type))
+(class name: (type_identifier) @value)
+(type_predicate name: (identifier) @type)
+
+(call_expression function: (non_null_expression [(identifier) @call (member_expression property: (_) @call)]))
+(extends_clause value: (identifier) @base)
+(extends_clause value: (member_expression property: (_) @base))
+(implements_clause [
+  (type_identifier) @base
+  (nested_type_identifier name: (_) @base)
+  (generic_type name: [(type_identifier) @base (nested_type_identifier name: (_) @base)])
+])
+(extends_type_clause type: [
+  (type_identifier) @base
+  (nested_type_identifier name: (_) @base)
+  (generic_type name: [(type_identifier) @base (nested_type_identifier name: (_) @base)])
+])
+
+(import_statement (import_require_clause (identifier) @import @imported source: (string (string_fragment) @source))) @importing
+(import_alias . (identifier) @import)

@@ -1,0 +1,143 @@
+"""Languages of a folder, ranked, and the servers that this machine has for them. Needs no index."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from indexer.errors import UsageError
+from indexer.servers.detect import LanguageScore, look_for, rank_languages
+from indexer.servers.registry import FoundServer, ServerSpec, how_to_get, load_table
+from query.answer import Answer, Completeness, Provenance, Reason
+from query.page import asked
+from query.registry import Workspace, workspace_tool
+
+MAX_FILES = 200_000
+
+_SKIPPED = frozenset(
+    {
+        "__pycache__", "_build", "bower_components", "build", "coverage", "DerivedData", "dist", "node_modules", "obj", "out", "Pods",
+        "site-packages", "target", "vendor", "venv", "zig-cache", "zig-out",
+    }
+)  # fmt: skip
+"""Folders of builds and of other people's code; hidden folders and virtual environments are left out too."""
+
+
+class DetectLspServers(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    workspace_dir: Annotated[str, msgspec.Meta(description="folder to look at; empty: the current one")] = ""
+
+
+class InstalledServer(msgspec.Struct, kw_only=True):
+    """A server that was found. `config_entry` is `language:command,arguments…`; `source` says where: lspidx's own folders or PATH."""
+
+    language: str
+    server: str
+    path: str
+    config_entry: str
+    version: str
+    source: str
+
+
+class Detected(msgspec.Struct, kw_only=True):
+    """`not_installed`: languages that no server was found for; `how_to_get` has a command for each of them."""
+
+    workspace_dir: str
+    workspace_languages: list[str]
+    installed_servers: list[InstalledServer]
+    suggested_config: list[str]
+    not_installed: list[str]
+    how_to_get: dict[str, str]
+    scores: list[LanguageScore]
+
+
+@workspace_tool(
+    "detect_lsp_servers", parameters=DetectLspServers, result=Detected, positional="workspace_dir", example="detect path/to/project"
+)
+def TOOL(workspace: Workspace, ask: DetectLspServers) -> Answer:
+    """Languages of a folder, ranked by their files and project markers, and the language servers that are installed for them."""
+    folder = _folder(workspace.root, ask.workspace_dir)
+    paths, cut = _walk(folder)
+    scores = rank_languages(paths)
+    table = load_table()
+    candidates = {item.language: table.language[item.language].servers for item in scores}
+    looked = look_for(name for names in candidates.values() for name in names)
+    installed: list[InstalledServer] = []
+    missing: dict[str, str] = {}
+    for language, names in candidates.items():
+        found = next((server for name in names if isinstance(server := looked[name], FoundServer)), None)
+        if found is None:
+            missing[language] = how_to_get(table.server[names[0]])
+        else:
+            installed.append(
+                InstalledServer(
+                    language=language,
+                    server=found.spec.name,
+                    path=found.command[0],
+                    config_entry=f"{language}:{','.join(_plain_command(found.spec))}",
+                    version=found.version,
+                    source=found.source,
+                )
+            )
+    reasons = [Reason(code="scan_cut", detail=f"the folder has more than {MAX_FILES} files; the rest was not looked at")] if cut else []
+    return Answer(
+        tool="detect_lsp_servers",
+        query=asked(ask),
+        result=Detected(
+            workspace_dir=str(folder),
+            workspace_languages=list(candidates),
+            installed_servers=installed,
+            suggested_config=[server.config_entry for server in installed],
+            not_installed=list(missing),
+            how_to_get=missing,
+            scores=scores,
+        ),
+        total=len(scores),
+        truncated=False,
+        completeness=Completeness(status="partial" if cut else "complete", reasons=reasons),
+        provenance=Provenance(
+            source="live",
+            servers=sorted({f"{server.server} {server.version}" for server in installed}),
+            commit="",
+            dirty=False,
+            indexed_at="",
+            generation=0,
+        ),
+    )
+
+
+def _folder(root: Path, text: str) -> Path:
+    if text.startswith(("\\\\", "//")) or "\0" in text:
+        raise UsageError(f"'{text}' is no folder of this machine")
+    folder = Path(os.path.abspath(root / text))
+    if not folder.is_dir():
+        raise UsageError(f"'{text or root}' is not a folder")
+    return folder
+
+
+def _walk(root: Path) -> tuple[list[str], bool]:
+    """Files below `root`, relative, and whether there are more than are listed; follows no link to a folder."""
+    paths: list[str] = []
+    for folder, folders, files in os.walk(root):
+        if "pyvenv.cfg" in files and folder != str(root):
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
+        prefix = "" if folder == str(root) else os.path.relpath(folder, root).replace(os.sep, "/") + "/"
+        paths += [prefix + name for name in sorted(files)]
+        if len(paths) > MAX_FILES:
+            return paths[:MAX_FILES], True
+    return paths, False
+
+
+def _plain_command(spec: ServerSpec) -> list[str]:
+    """The command without words that a crawl fills in, nor the switch before them."""
+    words: list[str] = []
+    for word in spec.command:
+        if "{" not in word:
+            words.append(word)
+        elif word.startswith("{") and words[-1].startswith("-"):
+            words.pop()
+    return words

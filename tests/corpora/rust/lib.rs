@@ -1,0 +1,2 @@
+pub mod modules;
+pub mod traits;

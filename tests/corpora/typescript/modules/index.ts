@@ -1,0 +1,3 @@
+export { first as renamed, limit } from "./a.js";
+export * as everything from "./a.js";
+export * from "./b.js";

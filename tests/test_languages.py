@@ -1,0 +1,62 @@
+"""Every language with its own server, installed as `lspidx servers install` does it, on small sources with goldens.
+
+A server that cannot be had here is no skip: its entry in the table says `untested`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+from support import CORPORA, Watcher, check_golden, graph, rows
+
+from indexer.config import Config, LanguageConfig
+from indexer.crawl.run import Crawl, crawl
+from indexer.servers.install import install
+
+pytestmark = pytest.mark.slow
+
+SERVERS = {"typescript": "ts7", "go": "gopls", "cpp": "clangd", "bash": "bash-language-server", "rust": "rust-analyzer"}
+OWN = {"typescript": "npm corpus . ", "go": "go example.com/corpus . ", "cpp": ". cpp . ", "bash": ". bash . ", "rust": "cargo corpus . "}
+SETTINGS = {"rust": LanguageConfig(options={"cargo": {"sysroot": None}})}  # whether the standard library's source is here is no matter
+CASES = [(language, folder.name) for language in SERVERS for folder in sorted((CORPORA / language).iterdir()) if folder.is_dir()]
+
+CrawlOf = Callable[[str], Crawl]
+
+
+@pytest.fixture(scope="session")
+def crawl_of(tmp_path_factory: pytest.TempPathFactory) -> CrawlOf:
+    """A crawl of a language's corpora with its server; each is made once."""
+    made: dict[str, Crawl] = {}
+
+    def go(language: str) -> Crawl:
+        if language not in made:
+            install([SERVERS[language]])
+            root = tmp_path_factory.mktemp("languages") / language
+            shutil.copytree(CORPORA / language, root)
+            made[language] = crawl(root, Config(jobs=2, language=SETTINGS), Watcher(), environment={})
+        return made[language]
+
+    return go
+
+
+@pytest.mark.parametrize(("language", "behaviour"), CASES)
+def test_call_graph_of_small_sources(crawl_of: CrawlOf, language: str, behaviour: str) -> None:
+    """Occurrences, call edges, types and overrides of each corpus equal the golden that was checked by eye."""
+    done = crawl_of(language)
+    with duckdb.connect(str(done.generation), read_only=True) as index:
+        check_golden(f"{language}/{behaviour}.txt", graph(index, CORPORA / language, behaviour, own=f"{language} {OWN[language]}"))
+
+
+@pytest.mark.parametrize("language", SERVERS)
+def test_nothing_is_lost_and_the_server_is_named(crawl_of: CrawlOf, language: str) -> None:
+    """Each corpus crawls without loss; provenance says by whom."""
+    done = crawl_of(language)
+    assert done.manifest["lost"] == {}
+    assert done.manifest["server_restarts"] == 0
+    assert [item["name"] for item in done.manifest["servers"]] == [SERVERS[language]]
+    statuses = rows(done.generation, "SELECT DISTINCT status FROM documents")
+    assert statuses == [("ok",)]
