@@ -7,7 +7,7 @@ DJANGO := django-5.2.9
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo-index demo test check format lint types bench bench-quick self golden clean
+.PHONY: help setup servers demo-index demo test check format lint types bench bench-quick self golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ demo-index: $(STAMP) ## fetch Django from the registry and index it (the demo an
 	@mkdir -p $(DEMO)
 	@test -d $(DEMO)/$(DJANGO) || ( $(BIN)/python -m pip download --quiet --no-deps --no-binary :all: --dest $(DEMO) Django==5.2.9 && tar -xzf $(DEMO)/$(DJANGO).tar.gz -C $(DEMO) )
 	@test -d $(DEMO)/env || ( $(PYTHON) -m venv $(DEMO)/env && $(DEMO)/env/bin/python -m pip install --quiet asgiref==3.11.0 sqlparse==0.5.4 )
-	@test -f $(DEMO)/$(DJANGO)/django/lspidx.toml || echo 'python = "../../env"' > $(DEMO)/$(DJANGO)/django/lspidx.toml
+	@printf 'python = "../../env"\nlanguage.javascript.server = "none"\n' > $(DEMO)/$(DJANGO)/django/lspidx.toml
 	$(BIN)/lspidx index $(DEMO)/$(DJANGO)/django
 
 demo: demo-index ## index Django from the registry and ask it what README asks
@@ -33,7 +33,10 @@ demo: demo-index ## index Django from the registry and ask it what README asks
 	$(ASK) query hierarchy ListView
 	$(ASK) sql "SELECT evidence, count(*) AS edges FROM calls GROUP BY evidence ORDER BY edges DESC LIMIT 3"
 
-test: demo-index ## run every test: behaviour, real servers, README, style, types, layers
+servers: $(STAMP) ## install the pinned servers that the tests crawl with (rust-analyzer is built: about 5 minutes, once)
+	$(BIN)/lspidx servers install typescript go cpp bash rust
+
+test: demo-index servers ## run every test: behaviour, real servers, README, style, types, layers
 	$(BIN)/python -m pytest
 
 check: test ## what must pass before a change is handed in

@@ -18,11 +18,13 @@ class ColumnMap:
     `lines` are the document's lines as bytes, split at newline as tree-sitter and LSP count them.
     """
 
-    __slots__ = ("_lines", "_wide")
+    __slots__ = ("_lines", "_offsets", "_source", "_wide")
 
     def __init__(self, source: bytes) -> None:
         self._wide: bool = not source.isascii()
         self._lines: list[bytes] = source.split(b"\n") if self._wide else []
+        self._source = source
+        self._offsets: OffsetMap | None = None
 
     @property
     def is_identity(self) -> bool:
@@ -33,6 +35,11 @@ class ColumnMap:
         """UTF-16 column of a byte column; bytes that are no UTF-8 count as one unit each."""
         if not self._wide:
             return col_utf8
+        if col_utf8 > _LONG_LINE and line < len(self._lines):
+            if self._offsets is None:
+                self._offsets = OffsetMap(self._source)
+            start = self._offsets.line_starts[line]
+            return self._offsets.units(start + min(col_utf8, len(self._lines[line]))) - self._offsets.units(start)
         prefix = self._lines[line][:col_utf8] if line < len(self._lines) else b""
         if prefix.isascii():
             return col_utf8
@@ -79,10 +86,16 @@ class OffsetMap:
         """The 0-based line and UTF-16 column of a byte offset."""
         line = bisect_right(self.line_starts, offset) - 1
         start = self.line_starts[line]
-        return line, offset - start if not self._counts else self.units(offset) - self.units(start)
+        if not self._counts or (offset - start < _STRIDE and self._source[start:offset].isascii()):
+            return line, offset - start
+        return line, self.units(offset) - self.units(start)
 
 
 _STRIDE = 512
+_LONG_LINE = 2_000
+"""Columns beyond it are counted by stride: a line of megabytes would take minutes otherwise, each column from its start."""
+
+_LONE_CR = re.compile(rb"\r(?!\n)")
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 _ASTRAL = bytes(range(0xF0))  # deleted, only the first bytes of characters of two units are left
 
@@ -110,6 +123,14 @@ def index_to_utf16(line_text: str, index: int) -> int:
     """UTF-16 column of an index into a Python string."""
     prefix = line_text[:index]
     return len(prefix) if prefix.isascii() else len(prefix.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def with_newlines(source: bytes) -> bytes:
+    """The same text with a newline for each carriage return that stands alone: a line ends there for LSP, not for tree-sitter.
+
+    No byte changes its place.
+    """
+    return _LONE_CR.sub(b"\n", source) if source.count(b"\r") > source.count(b"\r\n") else source
 
 
 def blob_digest(content: bytes) -> str:

@@ -64,7 +64,8 @@ def checkout(root: Path) -> Checkout:
 def list_files(root: Path) -> list[str]:
     """Paths below `root`, relative, with `/`, sorted; tracked and untracked-not-ignored, or all of a plain folder.
 
-    A plain folder leaves out hidden folders, caches and virtual environments.
+    A plain folder leaves out hidden folders, caches and virtual environments; a folder that cannot be read is listed itself, with a
+    `/` at its end, as git lists other repositories.
     Raises:
         UsageError: `root` is no folder, or git cannot read it.
     """
@@ -88,7 +89,8 @@ def list_files(root: Path) -> list[str]:
 
 def _walk(root: Path) -> Iterable[str]:
     skipped = {"__pycache__", "node_modules", "site-packages"}
-    for folder, folders, files in os.walk(root):
+    unreadable: list[OSError] = []
+    for folder, folders, files in os.walk(root, onerror=unreadable.append):
         if "pyvenv.cfg" in files:
             folders.clear()
             continue
@@ -96,6 +98,8 @@ def _walk(root: Path) -> Iterable[str]:
         prefix = os.path.relpath(folder, root)
         for name in files:
             yield name if prefix == "." else f"{prefix}/{name}".replace(os.sep, "/")
+    for error in unreadable:
+        yield os.path.relpath(error.filename, root).replace(os.sep, "/") + "/"
 
 
 def attributes(root: Path, paths: Iterable[str]) -> Mapping[str, str]:

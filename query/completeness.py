@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from query.answer import Completeness, Provenance, Reason
+from query.folders import index_command
 from query.freshness import Drift, drift
 from query.index import Index
+
+DEFINITION = ["syntax", "textDocument/definition"]
+"""The methods that occurrences come from."""
+
+SUPERTYPES = "typeHierarchy/supertypes"
 
 _MAX_PATHS = 20
 _HARMLESS_SKIPS = ("excluded", "symlink")
@@ -51,22 +58,38 @@ class Certificate:
         """For answers that depend on these documents only: an outline, a source, a hover."""
         wanted = set(paths)
         reasons = self._stale([path for path in self.drift.paths if path in wanted])
-        reasons += self._coverage(methods, wanted)
+        reasons += self._coverage(methods, wanted.__contains__)
         return self._certify([*reasons, *more])
 
-    def of_workspace(self, methods: Sequence[str], name: str = "", more: Sequence[Reason] = (), *, about: str = "") -> Completeness:
+    def of_workspace(
+        self,
+        methods: Sequence[str],
+        name: str = "",
+        more: Sequence[Reason] = (),
+        *,
+        about: str = "",
+        language: str = "",
+        holds: Callable[[str], bool] | None = None,
+    ) -> Completeness:
         """For answers that any document may contribute to.
 
         Args:
             about: path of the document that the symbol in question lies in: gaps in languages that cannot refer to it are none.
+            language: the only one that was asked about, in place of `about`.
             name: the symbol's own name: identifiers of that name that nobody could resolve may belong to it.
             more: what the tool itself knows to be missing.
+            holds: whether a path is asked about; all are by default.
         """
-        reasons = self._stale(self.drift.paths)
-        family = self._family(about)
-        reasons += self._index.keep(f"gaps {methods} {family}", lambda: [*self._coverage(methods, None, family), *self._skipped(family)])
+        family = (language,) if language else self._family(about)
+        moved = self._of_family(self.drift.paths, family)
+        reasons = self._stale(moved if holds is None else [path for path in moved if holds(path)])
+        if holds is None:
+            gaps = self._index.keep(f"gaps {methods} {family}", lambda: [*self._coverage(methods, None, family), *self._skipped(family)])
+        else:
+            gaps = [*self._coverage(methods, holds, family), *self._skipped(family, holds)]
+        reasons += gaps
         if name:
-            reasons += self._unresolved(name)
+            reasons += self._unresolved(name, family, holds)
         return self._certify([*reasons, *more])
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
@@ -78,8 +101,12 @@ class Certificate:
             rows = self._index.rows(f"{sql} ORDER BY ALL", {"ids": list(callers)})
         return self._unknown("unresolved_calls", "calls in the text of", "callee", rows)
 
-    def unresolved_callers(self, callers: Sequence[int]) -> list[Reason]:
-        """Identifiers that nobody knows and that have the name of one of these callers, whose own callers were asked for."""
+    def unresolved_callers(self, callers: Sequence[int], *, about: str = "") -> list[Reason]:
+        """Identifiers that nobody knows and that have the name of one of these callers, whose own callers were asked for.
+
+        Args:
+            about: as in `of_workspace`.
+        """
         rows = self._index.rows(
             """
             SELECT u.name, u.doc_id FROM unresolved_name u WHERE u.name IN (
@@ -88,7 +115,7 @@ class Certificate:
             """,
             {"ids": list(callers)},
         )
-        return self._unknown("unresolved_callers", "identifiers named like callers of", "meaning", rows)
+        return self._unknown("unresolved_callers", "identifiers named like callers of", "meaning", rows, about)
 
     def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
         """Bases in the class lists of these classes that nobody knows."""
@@ -96,10 +123,10 @@ class Certificate:
         rows = [(name, doc_id) for class_id, name, doc_id in self._unresolved_bases() if class_id in wanted]
         return self._unknown("unresolved_supertypes", "bases of", "class", rows)
 
-    def unresolved_subtypes(self, names: Collection[str]) -> list[Reason]:
+    def unresolved_subtypes(self, names: Collection[str], *, about: str = "") -> list[Reason]:
         """Bases that nobody knows and that are called as one of these classes."""
         rows = [(name, doc_id) for _, name, doc_id in self._unresolved_bases() if name in names]
-        return self._unknown("unresolved_subtypes", "bases named like", "class", rows)
+        return self._unknown("unresolved_subtypes", "bases named like", "class", rows, about)
 
     def _unresolved_bases(self) -> list[tuple[int, str, int]]:
         bases: list[tuple[int, str, int]] = self._index.keep(
@@ -107,39 +134,60 @@ class Certificate:
         )
         return bases
 
-    def _unknown(self, code: str, what: str, missing: str, rows: Sequence[tuple[Any, ...]]) -> list[Reason]:
+    def _unknown(self, code: str, what: str, missing: str, rows: Sequence[tuple[Any, ...]], about: str = "") -> list[Reason]:
+        if not rows:
+            return []
+        documents = self._index.documents({doc_id for _, doc_id in rows})
+        family = self._family(about)
+        languages = self._languages() if family else {}
+        rows = [row for row in rows if not family or languages[documents[row[1]][0]] in family]
         if not rows:
             return []
         names = list(dict.fromkeys(name for name, _ in rows))
         listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-        documents = self._index.documents({doc_id for _, doc_id in rows})
         paths = sorted({documents[doc_id][0] for _, doc_id in rows})[:_MAX_PATHS]
         detail = f"{len(rows)} {what} what was asked about have an unknown {missing}: {listed}"
         return [Reason(code=code, detail=detail, count=len(rows), paths=paths)]
 
     def _family(self, path: str) -> tuple[str, ...]:
         """The language of a document and those whose files may refer to it; empty for all."""
-        if not path:
-            return ()
-        languages: dict[str, str] = self._index.keep("languages", lambda: dict(self._index.rows("SELECT path, language FROM document")))
-        language = languages.get(path, "")
+        language = self._languages().get(path, "") if path else ""
         families: list[list[str]] = self._index.keep("families", lambda: json.loads(self._index.meta.get("families", "[]")))
         return tuple(sorted({language, *(other for family in families if language in family for other in family)})) if language else ()
 
-    def _skipped(self, family: Collection[str] = ()) -> list[Reason]:
-        reasons: list[Reason] = []
+    def _languages(self) -> dict[str, str]:
+        """By path, of documents here and outside, and of what was skipped."""
+        sql = "SELECT path, language FROM document UNION ALL SELECT path, language FROM skipped"
+        known: dict[str, str] = self._index.keep("languages", lambda: dict(self._index.rows(sql)))
+        return known
+
+    def _of_family(self, paths: list[str], family: Collection[str]) -> list[str]:
+        """Those that may hold one of these languages: a new file by its ending, where that is of indexed files of other languages only."""
+        if not family or not paths:
+            return paths
+        languages = self._languages()
+        endings: dict[str, set[str]] = self._index.keep("endings", lambda: _endings(languages))
+        return [
+            path
+            for path in paths
+            if not (found := {languages[path]} if path in languages else endings.get(_ending(path), set())) or not found.isdisjoint(family)
+        ]
+
+    def _skipped(self, family: Collection[str] = (), holds: Callable[[str], bool] | None = None) -> list[Reason]:
         rows = self._index.rows("SELECT reason, path, language FROM skipped ORDER BY ALL")
         by_reason: dict[str, list[str]] = {}
         for reason, path, language in rows:
-            if reason not in _HARMLESS_SKIPS and (not family or language in family):
+            if reason not in _HARMLESS_SKIPS and (not family or not language or language in family) and (holds is None or holds(path)):
                 by_reason.setdefault(reason, []).append(path)
-        for reason, listed in by_reason.items():
-            count, paths = len(listed), [(path,) for path in listed[:_MAX_PATHS]]
-            what = _SENTENCES.get(reason, reason)
-            reasons.append(
-                Reason(code=f"skipped_{reason}", detail=f"{count} files {what} were not read", count=count, paths=[p for (p,) in paths])
+        return [
+            Reason(
+                code=f"skipped_{reason}",
+                detail=f"{_files(len(listed))} {_SENTENCES.get(reason, reason)} {'was' if len(listed) == 1 else 'were'} not read",
+                count=len(listed),
+                paths=listed[:_MAX_PATHS],
             )
-        return reasons
+            for reason, listed in by_reason.items()
+        ]
 
     def _certify(self, reasons: list[Reason]) -> Completeness:
         if not self.drift.checked:
@@ -159,43 +207,69 @@ class Certificate:
         return [
             Reason(
                 code="stale",
-                detail=f"{len(paths)} file{plural} changed since the index was made; to bring it up to date: lspidx index",
+                detail=f"{len(paths)} file{plural} changed since the index was made; to bring it up to date: {index_command(self._index)}",
                 count=len(paths),
                 paths=paths[:_MAX_PATHS],
             )
         ]
 
-    def _coverage(self, methods: Sequence[str], paths: set[str] | None, family: Collection[str] = ()) -> list[Reason]:
+    def _coverage(self, methods: Sequence[str], holds: Callable[[str], bool] | None, family: Collection[str] = ()) -> list[Reason]:
         gaps: list[tuple[str, str, str, str, str]] = self._index.keep("gaps", lambda: self._index.rows(_GAPS))
         groups: dict[tuple[str, str, str], list[str]] = {}
         for path, language, method, status, reason in gaps:
-            if method in methods and (paths is None or path in paths) and (not family or language in family):
+            if method in methods and (holds is None or holds(path)) and (not family or language in family):
                 groups.setdefault((method, status, reason), []).append(path)
         reasons: list[Reason] = []
         for (method, status, reason), listed in groups.items():
             count, shown = len(listed), listed[:_MAX_PATHS]
             if method == "syntax":
-                detail = f"{count} files have text that could not be parsed"
+                detail = f"{_files(count)} {'has' if count == 1 else 'have'} text that could not be parsed"
                 reasons.append(Reason(code="syntax_error", detail=detail, count=count, paths=shown))
             elif status == "skipped":
-                detail = f"{method} is missing for {count} files: there was no language server for them; see: lspidx doctor"
+                detail = f"{method} is missing for {_files(count)}: there was no language server for them; see: lspidx doctor"
                 reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
             elif status == "lost":
-                detail = f"{method} is missing for {count} files: {reason.replace('_', ' ')}"
+                detail = f"{method} is missing for {_files(count)}: {reason.replace('_', ' ')}"
                 reasons.append(Reason(code=f"lost_{reason}", detail=detail, count=count, paths=shown))
+            elif method == SUPERTYPES:
+                detail = "the server does not support type hierarchies, so only what the text says is known of them"
+                reasons.append(Reason(code="unsupported", detail=detail, count=count))
             else:
                 reasons.append(Reason(code="unsupported", detail=f"the server does not support {method}", count=count))
         return reasons
 
-    def _unresolved(self, name: str) -> list[Reason]:
-        rows = self._index.rows("SELECT doc_id, count(*) FROM unresolved_name WHERE name = ? GROUP BY doc_id", [name])
-        if not rows:
+    def _unresolved(self, name: str, family: Collection[str], holds: Callable[[str], bool] | None) -> list[Reason]:
+        rows = self._index.rows(
+            """
+            SELECT d.path, d.language, count(*) FROM (SELECT doc_id FROM unresolved_name WHERE name = ?) u JOIN document d USING (doc_id)
+            GROUP BY ALL
+            """,
+            [name],
+        )
+        fitting = [
+            (path, number) for path, language, number in rows if (not family or language in family) and (holds is None or holds(path))
+        ]
+        if not fitting:
             return []
-        count = sum(number for _, number in rows)
-        documents = self._index.documents([doc_id for doc_id, _ in rows])
-        paths = sorted(documents[doc_id][0] for doc_id, _ in rows)[:_MAX_PATHS]
+        count = sum(number for _, number in fitting)
+        paths = sorted(path for path, _ in fitting)[:_MAX_PATHS]
         detail = f"{count} identifiers named '{name}' could not be resolved and may belong here; list: lspidx query references --possible"
         return [Reason(code="unresolved_same_name", detail=detail, count=count, paths=paths)]
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' if count != 1 else ''}"
+
+
+def _ending(path: str) -> str:
+    return os.path.splitext(path)[1].lower()
+
+
+def _endings(languages: Mapping[str, str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path, language in languages.items():
+        found.setdefault(_ending(path), set()).add(language)
+    return found
 
 
 def provenance(index: Index) -> Provenance:

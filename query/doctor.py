@@ -118,13 +118,18 @@ def doctor_text(report: dict[str, Any], *, show_all: bool = False) -> str:
     if only_listed:
         lines.append(f"not crawled, since their servers know neither references nor calls: {', '.join(only_listed)}")
     project = report["project"]
+    python: list[str] = []
+    if any(item["language"] == "python" and item["files"] for item in report["languages"]):
+        python = [
+            f"  environment   {one_line(project['python_environment'] or '-')} ({project['found_by']})",
+            f"  source roots  {one_line(', '.join(project['source_roots']))}",
+        ]
     return "\n".join(
         [
             *lines,
             click.style("project", bold=True),
             f"  root          {one_line(project['root'])}",
-            f"  environment   {one_line(project['python_environment'] or '-')} ({project['found_by']})",
-            f"  source roots  {one_line(', '.join(project['source_roots']))}",
+            *python,
             click.style("lspidx", bold=True),
             f"  indexer {report['packages']['indexer']}, query {report['packages']['query']}, python {report['interpreter']}",
             f"  servers {report['servers_dir']}",

@@ -10,8 +10,10 @@ import json
 import os
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from indexer.text import blob_digest
+from query.folders import Folder, folder_of, folders
 from query.index import Index
 
 MAX_STATS = 60_000
@@ -135,7 +137,7 @@ def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], boo
                         waiting.append(path)
         except OSError:
             continue
-    return sorted(_not_ignored(root, found)) if found else [], not waiting
+    return sorted(_not_ignored(index, found)) if found else [], not waiting
 
 
 def _has_changed(folder: str, mtime_ns: int) -> bool:
@@ -151,18 +153,30 @@ def _may_hold_sources(entry: os.DirEntry[str]) -> bool:
     return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
 
 
-def _not_ignored(root: str, paths: list[str]) -> list[str]:
+def _not_ignored(index: Index, paths: list[str]) -> list[str]:
+    """Each workspace folder may be a repository of its own, and is asked by paths of its own."""
+    known = folders(index)
+    by_folder: dict[Folder, list[str]] = {}
+    for path in paths:
+        by_folder.setdefault(folder_of(path, known), []).append(path)
+    kept: list[str] = []
+    for folder, inside in by_folder.items():
+        ignored = _ignored(folder.path(index.root), [path.removeprefix(folder.prefix) for path in inside])
+        kept += [path for path in inside if path.removeprefix(folder.prefix) not in ignored]
+    return kept
+
+
+def _ignored(folder: Path, paths: list[str]) -> set[str]:
     import subprocess
 
     try:
         answer = subprocess.run(
             ["git", "-c", "core.fsmonitor=false", "check-ignore", "-z", "--stdin"],
-            cwd=root,
+            cwd=folder,
             input="\0".join(paths).encode("utf-8", "surrogateescape"),
             capture_output=True,
             check=False,
         )
     except OSError:
-        return paths
-    ignored = set(answer.stdout.decode("utf-8", "surrogateescape").split("\0"))  # empty outside a repository
-    return [path for path in paths if path not in ignored]
+        return set()
+    return set(answer.stdout.decode("utf-8", "surrogateescape").split("\0"))  # empty outside a repository

@@ -2,7 +2,9 @@
 
     Flask                      bare name
     Flask.route  app.Flask.route  flask.app:Flask.route     dotted suffix of the qualified name
-    src/flask/app.py           the module in that file
+    geo::Shape::area  (*Router).Handle  Box<T>::get         the same as other languages write it
+    flask.Flask  pflag.FlagSet.Parse  crate::Shape          package, folders and file may be left out in part, containers not
+    src/flask/app.py  app.py   the module in that file
     src/flask/app.py:81        what is defined on that line
     src/flask/app.py:81:7      what stands at that place (1-based, UTF-16)
     file + position_pattern    `class @@Flask`: the place of the @@, which must match once
@@ -13,37 +15,25 @@ Several fits are never settled by taking the first. Symbols of the workspace go 
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
-from indexer.model import SymbolKind
 from indexer.text import index_to_utf16
-from query.answer import SymbolRecord
+from query.dotted import dotted, named
+from query.folders import folders
 from query.freshness import is_as_indexed
 from query.index import Index
+from query.symbols import CARD, OF_DOCUMENT, TYPES, Symbol, symbols_by_id, to_symbol
 
 MAX_CANDIDATES = 20
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,9})(?::(?P<col>[0-9]{1,9}))?", re.DOTALL)
 _MONIKER = re.compile(r"[a-z][\w+#.-]* \S+ .+ .+ \S+|local [0-9a-z]+", re.DOTALL)
 _MARK = "@@"
-
-CARD = """
-    s.sym_id, s.moniker, s.name, s.qualified_name, s.kind, s.path, s.sel_line, s.sel_col, s.end_line, s.signature, s.container, s.flags,
-    s.is_test
-"""
-"""Columns of symbol_card, as `to_symbol` takes them."""
-
-_EXTERNAL, _LOCAL, _EXPORTED = 2048, 1, 4
-
-
-class Symbol(NamedTuple):
-    """A resolved symbol: the index's own id and what is printed of it."""
-
-    sym_id: int
-    record: SymbolRecord
-    is_local: bool
+_HOLDERS = (*TYPES, "function", "method", "constructor", "property", "module", "namespace")
 
 
 class Position(NamedTuple):
@@ -52,38 +42,6 @@ class Position(NamedTuple):
     path: str
     line: int
     col: int
-
-
-def to_symbol(row: tuple[Any, ...]) -> Symbol:
-    """From a row of CARD."""
-    sym_id, moniker, name, qualified, kind, path, line, col, end_line, signature, container, flags, is_test = row
-    external = bool(flags & _EXTERNAL)
-    record = SymbolRecord(
-        symbol=moniker,
-        name=name,
-        qualified_name=qualified,
-        kind=SymbolKind(kind).label,
-        path=path,
-        line=0 if external else line + 1,
-        col=0 if external else col + 1,
-        end_line=0 if external else end_line + 1,
-        signature=signature,
-        container=container,
-        external=external,
-        exported=bool(flags & _EXPORTED),
-        is_test=bool(is_test),
-    )
-    return Symbol(sym_id, record, bool(flags & _LOCAL))
-
-
-def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
-    """Records of many symbols in one statement."""
-    if not ids:
-        return {}
-    if len(ids) == 1:  # a constant reads one segment, a join builds a hash table first
-        return {row[0]: to_symbol(row) for row in index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id = ?", ids)}
-    rows = index.rows(f"SELECT {CARD} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_card s ON s.sym_id = u.id", {"ids": ids})
-    return {row[0]: to_symbol(row) for row in rows}
 
 
 def document_path(index: Index, path: str) -> str:
@@ -104,18 +62,24 @@ def document_path(index: Index, path: str) -> str:
         here = os.path.join(os.getcwd(), path)
         candidates += [os.path.relpath(here, root), os.path.relpath(os.path.realpath(here), os.path.realpath(root))]
     normal = [os.path.normpath(candidate).replace(os.sep, "/") for candidate in candidates]
+    beside = [folder.prefix for folder in folders(index)[1:]]
+    if not os.path.isabs(path) and not (normal[0] + "/").startswith("../"):
+        normal += [prefix + normal[0] for prefix in beside]
     for candidate in normal:
         if index.row("SELECT 1 FROM document WHERE path = ? AND status <> 'external'", [candidate]):
             return candidate
-    if all(candidate == ".." or candidate.startswith("../") for candidate in normal):
-        raise UsageError(f"'{path}' is outside the workspace '{root}'")
-    skipped = index.row("SELECT reason FROM skipped WHERE path = ?", [normal[0]])
-    if skipped:
-        raise UsageError(f"'{normal[0]}' was skipped when the index was made: {skipped[0].replace('_', ' ')}")
+    inside = [candidate for candidate in normal if candidate.startswith(tuple(beside)) or not (candidate + "/").startswith("../")]
+    if not inside:
+        others = f" and outside its other folders {', '.join(beside)}" if beside else ""
+        raise UsageError(f"'{path}' is outside the workspace '{root}'{others}")
+    for candidate in inside:
+        skipped = index.row("SELECT reason FROM skipped WHERE path = ?", [candidate])
+        if skipped:
+            raise UsageError(f"'{candidate}' was skipped when the index was made: {skipped[0].replace('_', ' ')}")
     near = index.rows(
-        "SELECT path FROM document WHERE status <> 'external' ORDER BY jaro_winkler_similarity(path, ?) DESC, path LIMIT 3", [normal[0]]
+        "SELECT path FROM document WHERE status <> 'external' ORDER BY jaro_winkler_similarity(path, ?) DESC, path LIMIT 3", [inside[0]]
     )
-    raise NameNotFound(f"no document '{normal[0]}' in the index; nearest: {', '.join(p for (p,) in near)}")
+    raise NameNotFound(f"no document '{inside[0]}' in the index; nearest: {', '.join(p for (p,) in near)}")
 
 
 def find_pattern(index: Index, path: str, pattern: str) -> Position:
@@ -142,12 +106,15 @@ def find_pattern(index: Index, path: str, pattern: str) -> Position:
     return Position(relative, text.count("\n", 0, offset) + 1, index_to_utf16(line_text, offset - line_start) + 1)
 
 
-def resolve(index: Index, name: str, *, path: str = "", line: int = 0, col: int = 0, position_pattern: str = "") -> Symbol:
+def resolve(
+    index: Index, name: str, *, path: str = "", line: int = 0, col: int = 0, position_pattern: str = "", kinds: Collection[str] = ()
+) -> Symbol:
     """The symbol that is meant.
 
     Args:
         name: any of the forms at the top of this module; empty where `path` and a position are given instead.
         path: with a name and no position: only symbols of this document.
+        kinds: of several that a name fits, only these are asked for.
     Raises:
         NameNotFound: nothing fits; the message has the nearest names.
         AmbiguousName: several do; `.candidates` can be sent back as they are.
@@ -167,9 +134,39 @@ def resolve(index: Index, name: str, *, path: str = "", line: int = 0, col: int 
         raise UsageError("name a symbol, or give file_path with line and column, or file_path with position_pattern")
     if _MONIKER.fullmatch(name):
         return by_moniker(index, name)
-    if "/" in name or name.endswith((".py", ".pyi")):
-        return module_of(index, document_path(index, name))
-    return by_name(index, name, document_path(index, path) if path else "")
+    if "/" in name or _has_ending(index, name):
+        try:
+            return module_of(index, document_path(index, name))
+        except NameNotFound:
+            file = _called(index, name) or named(index, name.replace("/", "."))  # a Go import path: github.com/spf13/pflag.FlagSet
+            if not file:
+                raise
+            return _the_one(index, name, file)
+    return by_name(index, name, document_path(index, path) if path else "", kinds)
+
+
+def _has_ending(index: Index, name: str) -> bool:
+    """Whether a name ends as files of the indexed languages do."""
+    endings: tuple[str, ...] = index.keep("suffixes", lambda: tuple(json.loads(index.meta.get("suffixes", "[]"))))
+    return name.lower().endswith(endings)
+
+
+def _called(index: Index, name: str) -> list[Symbol]:
+    """Modules of the documents anywhere that are called so, or whose path ends so."""
+    rows = index.rows(
+        f"""
+        SELECT {CARD} FROM document d JOIN symbol_card s USING (doc_id)
+        WHERE d.status <> 'external' AND suffix(d.path, '/' || $name) AND {OF_DOCUMENT} ORDER BY s.sym_id
+        """,
+        {"name": name},
+    )
+    return [to_symbol(row) for row in rows]
+
+
+def _the_one(index: Index, name: str, found: list[Symbol]) -> Symbol:
+    if len(found) == 1:
+        return found[0]
+    raise ambiguous(index, name, found)
 
 
 def place_of(index: Index, name: str) -> Position | None:
@@ -187,108 +184,37 @@ def by_moniker(index: Index, moniker: str) -> Symbol:
 
 
 def module_of(index: Index, path: str) -> Symbol:
-    rows = index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.path = ? AND s.kind = 2", [path])
+    rows = index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.path = ? AND {OF_DOCUMENT} ORDER BY s.sym_id", [path])
     if not rows:
         raise NameNotFound(f"'{path}' was lost in the crawl and has no symbols")
     return to_symbol(rows[0])
 
 
-def by_name(index: Index, name: str, path: str = "") -> Symbol:
-    """A bare name or a dotted suffix, of one document if `path` is given."""
+def by_name(index: Index, name: str, path: str = "", kinds: Collection[str] = ()) -> Symbol:
+    """A bare name or a dotted suffix, of one document if `path` is given, of one of `kinds` if any is."""
     found = [symbol for symbol in named(index, name) if not path or symbol.record.path == path]
-    if len(found) == 1:
-        return found[0]
     if not found:
         where = f" in '{path}'" if path else ""
         raise NameNotFound(f"no symbol is called '{name}'{where}{_hint(index, name)}")
-    raise ambiguous(index, name, found)
-
-
-def named(index: Index, name: str) -> list[Symbol]:
-    """All symbols that a bare or dotted name fits, workspace before dependencies, inherited members last."""
-    dotted = name.replace(":", ".").strip(".").removesuffix("()")
-    last = dotted.rpartition(".")[2]
-    rows = index.rows(
-        f"""
-        SELECT {CARD} FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id
-        WHERE n.lname = lower($last) AND n.name = $last
-          AND (s.qualified_name = $dotted OR suffix(s.qualified_name, '.' || $dotted))
-        ORDER BY n.refs DESC, s.sym_id
-        """,
-        {"last": last, "dotted": dotted},
-    )
-    found = [to_symbol(row) for row in rows]
-    own = [symbol for symbol in found if not symbol.record.external]
-    own = [symbol for symbol in own if not symbol.is_local] or own  # what stands inside a function is meant only if nothing else is
-    if own:
-        exact = [symbol for symbol in own if symbol.record.qualified_name == dotted]
-        return exact if len(exact) == 1 and "." in dotted else own
-    modules = index.rows(
-        f"""
-        SELECT {CARD} FROM symbol_card s
-        WHERE s.kind = 2 AND (s.qualified_name = $dotted OR suffix(s.qualified_name, '.' || $dotted))
-        ORDER BY s.sym_id
-        """,
-        {"dotted": dotted},
-    )
-    fitting = [to_symbol(row) for row in modules]
-    exact = [symbol for symbol in fitting if symbol.record.qualified_name == dotted]
-    inside = [symbol for symbol in exact or fitting if not symbol.record.external]
-    if inside:
-        return inside
-    inherited = _inherited(index, dotted) if "." in dotted else []
-    return inherited or found or exact or fitting
-
-
-def _inherited(index: Index, dotted: str) -> list[Symbol]:
-    """`Sub.method` where only an ancestor of Sub defines it: the nearest one that does."""
-    owner, _, member = dotted.rpartition(".")
-    classes = [symbol for symbol in named(index, owner) if symbol.record.kind in ("class", "interface", "enum")]
-    if len(classes) != 1:
-        return []
-    seen, frontier = {classes[0].sym_id}, [classes[0].sym_id]
-    while frontier and len(seen) < 500:
-        frontier = [
-            row[0]
-            for row in index.rows(
-                "SELECT DISTINCT e.super_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge e ON e.sub_id = u.id ORDER BY 1",
-                {"ids": frontier},
-            )
-            if row[0] not in seen
-        ]
-        seen.update(frontier)
-        rows = index.rows(
-            f"""
-            SELECT {CARD} FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id JOIN symbol w ON w.sym_id = n.sym_id
-            WHERE n.lname = lower($member) AND n.name = $member AND list_contains($ids::INTEGER[], w.container_id)
-            ORDER BY n.sym_id
-            """,
-            {"member": member, "ids": frontier},
-        )
-        if rows:
-            return [to_symbol(row) for row in rows]
-    return []
+    return _the_one(index, name, [symbol for symbol in found if symbol.record.kind in kinds] or found)
 
 
 def on_line(index: Index, path: str, line: int) -> Symbol:
-    """What is defined on a line (a second overload, a setter too); else the definition around it."""
+    """What is defined on a line (a second overload, a setter too), or declared there; else the definition around it."""
     rows = index.rows(
         f"""
         SELECT {CARD} FROM (
             SELECT o.sym_id, min(o.col) AS col FROM occ o
             WHERE o.doc_id = (SELECT doc_id FROM document WHERE path = $path) AND o.line = $line AND o.roles & 1 <> 0 GROUP BY o.sym_id
         ) o JOIN symbol_card s ON s.sym_id = o.sym_id
-        WHERE s.path = $path AND s.kind <> 2 ORDER BY s.flags & 1, o.col, s.sym_id
+        WHERE NOT ({OF_DOCUMENT}) AND s.flags & 2048 = 0 ORDER BY s.path <> $path, s.flags & 1, o.col, s.sym_id
         """,
         {"path": path, "line": line - 1},
     )
     found = [to_symbol(row) for row in rows]
+    found = [symbol for symbol in found if symbol.record.path == path] or found  # a C++ prototype is defined elsewhere
     visible = [symbol for symbol in found if not symbol.is_local] or found
-    callables = [
-        symbol
-        for symbol in visible
-        if symbol.record.kind in ("class", "function", "method", "constructor", "property", "enum", "interface")
-    ]
+    callables = [symbol for symbol in visible if symbol.record.kind in _HOLDERS]
     if len(callables or visible) > 1:
         raise ambiguous(index, f"{path}:{line}", callables or visible)
     if visible:
@@ -302,18 +228,22 @@ def on_line(index: Index, path: str, line: int) -> Symbol:
 def enclosing(index: Index, path: str, line: int, col: int = 0) -> Symbol | None:
     """The innermost definition whose range holds a place; without a column, one that touches the line."""
     rows = index.rows(
-        f"""
-        SELECT {CARD} FROM symbol_card s JOIN (
-            SELECT sym_id, doc_id, start_line, start_col, end_line, end_col FROM symbol
-            UNION ALL SELECT sym_id, doc_id, start_line, start_col, end_line, end_col FROM extra_definition
-        ) w ON w.sym_id = s.sym_id AND w.doc_id = (SELECT doc_id FROM document WHERE path = $path)
-        WHERE s.path = $path AND s.kind IN (2, 5, 6, 7, 9, 10, 11, 12) AND w.start_line <= $line AND w.end_line >= $line
-          AND ($col = 0 OR ((w.start_line, w.start_col) <= ($line, $col - 1) AND ($line, $col - 1) < (w.end_line, w.end_col)))
-        ORDER BY w.start_line DESC, w.start_col DESC LIMIT 1
+        """
+        SELECT sym_id FROM (
+            SELECT sym_id, start_line, start_col, end_line, end_col FROM symbol
+            WHERE doc_id = (SELECT doc_id FROM document WHERE path = $path) AND kind IN (2, 3, 5, 6, 7, 9, 10, 11, 12, 23)
+            UNION ALL
+            SELECT sym_id, start_line, start_col, end_line, end_col FROM extra_definition
+            WHERE doc_id = (SELECT doc_id FROM document WHERE path = $path)
+        )
+        WHERE start_line <= $line AND end_line >= $line
+          AND ($col = 0 OR ((start_line, start_col) <= ($line, $col - 1) AND ($line, $col - 1) < (end_line, end_col)))
+        ORDER BY start_line DESC, start_col DESC, end_line, end_col LIMIT 8
         """,
         {"path": path, "line": line - 1, "col": col},
     )
-    return to_symbol(rows[0]) if rows else None
+    known = symbols_by_id(index, [row[0] for row in rows])
+    return next((known[row[0]] for row in rows if known[row[0]].record.kind in _HOLDERS), None)
 
 
 def at_position(index: Index, position: Position) -> Symbol:
@@ -370,7 +300,7 @@ def _shortest(index: Index, symbol: Symbol) -> str:
     record = symbol.record
     if record.external:
         return record.symbol
-    if record.kind == "module":
+    if record.kind == "module" and not record.container:
         return record.path
     try:
         here = symbols_at(index, Position(record.path, record.line, record.col))
@@ -380,7 +310,7 @@ def _shortest(index: Index, symbol: Symbol) -> str:
 
 
 def _hint(index: Index, name: str) -> str:
-    last = name.replace(":", ".").rpartition(".")[2]
+    last = dotted(name).rpartition(".")[2]
     rows = index.rows(
         """
         SELECT any_value(s.qualified_name) FROM symbol_name n JOIN symbol s USING (sym_id)

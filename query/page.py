@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 import msgspec
@@ -10,7 +11,8 @@ from indexer.errors import UsageError
 from query import names
 from query.freshness import is_as_indexed
 from query.index import Index
-from query.names import Position, Symbol
+from query.names import Position
+from query.symbols import Symbol
 
 NAME_HELP = "bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it"
 
@@ -27,9 +29,10 @@ class Named(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     column: Annotated[int, msgspec.Meta(ge=0, le=MAX_INT, description="1-based, in UTF-16 code units")] = 0
     position_pattern: Annotated[str, msgspec.Meta(description="text of the file with one @@ at the place meant")] = ""
 
-    def resolve(self, index: Index) -> Symbol:
+    def resolve(self, index: Index, kinds: Collection[str] = ()) -> Symbol:
+        """Of several that a name fits, only those of `kinds` are meant, if there are any."""
         return names.resolve(
-            index, self.symbol, path=self.file_path, line=self.line, col=self.column, position_pattern=self.position_pattern
+            index, self.symbol, path=self.file_path, line=self.line, col=self.column, position_pattern=self.position_pattern, kinds=kinds
         )
 
     def position(self, index: Index) -> Position | None:

@@ -31,6 +31,7 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "hierarchy": ("type_hierarchy", {}),
     "source": ("get_symbol_source", {}),
     "hover": ("inspect_symbol", {}),
+    "cross_repo": ("get_cross_repo_references", {}),
     "detect": ("detect_lsp_servers", {}),
 }
 """Short names and what they preset; here, so that a question loads its own tool only (a test holds them against the tools)."""

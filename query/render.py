@@ -94,6 +94,10 @@ def _footer(answer: Answer) -> Iterator[str]:
         yield f"  {click.style(reason.code, fg='yellow')}: {one_line(reason.detail + listed)}"
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
+
+
 def _by_path(items: list[Any]) -> Iterator[tuple[str, list[Any]]]:
     for path, group in groupby(items, key=lambda item: item.path):
         yield path, list(group)
@@ -106,7 +110,7 @@ def _find_symbol(answer: Answer) -> Iterator[str]:
     for record in answer.result:
         yield _symbol(record)
         if record.signature:
-            yield f"    {_dim(printable(record.signature[:160]))}"
+            yield f"    {_dim(printable(' '.join(record.signature.split())[:160]))}"
 
 
 def _list_symbols(answer: Answer) -> Iterator[str]:
@@ -114,7 +118,9 @@ def _list_symbols(answer: Answer) -> Iterator[str]:
     stack = [(item, 0) for item in reversed(answer.result)]
     while stack:
         item, level = stack.pop()
-        yield f"{'  ' * level}{_path(f'{path}:{item.line}:{item.col}')}  {_kind(item.kind)} {click.style(printable(item.name), bold=True)}"
+        name = click.style(printable(f"{item.of.rpartition('.')[2]}.{item.name}" if item.of else item.name), bold=True)
+        note = _dim("  (defined elsewhere)") if item.declared else ""
+        yield f"{'  ' * level}{_path(f'{path}:{item.line}:{item.col}')}  {_kind(item.kind)} {name}{note}"
         stack += [(child, level + 1) for child in reversed(item.children)]
 
 
@@ -127,13 +133,35 @@ def _go_to_definition(answer: Answer) -> Iterator[str]:
 
 def _find_references(answer: Answer) -> Iterator[str]:
     yield _headline(answer)
-    for path, group in _by_path(answer.result):
+    yield from _references(answer.result)
+
+
+def _references(items: list[Any]) -> Iterator[str]:
+    for path, group in _by_path(items):
         yield ""
         yield click.style(one_line(path), fg="cyan", bold=True)
         for item in group:
             roles = ",".join(role for role in item.roles if role != "read") or "read"
             note = " ".join(filter(None, (roles, "" if item.evidence != "possible" else "possible")))
             yield f"  {_path(f'{path}:{item.line}:{item.col}')}  {printable(item.text)}  {_dim(f'[{note}] in {printable(item.enclosing)}')}"
+
+
+def _get_cross_repo_references(answer: Answer) -> Iterator[str]:
+    yield _headline(answer)
+    for folder in answer.result.folders:
+        items = answer.result.library_references if folder.role == "library" else answer.result.consumer_references[folder.name]
+        found = f"{_count(folder.references, 'reference')} in {_count(folder.files, 'file')}"
+        commit = f" · commit {folder.commit[:10]}{' + changes' if folder.dirty else ''}" if folder.commit else ""
+        yield ""
+        yield f"{folder.role} {click.style(one_line(folder.name), bold=True)} {_dim(f'({one_line(folder.path)}{commit})')}: {found}"
+        yield from _references(items)
+    told = {reason.code for reason in answer.completeness.reasons}  # in the footer
+    warnings = [warning for warning in answer.result.warnings if warning.code not in told]
+    if warnings:
+        yield ""
+    for warning in warnings:
+        where = f"{one_line(warning.folder)}: " if warning.folder else ""
+        yield f"{click.style('warning', fg='yellow')} {where}{one_line(warning.detail)}"
 
 
 def _find_callers(answer: Answer) -> Iterator[str]:
@@ -156,12 +184,13 @@ def _type_hierarchy(answer: Answer) -> Iterator[str]:
         yield ""
         yield f"{direction}:"
         for relation in relations:
-            yield f"{'  ' * relation.depth}{_symbol(relation.symbol)}"
+            note = "" if "subclass_list" in relation.evidence else f"  {_dim(f'[{relation.evidence[0]}]')}"
+            yield f"{'  ' * relation.depth}{_symbol(relation.symbol)}{note}"
 
 
 def _get_symbol_source(answer: Answer) -> Iterator[str]:
     for item in answer.result:
-        yield _path(f"{item.symbol.path}:{item.start_line}-{item.end_line}")
+        yield _path(f"{item.path}:{item.start_line}-{item.end_line}")
         if not item.source:
             yield "  (the file has changed since the index was made; to bring it up to date: lspidx index)"
         for number, line in enumerate(item.source.split("\n") if item.source else [], item.start_line):
@@ -201,5 +230,6 @@ _BODIES: dict[str, Callable[[Answer], Iterator[str]]] = {
     "type_hierarchy": _type_hierarchy,
     "get_symbol_source": _get_symbol_source,
     "inspect_symbol": _inspect_symbol,
+    "get_cross_repo_references": _get_cross_repo_references,
     "detect_lsp_servers": _detect_lsp_servers,
 }

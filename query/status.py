@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from query.folders import folders, index_command, moved
 from query.freshness import drift
 from query.index import Index
 from query.render import one_line
 
 
 def status(index: Index) -> dict[str, Any]:
-    """Manifest, coverage by method, gaps, unresolved imports and the distance to the work tree."""
-    moved = drift(index)
+    """Manifest, languages, folders, coverage by method, gaps, unresolved imports and the distance to the work tree."""
+    tree = drift(index)
     coverage = index.rows(
         """
         SELECT c.method, c.status, count(*), sum(c.asked), sum(c.answered)
@@ -32,9 +34,13 @@ def status(index: Index) -> dict[str, Any]:
         """
     )
     skipped = index.rows("SELECT path, reason FROM skipped ORDER BY path LIMIT 200")
+    manifest = index.manifest()
     return {
         "root": str(index.root),
-        "manifest": index.manifest(),
+        "manifest": manifest,
+        "languages": _languages(index, manifest.get("missing_servers", {})),
+        "folders": _folders(index),
+        "refresh": index_command(index),
         "coverage": [
             {"method": method, "status": state, "documents": count, "asked": int(asked or 0), "answered": int(answered or 0)}
             for method, state, count, asked, answered in coverage
@@ -42,9 +48,48 @@ def status(index: Index) -> dict[str, Any]:
         "gaps": [{"path": path, "method": method, "reason": reason} for path, method, reason in gaps],
         "skipped": [{"path": path, "reason": reason} for path, reason in skipped],
         "unresolved_imports": [{"module": module, "count": count} for module, count in modules],
-        "work_tree": {"checked": moved.checked, "changed": moved.changed, "deleted": moved.deleted, "new": moved.new},
+        "work_tree": {"checked": tree.checked, "changed": tree.changed, "deleted": tree.deleted, "new": tree.new},
         "bytes": index.generation.stat().st_size,
     }
+
+
+def _languages(index: Index, missing: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Every language of the workspace, the one with most files first; a server, or why there is none."""
+    rows = index.rows(
+        """
+        SELECT language, count(*) FILTER (NOT skipped), count(*) FILTER (skipped) FROM (
+            SELECT language, false AS skipped FROM document WHERE status <> 'external'
+            UNION ALL SELECT language, true FROM skipped WHERE language <> ''
+        ) GROUP BY language ORDER BY count(*) DESC, language
+        """
+    )
+    servers = {
+        language: f"{name} {version}" for language, name, version in index.rows("SELECT language, name, version FROM server ORDER BY ALL")
+    }
+    return [
+        {
+            "language": language,
+            "files": files,
+            "skipped": skipped,
+            "server": servers.get(language, ""),
+            "missing": missing.get(language, ""),
+        }
+        for language, files, skipped in rows
+    ]
+
+
+def _folders(index: Index) -> list[dict[str, Any]]:
+    now = moved(index)
+    return [
+        {
+            "name": folder.name,
+            "path": folder.prefix.rstrip("/") or ".",
+            "commit": folder.commit,
+            "dirty": folder.dirty,
+            "now_at": now.get(folder.name, ""),
+        }
+        for folder in folders(index)
+    ]
 
 
 def status_text(report: dict[str, Any]) -> str:
@@ -57,8 +102,21 @@ def status_text(report: dict[str, Any]) -> str:
         + (f", commit {commit}{' + changes' if manifest.get('dirty') else ''}" if commit else ""),
         f"  holds      {counts.get('documents', 0)} files, {counts.get('symbols', 0)} symbols, {counts.get('occurrences', 0)} occurrences, "
         f"{counts.get('calls', 0)} calls, {counts.get('type_edges', 0)} type edges, {report['bytes'] / 1e6:.1f} MB",
-        f"  python     environment: {manifest.get('environment', '')}",
     ]
+    if any(item["language"] == "python" for item in report["languages"]):
+        lines.append(f"  python     environment: {manifest.get('environment', '')}")
+    lines.append("  languages")
+    for item in report["languages"]:
+        skipped = f" and {item['skipped']} skipped" if item["skipped"] else ""
+        lacking = "no server when this was made" + (f": {one_line(item['missing'])}" if item["missing"] else "")
+        server = item["server"] or click.style(lacking, fg="yellow")
+        lines.append(f"    {item['language']:<28} {item['files']} files{skipped}, {server}")
+    if len(report["folders"]) > 1 or any(item["now_at"] for item in report["folders"]):
+        lines.append("  folders")
+    for item in report["folders"] if lines[-1] == "  folders" else []:
+        at = f", commit {item['commit'][:10]}{' + changes' if item['dirty'] else ''}" if item["commit"] else ""
+        now = click.style(f", now at {item['now_at'][:10]}", fg="yellow") if item["now_at"] else ""
+        lines.append(f"    {one_line(item['name']):<28} {one_line(item['path'])}{at}{now}")
     check = manifest.get("cross_check", {})
     if check.get("checked"):
         share = 100 * check["disagreed"] / check["checked"]
@@ -77,11 +135,13 @@ def status_text(report: dict[str, Any]) -> str:
             lines.append(f"  {title}")
             lines += [f"    {one_line(item['path'])}  {item.get('method', '')} {item['reason']}" for item in report[title][:20]]
     tree = report["work_tree"]
-    moved = sum(len(tree[key]) for key in ("changed", "deleted", "new"))
+    count = sum(len(tree[key]) for key in ("changed", "deleted", "new"))
     if not tree["checked"]:
         lines.append("  work tree  too large to compare")
-    elif moved:
-        lines.append(click.style(f"  work tree  {moved} files differ from the index; to bring it up to date: lspidx index", fg="yellow"))
+    elif count:
+        lines.append(
+            click.style(f"  work tree  {count} files differ from the index; to bring it up to date: {report['refresh']}", fg="yellow")
+        )
         lines += [f"    {key:<8} {one_line(path)}" for key in ("changed", "deleted", "new") for path in tree[key][:10]]
     else:
         lines.append(click.style("  work tree  as indexed", fg="green"))

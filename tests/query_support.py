@@ -177,9 +177,9 @@ def place(path: str, marked: str, files: dict[str, str] = FILES) -> tuple[int, i
     return head.count("\n") + 1, len(head.rpartition("\n")[2].encode("utf-16-le")) // 2 + 1
 
 
-def at(path: str, marked: str) -> str:
+def at(path: str, marked: str, files: dict[str, str] = FILES) -> str:
     """`path:line:col` of the @@."""
-    line, col = place(path, marked)
+    line, col = place(path, marked, files)
     return f"{path}:{line}:{col}"
 
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import msgspec
+import psutil
 
 from indexer.config import Config
 from indexer.crawl.run import Crawl, crawl
 from indexer.model import Role, SymbolFlag
+from indexer.servers.registry import FoundServer, server_spec
 from indexer.syntax.model import BUILTIN, Syntax
 from indexer.text import utf16_to_index
 
 HERE = Path(__file__).parent
 CORPORA = HERE / "corpora"
 GOLDEN = HERE / "golden"
+FAKE_SERVER = HERE / "fakes" / "language_server.py"
 
 
 def check_golden(name: str, actual: str) -> None:
@@ -39,6 +44,7 @@ class Watcher:
     notes: list[str] = field(default_factory=list)
     documents: int = 0
     on_phase: Callable[[str], None] | None = None
+    on_advance: Callable[[], None] | None = None
 
     def phase(self, name: str, total_documents: int) -> None:
         self.phases.append((name, total_documents))
@@ -47,6 +53,8 @@ class Watcher:
 
     def advance(self, documents: int, tokens: int) -> None:
         self.documents += documents
+        if self.on_advance is not None:
+            self.on_advance()
 
     def note(self, message: str) -> None:
         self.notes.append(message)
@@ -83,6 +91,51 @@ VIEWS = (
     "coverage",
     "unresolved_imports",
 )
+
+
+# ---- the fake server
+
+
+def fake_server(script: str, pids: Path, *, language: str = "python", **spec: Any) -> FoundServer:
+    """The fake language server with a script of tests/fakes/scripts; each of its processes leaves its number in the folder `pids`."""
+    pids.mkdir(exist_ok=True)
+    changed = msgspec.structs.replace(
+        server_spec("ty"),
+        **{
+            "name": "fake",
+            "languages": [language],
+            "command": ["fake"],
+            "options": {},
+            "settings": {"fake": {"answers": {"deep": 42}}},
+            "environment": {"FAKE_PIDS": str(pids)},
+            "timeout_s": 20.0,
+            **spec,
+        },
+    )
+    command = [sys.executable, str(FAKE_SERVER), str(HERE / "fakes" / "scripts" / f"{script}.toml")]
+    return FoundServer(spec=changed, command=command, version="1.0", source="tests")
+
+
+def assert_all_ended(pids: list[int]) -> None:
+    """Neither a server nor a worker is left; the kernel may still be busy with killing one."""
+    left: list[psutil.Process] = []
+    for pid in pids:
+        try:
+            process = psutil.Process(pid)
+            if str(FAKE_SERVER) in process.cmdline():
+                left.append(process)
+        except (psutil.NoSuchProcess, psutil.ZombieProcess):
+            continue
+    workers = [child for child in psutil.Process().children(recursive=True) if "indexer.crawl.worker" in _command(child)]
+    _, alive = psutil.wait_procs([*left, *workers], timeout=10)
+    assert alive == []
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
 
 
 # ---- caret snapshots

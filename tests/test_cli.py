@@ -270,7 +270,7 @@ def test_carriage_returns_of_a_source_are_not_shown():
     answer = Answer(
         tool="get_symbol_source",
         query={},
-        result=[Source(symbol=record, start_line=1, end_line=2, source="def f():\r\n    pass\r")],
+        result=[Source(symbol=record, path="a.py", start_line=1, end_line=2, source="def f():\r\n    pass\r")],
         total=1,
         truncated=False,
         completeness=Completeness(status="complete"),

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import psutil
 import pytest
-from support import HERE, Watcher, rows, write_tree
+from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
-from indexer.config import Config
+from indexer.config import Config, LanguageConfig
 from indexer.crawl import groups
-from indexer.crawl.run import Crawl, crawl
-from indexer.errors import ServerError
+from indexer.crawl.run import Crawl, crawl, server_memory_mb, worker_count
+from indexer.drive import client as client_module
+from indexer.drive.client import Client
+from indexer.errors import ServerError, ServerTimeout
+from indexer.lsp.session import Answer
 from indexer.servers.registry import FoundServer, server_spec
 from indexer.store.generations import Home
-
-SERVER = HERE / "fakes" / "language_server.py"
-SCRIPTS = HERE / "fakes" / "scripts"
 
 FILES = {
     "a.py": "def first():\n    return second()\n\ndef second():\n    return len('x')\n",
@@ -29,8 +30,11 @@ FILES = {
     "c.py": "import a\n\nclass Child(a.Base):\n    pass\n\na.first()\n",
 }
 
+SOME_ROWS = "SELECT path, line, col, name, roles, symbol, evidence FROM occurrences ORDER BY ALL"
+
 pytestmark = pytest.mark.slow
 CrawlWith = Callable[..., Crawl]
+ClientOf = Callable[..., Client]
 
 
 @pytest.fixture
@@ -52,50 +56,43 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> C
         open: str = "none",
         spec: Mapping[str, Any] | None = None,
         full: bool = False,
+        watcher: Watcher | None = None,
+        language: str = "python",
         **settings: Any,
     ) -> Crawl:
-        changed = msgspec.structs.replace(
-            server_spec("ty"),
-            name="fake",
-            command=["fake"],
-            options={},
-            settings={"fake": {"answers": {"deep": 42}}},
-            environment={"FAKE_PIDS": str(pids)},
-            open=open,
-            timeout_s=timeout_s,
-            **(spec or {}),
-        )
-        command = [sys.executable, str(SERVER), str(SCRIPTS / f"{script}.toml")]
-        found = FoundServer(spec=changed, command=command, version="1.0", source="tests")
+        found = fake_server(script, pids, language=language, **{"open": open, "timeout_s": timeout_s, **(spec or {})})
         monkeypatch.setattr(groups, "find_server", lambda name: found)
         try:
-            return crawl(root, Config(**{"jobs": 1, **settings}), Watcher(), full=full, environment={})
+            return crawl(root, Config(**{"jobs": 1, **settings}), watcher or Watcher(), full=full, environment={})
         finally:
-            _assert_all_ended([int(file.name) for file in pids.iterdir()])
+            assert_all_ended([int(file.name) for file in pids.iterdir()])
 
     return go
 
 
-def _assert_all_ended(pids: list[int]) -> None:
-    """Neither a server nor a worker is left; the kernel may still be busy with killing one."""
-    left: list[psutil.Process] = []
-    for pid in pids:
-        try:
-            process = psutil.Process(pid)
-            if str(SERVER) in process.cmdline():
-                left.append(process)
-        except (psutil.NoSuchProcess, psutil.ZombieProcess):
-            continue
-    workers = [child for child in psutil.Process().children(recursive=True) if "indexer.crawl.worker" in _command(child)]
-    _, alive = psutil.wait_procs([*left, *workers], timeout=10)
-    assert alive == []
+@pytest.fixture
+def client_of(tmp_path: Path, root: Path) -> Iterator[ClientOf]:
+    """Starts the fake server without a crawl around it; it is closed, and must be gone, at the end."""
+    pids = tmp_path / "client-pids"
+    clients: list[Client] = []
+
+    def go(script: str, *, timeout_s: float) -> Client:
+        found = fake_server(script, pids)
+        made = Client(
+            found.command, cwd=root, environment=found.spec.environment, initialize_params=b"{}", settings={}, timeout_s=timeout_s
+        )
+        clients.append(made)
+        return made
+
+    yield go
+    for client in clients:
+        client.close(polite=False)
+    assert_all_ended([int(file.name) for file in pids.iterdir()])
 
 
-def _command(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
+def _wait_for_ever(client: Client) -> None:
+    while not any(isinstance(event, Answer) for event in client.wait()):
+        pass
 
 
 def _statuses(crawl: Crawl) -> dict[str, str]:
@@ -129,6 +126,10 @@ CRASHES = {
     "poison_invalid_json": "server_protocol",
     "poison_twice": "server_protocol",
     "poison_wrong_id": "server_protocol",
+    "poison_half_body": "server_crashed",
+    "poison_huge": "server_protocol",
+    "poison_invalid_utf8_error": "server_protocol",
+    "poison_deep": "server_protocol",
 }
 
 
@@ -332,3 +333,231 @@ def test_the_order_of_questions_does_not_depend_on_when_answers_come(
     assert orders[0] == orders[1]
     silent = [line for line in orders[0] if "silent_3" in line and "definition" in line]
     assert any('"line": 4' in line for line in silent), "a second try, in the function that is reachable"
+
+
+@pytest.mark.parametrize("script", ["poison_invalid_utf8", "poison_out_of_range"])
+def test_answers_that_cannot_be_stored_are_protocol_losses(crawl_with: CrawlWith, script: str) -> None:
+    """Text that is no UTF-8 and numbers that fit no column cost their document, not the server and not the worker."""
+    done = crawl_with(script)
+    assert _statuses(done)["a.py"] == _statuses(done)["c.py"] == "ok"
+    status, reason = _coverage(done, "b_poison.py")["definition"]
+    assert status == "lost"
+    assert reason.startswith("server_protocol")
+    assert done.manifest["server_restarts"] == 0
+
+
+def test_an_answer_that_points_nowhere_costs_nothing(crawl_with: CrawlWith) -> None:
+    """A URI that is none, with a NUL in its path: the target has no name, that is all."""
+    done = crawl_with("poison_strange_uri")
+    assert done.manifest["server_restarts"] == 0
+    assert _coverage(done, "b_poison.py")["definition"] == ("done", "")
+
+
+def test_a_flood_of_notifications_blocks_nothing(crawl_with: CrawlWith) -> None:
+    """A hundred thousand before the first answer are read and passed over."""
+    done = crawl_with("floods_notifications")
+    assert set(_statuses(done).values()) == {"ok"}
+    assert done.manifest["server_restarts"] == 0
+
+
+def test_a_server_that_talks_without_end_and_answers_nothing_is_hung(root: Path, client_of: ClientOf) -> None:
+    """Noise is no answer: the time for it is bounded, too."""
+    client = client_of("poison_babble", timeout_s=0.2)
+    client.session.request(b"textDocument/hover", msgspec.json.encode({"textDocument": {"uri": (root / "b_poison.py").as_uri()}}))
+    with pytest.raises(ServerTimeout, match="talks"):
+        _wait_for_ever(client)
+
+
+def test_an_answer_that_comes_too_late_is_an_answer_of_nobody(crawl_with: CrawlWith) -> None:
+    """The server that gives it is gone by then, and no later one is mistaken for it."""
+    done = crawl_with("poison_late", timeout_s=0.5)
+    assert _statuses(done) == {"a.py": "ok", "b_poison.py": "lost", "c.py": "ok"}
+    assert _coverage(done, "b_poison.py")["definition"] == ("lost", "server_timeout")
+
+
+def test_a_server_that_hangs_at_initialize_is_given_up(client_of: ClientOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process is gone with the error."""
+    monkeypatch.setattr(client_module, "_START_TIMEOUT_S", 0.3)
+    with pytest.raises(ServerTimeout, match="initialize"):
+        client_of("hangs_at_initialize", timeout_s=20.0)
+
+
+def test_what_is_unregistered_is_not_asked_any_more(crawl_with: CrawlWith) -> None:
+    """Unsupported from there on, which is no loss; what was answered before stays."""
+    done = crawl_with("unregisters_late", open="each")
+    found = {path: _coverage(done, path)["diagnostic"][0] for path in ("a.py", "b_poison.py", "c.py")}
+    assert sorted(found.values()) == ["done", "unsupported", "unsupported"]
+    assert done.manifest["lost"] == {}
+
+
+def test_a_server_that_leaks_is_replaced_and_nothing_is_lost(crawl_with: CrawlWith, tmp_path: Path) -> None:
+    """Between two documents; every other server starts with what the first had not done."""
+    done = crawl_with("leaks_memory", open="each", server_memory_mb=60)
+    assert set(_statuses(done).values()) == {"ok"}
+    assert done.manifest["lost"] == {}
+    assert done.manifest["server_restarts"] == 0
+    assert len(list((tmp_path / "pids").iterdir())) >= 2
+
+
+def test_a_run_under_a_memory_limit_starts_few_servers_and_replaces_them(
+    crawl_with: CrawlWith, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--memory 500` leaves room for one server of 180 MB; workers and servers together stay below what is left of it."""
+    for number in range(12):
+        (root / f"more_{number}.py").write_text(FILES["a.py"])
+    most: list[float] = []
+
+    def look() -> None:
+        below = psutil.Process().children(recursive=True)
+        with contextlib.suppress(psutil.Error):
+            most.append(sum(process.memory_info().rss for process in below) / 1e6)
+
+    watcher = Watcher(on_advance=look)
+    done = crawl_with("leaks_memory", open="each", jobs=4, memory_mb=500, watcher=watcher)
+    assert set(_statuses(done).values()) == {"ok"}
+    assert most
+    assert max(most) < 500 - 250 + 40  # the parent's share, and one document's leak
+
+
+@pytest.mark.parametrize("memory_mb", [500, 1_000, 1_500, 4_000, 20_000])
+@pytest.mark.parametrize("jobs", [0, 1, 3, 16])
+def test_all_shares_together_fit_into_the_memory_of_the_run(memory_mb: int, jobs: int) -> None:
+    """Parent, workers and servers at their limits, whatever a server's own entry and settings say."""
+    for own in (0, 100_000):
+        config = Config(memory_mb=memory_mb, jobs=jobs, server_memory_mb=own)
+        count = worker_count(config, processors=8)
+        server_mb = server_memory_mb(config, LanguageConfig(), server_spec("pyright"), count)
+        assert 1 <= count <= (jobs or 8)
+        assert 250 + count * (70 + server_mb) <= memory_mb
+        assert server_mb >= 180
+
+
+def test_content_that_was_modified_is_asked_about_again(crawl_with: CrawlWith) -> None:
+    """Each question once: nothing is lost, and no server is replaced."""
+    done = crawl_with("content_modified_once")
+    good = crawl_with("good", full=True)
+    assert set(_statuses(done).values()) == {"ok"}
+    assert done.manifest["lost"] == {}
+    assert done.manifest["server_restarts"] == 0
+    assert rows(done.generation, SOME_ROWS) == rows(good.generation, SOME_ROWS)
+
+
+def test_content_that_is_always_modified_is_lost_with_that_reason(crawl_with: CrawlWith) -> None:
+    """Tried a few times, then given up."""
+    done = crawl_with("content_modified_always")
+    assert _statuses(done) == {"a.py": "ok", "b_poison.py": "lost", "c.py": "ok"}
+    assert _coverage(done, "b_poison.py")["definition"] == ("lost", "server_error: content modified")
+    assert done.manifest["server_restarts"] == 0
+
+
+# ---- readiness
+
+SIGNALS = {
+    "progress": {"ready": "progress", "ready_title": "Load"},
+    "notification": {"ready": "notification", "ready_method": "fake/status", "ready_value": {"ready": True}},
+}
+
+
+@pytest.mark.parametrize(("script", "kind"), [("progress_ends", "progress"), ("notification_loads", "notification")])
+def test_nothing_is_asked_before_the_servers_own_signal(
+    crawl_with: CrawlWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, kind: str
+) -> None:
+    """Until then it would answer with nothing, which looks like an answer."""
+    monkeypatch.setenv("FAKE_RECORD", str(tmp_path / "record"))
+    done = crawl_with(script, spec=SIGNALS[kind])
+    assert set(_statuses(done).values()) == {"ok"}
+    record = (tmp_path / "record").read_text().splitlines()
+    assert record[1] == "loaded"
+    assert sum("definition" in line for line in record) > 5
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "language"),
+    [
+        ("progress_never_ends", "progress", "python"),
+        ("progress_never_begins", "progress", "typescript"),
+        ("notification_never_loads", "notification", "typescript"),
+    ],
+)
+def test_a_server_that_never_says_it_is_ready_is_not_believed(
+    crawl_with: CrawlWith, root: Path, script: str, kind: str, language: str
+) -> None:
+    """The run ends with the reason, and nothing is published."""
+    if language == "typescript":
+        write_tree(root, {"d.ts": "function first() {}\nfirst();\n"})
+        for name in FILES:
+            (root / name).unlink()
+    with pytest.raises(ServerError, match=r"not ready|does not know"):
+        crawl_with(script, timeout_s=0.4, language=language, spec=SIGNALS[kind])
+    assert Home(root).current() is None
+
+
+def test_a_document_that_kills_the_server_while_it_is_probed_costs_only_itself(crawl_with: CrawlWith, root: Path) -> None:
+    """The question whose answer must be there is then put about another document."""
+    for name in FILES:
+        (root / name).unlink()
+    source = "function first() {}\nfirst();\n"
+    write_tree(root, {"a.ts": f"// POISON\n{source}", "b.ts": source, "c.ts": source})
+    done = crawl_with("poison_die_at_definition", language="typescript")
+    assert _statuses(done) == {"a.ts": "lost", "b.ts": "ok", "c.ts": "ok"}
+    assert _coverage(done, "a.ts")["definition"] == ("lost", "server_crashed")
+
+
+# ---- diagnostics that a server publishes by itself
+
+
+def test_a_server_that_dies_before_it_publishes_costs_only_its_document(crawl_with: CrawlWith) -> None:
+    """It has answered all questions then; the worker lives on."""
+    done = crawl_with("poison_dies_before_it_publishes", open="each", spec={"diagnostics": "publish"})
+    statuses = _statuses(done)
+    assert statuses["a.py"] == statuses["c.py"] == "ok"
+    assert _coverage(done, "b_poison.py")["diagnostic"] == ("lost", "server_crashed")
+
+
+def test_a_server_that_never_publishes_is_not_waited_for_again_and_again(crawl_with: CrawlWith, root: Path) -> None:
+    """Three appointments missed in a row, and the others are lost at once."""
+    for number in range(12):
+        (root / f"more_{number}.py").write_text(FILES["b_poison.py"])
+    begun = time.monotonic()
+    done = crawl_with("good", open="each", hover=False, spec={"diagnostics": "publish", "timeout_s": 1.0})
+    assert _coverage(done, "more_11.py")["diagnostic"] == ("lost", "server_timeout")
+    assert _coverage(done, "more_11.py")["definition"] == ("done", "")
+    assert time.monotonic() - begun < 12.0  # else 15 documents would cost a second each
+
+
+# ---- what a server leaves behind
+
+
+@pytest.mark.parametrize("script", ["forks_child", "forks_session", "forks_orphan"])
+def test_what_a_server_has_started_ends_with_the_run(crawl_with: CrawlWith, tmp_path: Path, script: str) -> None:
+    """A child that ignores SIGTERM; one in a session of its own; one whose parent has ended. The fixture looks for them."""
+    assert set(_statuses(crawl_with(script)).values()) == {"ok"}
+    assert len(list((tmp_path / "pids").iterdir())) >= 2, "a server, and what it left"
+
+
+# ---- quarantine
+
+
+def test_a_poisonous_file_among_sixty_costs_three_servers_and_itself(crawl_with: CrawlWith, root: Path) -> None:
+    """The bound: one server with others in hand, two with the file alone. What was in hand with it is asked again."""
+    for number in range(60):
+        (root / f"{'a' if number < 30 else 'z'}_{number:02d}.py").write_text(f"def f{number}():\n    return len(f{number}())\n")
+    done = crawl_with("poison_die_at_definition")
+    statuses = _statuses(done)
+    assert len(statuses) == 63
+    assert {path for path, status in statuses.items() if status != "ok"} == {"b_poison.py"}
+    assert _coverage(done, "b_poison.py")["definition"] == ("lost", "server_crashed")
+    assert done.manifest["server_restarts"] == 3
+    good = crawl_with("good", full=True)
+    elsewhere = SOME_ROWS.replace("ORDER", "WHERE path <> 'b_poison.py' ORDER")
+    assert rows(done.generation, elsewhere) == rows(good.generation, elsewhere)
+
+
+def test_a_document_that_ends_its_worker_is_quarantined(crawl_with: CrawlWith, root: Path) -> None:
+    """The first worker takes the unit down; careful ones, with one document at a time, find out which one it is."""
+    done = crawl_with("poison_kill_client")
+    assert _statuses(done) == {"a.py": "ok", "b_poison.py": "lost", "c.py": "ok"}
+    coverage = _coverage(done, "b_poison.py")
+    assert coverage.pop("syntax") == ("empty", "")
+    assert set(coverage.values()) == {("lost", "worker_crashed")}
+    assert crawl_with("good").manifest["lost"] == {}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from indexer import monikers
 from indexer.model import SymbolFlag, SymbolKind
-from indexer.text import ColumnMap, blob_digest, index_to_utf16, utf16_to_index
+from indexer.text import ColumnMap, OffsetMap, blob_digest, index_to_utf16, utf16_to_index
 
 _LINES = st.lists(st.text(alphabet=st.sampled_from("aé😀ｗ\t\r 中\u0301𝔘"), max_size=12), max_size=5)
 
@@ -28,6 +28,21 @@ def test_utf16_columns_are_those_of_pythons_encoder(lines: list[str]) -> None:
             assert columns.utf16(number, len(prefix.encode())) == expected
             assert index_to_utf16(line, index) == expected
             assert utf16_to_index(line, expected) == index
+
+
+@given(_LINES, st.integers(1, 40))
+def test_offsets_have_the_positions_that_lines_and_columns_have(lines: list[str], times: int) -> None:
+    """At every byte, in short texts and long: the same line and column as `ColumnMap` gives, which counts from the line's start."""
+    source = "\n".join(lines * times).encode()
+    offsets, columns = OffsetMap(source), ColumnMap(source)
+    assert offsets.is_identity == columns.is_identity
+    for offset in range(0, len(source) + 1, times):
+        if offset < len(source) and 0x80 <= source[offset] < 0xC0:
+            continue  # inside a character
+        line = source.count(b"\n", 0, offset)
+        col_utf8 = offset - (source.rfind(b"\n", 0, offset) + 1)
+        assert offsets.position(offset) == (line, columns.utf16(line, col_utf8))
+        assert offsets.line(offset) == line
 
 
 def test_columns_after_an_emoji_are_utf16() -> None:

@@ -79,7 +79,7 @@ def command_line(bench: Bench, corpus: Corpus, asked: Questions) -> dict[str, An
         for item in asked[tool][:_CLI_RUNS]:
             command = [program, "query", alias, *item.values()]
             started = time.perf_counter()
-            subprocess.run(command, cwd=corpus.root, env=dict(environment(bench)), check=True, capture_output=True)
+            subprocess.run(command, cwd=corpus.root, env=dict(environment(bench, corpus.language)), check=True, capture_output=True)
             times.append(1000 * (time.perf_counter() - started))
         measured[alias] = percentiles(times)
     return measured

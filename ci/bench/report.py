@@ -10,8 +10,29 @@ REQUIRED = {
     "django/": {"recall": 99.0, "cross_file": 97.0, "wrong": 0.5},
 }
 """Least recall (all, and of references into other files) and most wrong answers of lspidx, in percent of the references."""
+REQUIRED_TYPESCRIPT = {"wall_ratio": 1.0, "uses_percent": 99.5}
+"""Least scip-typescript's wall time over lspidx's, and agreement on what uses mean, on every corpus that was measured."""
 
-_SPEED = ("corpus", "engine", "wall s", "CPU s", "peak RSS MB", "peak PSS MB", "files", "occurrences", "index MB", "scip/lspidx")
+_SPEED = (
+    "corpus",
+    "engine",
+    "wall s",
+    "CPU s",
+    "peak RSS MB",
+    "peak PSS MB",
+    "files",
+    "occurrences",
+    "index MB",
+    "wall ×",
+    "CPU ×",
+    "RSS ×",
+)
+_GROWTH = ("language", "corpus", "identifiers", "wall s", "wall s per 1,000", "CPU s per 1,000", "peak RSS MB")
+_AGREEMENT = (
+    *("corpus", "with", "both answer", "agree %", "uses %", "in file %", "cross file %", "library %", "local %"),
+    *("only lspidx", "only scip", "same set of references %", "references shared %"),
+)
+_SERVERS = ("server", "corpus", "requests", "crawl s", "requests/s", "unresolved %", "lost files", "differing uses %", "held against")
 _ACCURACY = ("corpus", "engine", "recall %", "in file %", "cross file %", "uses %", "wrong %", "silent %", "several %", "references")
 _LATENCY = ("corpus", "question", "p50 ms", "p95 ms", "runs")
 
@@ -34,12 +55,41 @@ def failures(result: Mapping[str, Any]) -> list[str]:
         for what, value, limit, sign in pairs:
             if sign * value < sign * limit:
                 found.append(f"{corpus}: {what} is {value:.2f} %, required {'at least' if sign > 0 else 'at most'} {limit:g} %")
+    return found + _failures_typescript(result)
+
+
+def _failures_typescript(result: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    names = [corpus for corpus, language in result.get("language", {}).items() if language == "typescript"]
+    for corpus in names:
+        runs = result.get("speed", {}).get(corpus)
+        least = REQUIRED_TYPESCRIPT["wall_ratio"]
+        if runs and runs["scip-typescript"]["wall_s"] < least * runs["lspidx"]["wall_s"]:
+            ratio = runs["scip-typescript"]["wall_s"] / runs["lspidx"]["wall_s"]
+            found.append(f"{corpus}: scip-typescript's wall time is {ratio:.2f} of lspidx's, required at least {least:g}")
+        judged = result.get("agreement", {}).get(corpus)
+        least = REQUIRED_TYPESCRIPT["uses_percent"]
+        if judged and judged["definitions"]["uses"]["agree_percent"] < least:
+            agree = judged["definitions"]["uses"]["agree_percent"]
+            found.append(f"{corpus}: agreement on uses with scip-typescript is {agree:.2f} %, required at least {least:g} %")
     return found
+
+
+def joined(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Several records as one; of what two of them hold, the later one's counts."""
+    whole = dict(results[0])
+    for result in results[1:]:
+        for section, value in result.items():
+            if isinstance(value, dict) and section != "machine":
+                whole[section] = {**whole.get(section, {}), **value}
+            elif isinstance(value, list) and section in ("servers", "notes"):
+                whole[section] = [*whole.get(section, []), *value]
+    return whole
 
 
 def to_text(result: Mapping[str, Any]) -> str:
     """Aligned tables under a line about the machine, and the verdict."""
-    parts = [_origin(result)]
+    parts = [_origin(result), *result.get("notes", [])]
     for title, head, rows in _tables(result):
         if rows:
             parts.append(f"{title}\n{_aligned([list(head), *rows])}")
@@ -47,7 +97,7 @@ def to_text(result: Mapping[str, Any]) -> str:
     if missed:
         parts.append("\n".join(["required and not met:", *missed]))
     else:
-        checked = [corpus for corpus in REQUIRED if corpus in result.get("accuracy", {})]
+        checked = [*(corpus for corpus in REQUIRED if corpus in result.get("accuracy", {})), *result.get("agreement", {})]
         parts.append(f"requirements met on {', '.join(checked)}" if checked else "no requirement was checked")
     return "\n\n".join(parts)
 
@@ -60,7 +110,7 @@ def to_markdown(result: Mapping[str, Any]) -> str:
             lines = [f"| {' | '.join(row)} |" for row in [list(head), *rows]]
             lines.insert(1, f"|{'---|' * 2}{'---:|' * (len(head) - 2)}")
             parts.append(f"**{title}**\n\n" + "\n".join(lines))
-    return "\n\n".join([*parts, _origin(result)])
+    return "\n\n".join([*parts, _origin(result), *result.get("notes", [])])
 
 
 def _origin(result: Mapping[str, Any]) -> str:
@@ -73,21 +123,74 @@ def _origin(result: Mapping[str, Any]) -> str:
 def _tables(result: Mapping[str, Any]) -> list[tuple[str, Sequence[str], list[Row]]]:
     return [
         ("Indexing", _SPEED, _speed_rows(result.get("speed", {}))),
+        ("Growth", _GROWTH, _growth_rows(result)),
         ("Accuracy", _ACCURACY, _accuracy_rows(result.get("accuracy", {}))),
+        ("Agreement with SCIP indexers", _AGREEMENT, _agreement_rows(result.get("agreement", {}))),
+        ("Servers", _SERVERS, _server_rows(result.get("servers", []))),
         ("Questions, command line", _LATENCY, _latency_rows(result.get("latency", {}), "command_line")),
         ("Questions, in process", _LATENCY, _latency_rows(result.get("latency", {}), "in_process")),
     ]
 
 
 def _speed_rows(speed: Mapping[str, Any]) -> list[Row]:
+    """The last columns of a SCIP indexer say how many times lspidx's figures its own are."""
     rows: list[Row] = []
     for corpus, engines in speed.items():
+        own = engines["lspidx"]
         for engine, run in engines.items():
-            ratio = f"{run['wall_s'] / engines['lspidx']['wall_s']:.1f}" if engine == "scip-python" else ""
+            ratios = [f"{run[name] / own[name]:.1f}" if engine.startswith("scip-") else "" for name in ("wall_s", "cpu_s", "peak_rss_mb")]
             index = f"{run['index_bytes'] / 1e6:.1f}" if "index_bytes" in run else ""
             counts = [f"{run[name]:,}" if name in run else "" for name in ("files", "occurrences")]
             memory = [f"{run[name]:.0f}" for name in ("peak_rss_mb", "peak_pss_mb")]
-            rows.append([corpus, engine, f"{run['wall_s']:.1f}", f"{run['cpu_s']:.1f}", *memory, *counts, index, ratio])
+            rows.append([corpus, engine, f"{run['wall_s']:.1f}", f"{run['cpu_s']:.1f}", *memory, *counts, index, *ratios])
+    return rows
+
+
+def _growth_rows(result: Mapping[str, Any]) -> list[Row]:
+    """Only lspidx, by language, from the fewest identifiers to the most."""
+    runs = [
+        (result.get("language", {}).get(corpus, ""), engines["lspidx"]["identifiers"], corpus, engines["lspidx"])
+        for corpus, engines in result.get("speed", {}).items()
+        if "identifiers" in engines["lspidx"]
+    ]
+    order = list(dict.fromkeys(language for language, _, _, _ in runs))
+    return [
+        [
+            *(language, corpus, f"{count:,}", f"{run['wall_s']:.1f}"),
+            *(f"{1000 * run[name] / count:.3f}" for name in ("wall_s", "cpu_s")),
+            f"{run['peak_rss_mb']:.0f}",
+        ]
+        for language, count, corpus, run in sorted(runs, key=lambda item: (order.index(item[0]), item[1]))
+    ]
+
+
+def _agreement_rows(agreement: Mapping[str, Any]) -> list[Row]:
+    rows: list[Row] = []
+    for corpus, judged in agreement.items():
+        parts, references = judged["definitions"], judged["references"]
+        total = parts["total"]
+        shares = [f"{parts[part]['agree_percent']:.2f}" for part in ("total", "uses", "in_file", "cross_file", "library", "local")]
+        only = [f"{total[name]:,}" for name in ("only_lspidx", "only_scip")]
+        sets = [f"{references[name]:.2f}" for name in ("same_percent", "shared_percent")]
+        rows.append([corpus, judged["with"], f"{total['both']:,}", *shares, *only, *sets])
+    return rows
+
+
+def _server_rows(servers: Sequence[Mapping[str, Any]]) -> list[Row]:
+    rows: list[Row] = []
+    for row in servers:
+        if row["error"]:
+            rows.append([row["server"], row["corpus"], *([""] * 6), "failed"])
+            continue
+        wrong = "" if row["wrong_percent"] is None else f"{row['wrong_percent']:.2f}"
+        figures = [
+            f"{row['asked']:,}",
+            f"{row['crawl_s']:.1f}",
+            f"{row['per_s']:,.0f}",
+            f"{row['unresolved_percent']:.2f}",
+            str(row["lost"]),
+        ]
+        rows.append([row["server"], row["corpus"], *figures, wrong, row["held_against"]])
     return rows
 
 

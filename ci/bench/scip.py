@@ -1,10 +1,12 @@
 """The few fields of a SCIP index that the benchmark needs, by a minimal reader of protobuf's wire format.
 
     Index.documents = 2
-    Document.relative_path = 1, .occurrences = 2
+    Document.relative_path = 1, .occurrences = 2, .position_encoding = 6 (1: columns count bytes of UTF-8)
     Occurrence.range = 1 (packed int32), .symbol = 2, .symbol_roles = 3 (bit 1: definition)
+    Occurrence.single_line_range = 8, .multi_line_range = 9: newer indexers write these instead of .range
 
-Other fields are skipped. A range is [line, col, end_col] or [line, col, end_line, end_col], 0-based, columns UTF-16.
+Other fields are skipped. A range is [line, col, end_col] or [line, col, end_line, end_col], 0-based; columns are UTF-16, or bytes
+where the document says so. Fields that are 0 may be left out of the newer messages.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ class ScipOccurrence(NamedTuple):
 class ScipDocument:
     path: str
     occurrences: list[ScipOccurrence]
+    in_bytes: bool = False
 
 
 def read_index(path: Path) -> list[ScipDocument]:
@@ -44,15 +47,16 @@ def read_index(path: Path) -> list[ScipDocument]:
 
 def _document(data: memoryview) -> ScipDocument:
     path = ""
+    in_bytes = False
     occurrences: list[ScipOccurrence] = []
     for field, value in _fields(data):
         if isinstance(value, int):
-            continue
-        if field == 1:
+            in_bytes = in_bytes or (field == 6 and value == 1)
+        elif field == 1:
             path = str(value, "utf-8")
         elif field == 2:
             occurrences.append(_occurrence(value))
-    return ScipDocument(path, occurrences)
+    return ScipDocument(path, occurrences, in_bytes)
 
 
 def _occurrence(data: memoryview) -> ScipOccurrence:
@@ -68,6 +72,9 @@ def _occurrence(data: memoryview) -> ScipOccurrence:
             symbol = str(value, "utf-8")
         elif field == 3 and isinstance(value, int):
             roles = value
+        elif field in (8, 9) and isinstance(value, memoryview):
+            given = {number: item for number, item in _fields(value) if isinstance(item, int)}
+            numbers = [given.get(number, 0) for number in range(1, 4 if field == 8 else 5)]
     if len(numbers) == 3:
         numbers.insert(2, numbers[0])
     if len(numbers) != 4:

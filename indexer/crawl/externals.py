@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from indexer import monikers
 from indexer import syntax as syntaxes
 from indexer.crawl import harvest
+from indexer.crawl.document import read_source
 from indexer.crawl.messages import ExternalJob, Position
 from indexer.packages import Externals
 from indexer.servers.registry import language_of
 from indexer.store.facts import DocumentFacts
+from indexer.syntax import tree
 from indexer.syntax.model import Syntax
+from indexer.syntax.tree.excerpt import excerpt
 from indexer.text import blob_digest
+
+_LONG_BYTES = 60_000
+
+
+_MAX_BYTES = 20_000_000
+"""Larger than any source that a symbol was ever found in; a server may point to anything, `/dev/zero` among it."""
 
 
 def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]:
@@ -20,13 +27,18 @@ def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]
     found: dict[str, DocumentFacts] = {}
     for path, positions in sorted(job.wanted.items()):
         external = externals.describe(path)
+        source = read_source(path, _MAX_BYTES)
         try:
-            source = Path(path).read_bytes()
             source.decode("utf-8")
-        except (OSError, UnicodeDecodeError):
+        except UnicodeDecodeError:
+            source = b""
+        if len(source) > _MAX_BYTES:
             source = b""
         language = _language(path, source)
-        syntax = syntaxes.parse(language, path, source, external.module, definitions_only=True)
+        text = source
+        if len(source) > _LONG_BYTES and tree.supports(language):
+            text = excerpt(language, path, source, (position[0] for position in positions))
+        syntax = syntaxes.parse(language, path, text, external.module, definitions_only=True)
         kept, meant = _only_wanted(syntax, set(positions))
         facts = DocumentFacts(
             header={

@@ -26,14 +26,16 @@ DEFINITION = "textDocument/definition"
 HOVER = "textDocument/hover"
 DIAGNOSTIC = "textDocument/diagnostic"
 SUPERTYPES = "typeHierarchy/supertypes"
+HIGHLIGHT = "textDocument/documentHighlight"
 PREPARE_TYPE_HIERARCHY = "textDocument/prepareTypeHierarchy"
 SYNTAX = "syntax"
 METHODS = (SYNTAX, DOCUMENT_SYMBOL, DEFINITION, HOVER, SUPERTYPES, DIAGNOSTIC)
 
-TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES}
-"""Questions that only prepare another one are counted as that one."""
+TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES, HIGHLIGHT: SYNTAX}
+"""Questions that prepare or check another one are counted with it; `syntax` gets its own count in the end."""
 
 _KINDS = frozenset(map(int, SymbolKind))
+_DEFINES = int(Role.DEFINITION | Role.WRITE)
 _HOLDERS = CALLABLE_KINDS | TYPE_KINDS | {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.PACKAGE}
 
 MAX_TARGETS = 40
@@ -58,6 +60,7 @@ class Answers:
 
     definitions: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     cross_checks: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
+    highlights: dict[int, set[tuple[int, int]]] = field(default_factory=dict[int, "set[tuple[int, int]]"])
     hovers: dict[int, str] = field(default_factory=dict[int, str])
     supertypes: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     symbols: list[DocumentSymbol] = field(default_factory=list[DocumentSymbol])
@@ -254,11 +257,11 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
         for column, value in zip(facts.tables["members"], (owner, tokens.line[token], tokens.end_col[token]), strict=True):
             column.append(value)
     nobody_asked = bool(answers.tallies[DEFINITION].skipped)
-    fixture = int(Role.FIXTURE)
+    fixture, definition = int(Role.FIXTURE), int(Evidence.DEFINITION)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
     for token, symbol in enumerate(tokens.symbol):
         roles = tokens.roles[token]
-        if symbol >= 0 and tokens.callee_as[token] < 0 and not roles & fixture:
+        if symbol >= 0 and tokens.callee_as[token] < 0 and not tokens.ask[token] and not roles & fixture:
             rows = certain  # two thirds of all tokens: nobody was asked
         else:
             rows = _meanings(token, syntax, answers, targets, surroundings, member_of)
@@ -271,7 +274,8 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
             cols.append(tokens.col[token])
             ends.append(tokens.end_col[token])
             names.append(tokens.name[token])
-            roles_column.append(roles)
+            is_second = symbol >= 0 and own_symbol < 0 and evidence == definition  # `const { size } = x` defines one and reads another
+            roles_column.append((roles & ~_DEFINES) | Role.READ if is_second else roles)
             enclosings.append(tokens.enclosing[token])
             evidences.append(evidence)
             symbols.append(symbol if rows is certain else own_symbol)
@@ -294,10 +298,11 @@ def _meanings(
     rows: list[tuple[int, int, int]] = []
     if symbol >= 0:
         rows.append((int(Evidence.SYNTAX), symbol, -1))
-        if tokens.roles[token] & Role.FIXTURE:
+        if tokens.roles[token] & Role.FIXTURE or (tokens.ask[token] and tokens.callee_as[token] < 0):
             own = syntax.symbols[symbol].selection
-            filled = [place for place in answers.definitions.get(token, ()) if (place[1], place[2]) != (own.line, own.col)]
-            rows += [(int(Evidence.INFERRED), -1, targets.number(place)) for place in filled]
+            others = [place for place in answers.definitions.get(token, ()) if (place[1], place[2]) != (own.line, own.col)]
+            evidence = int(Evidence.INFERRED if tokens.roles[token] & Role.FIXTURE else Evidence.DEFINITION)
+            rows += [(evidence, -1, targets.number(place)) for place in others]
         owner = _class_of_cls(symbol, syntax) if tokens.callee_as[token] >= 0 else -1
         if owner >= 0:
             return [*rows, (int(Evidence.CALLEE_TYPE), owner, -1)]

@@ -27,6 +27,7 @@ class Setup(msgspec.Struct, kw_only=True):
     open: Literal["none", "each", "several"]
     window: int
     one_thread: bool
+    fresh: bool
     timeout_s: float
     memory_bytes: int
     ready: Literal["initialized", "progress", "notification"]
@@ -43,10 +44,15 @@ class Setup(msgspec.Struct, kw_only=True):
 
 
 class Job(msgspec.Struct, kw_only=True, tag=True):
-    """Crawl a unit with the server of setup number `setup`."""
+    """Crawl a unit with the server of setup number `setup`.
+
+    After a worker has ended with it: `quarantine` are the paths that are not even read, `careful` means one document at a time.
+    """
 
     unit: Unit
     setup: int
+    quarantine: list[str] = []
+    careful: bool = False
 
 
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
@@ -73,10 +79,34 @@ class Progress(msgspec.Struct, kw_only=True, tag=True):
     tokens: int
 
 
+class Reading(msgspec.Struct, kw_only=True, tag=True):
+    """The document that a careful worker has in hand from now on: should it end, this one is to blame."""
+
+    path: str
+
+
 class Facts(msgspec.Struct, kw_only=True, tag=True):
     """What a unit's shard will hold; `Done` follows at once."""
 
     documents: list[DocumentFacts]
+
+
+_SAMPLES = 3
+
+
+class Check(msgspec.Struct):
+    """How often two answers to one question agreed; `samples` are places where they did not."""
+
+    checked: int = 0
+    disagreed: int = 0
+    samples: list[str] = []
+
+    def add(self, agrees: bool, where: str) -> None:
+        self.checked += 1
+        if not agrees:
+            self.disagreed += 1
+            if len(self.samples) < _SAMPLES:
+                self.samples.append(where)
 
 
 class Done(msgspec.Struct, kw_only=True, tag=True):
@@ -88,9 +118,8 @@ class Done(msgspec.Struct, kw_only=True, tag=True):
     asked: int
     lost: list[tuple[str, str, str]]  # path, method, reason
     restarts: int
-    checked: int
-    disagreed: int
-    disagreements: list[str]
+    shared: Check
+    backward: Check
     externals: dict[str, list[Position]]
     elapsed_ms: int
     problem: str = ""  # why no server could be started for it
@@ -103,4 +132,4 @@ class Failed(msgspec.Struct, kw_only=True, tag=True):
     message: str
 
 
-Report = Hello | Progress | Facts | Done | Failed
+Report = Hello | Progress | Reading | Facts | Done | Failed

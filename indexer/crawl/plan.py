@@ -39,6 +39,7 @@ UNITS_OF_SMALL_TREES = 8
 """A tree too small for units of that size is cut into about so many all the same, to keep four workers busy."""
 
 _BINARY_PROBE_BYTES = 8_000  # as git does
+_EFFECTIVE = os.access in os.supports_effective_ids
 
 
 class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +96,11 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     marked = vcs.attributes(root, [path for path, _ in candidates]) if (root / ".gitattributes").exists() else {}
     documents: list[PlannedDocument] = []
     stamps: dict[str, FileStamp] = {}
-    skipped: list[Skipped] = []
+    skipped = [
+        Skipped(path=path, reason=SkipReason.UNREADABLE)  # what lies in there, nobody knows
+        for path in paths
+        if path.endswith("/") and _is_utf8(path) and not os.access(root / path, os.R_OK | os.X_OK, effective_ids=_EFFECTIVE)
+    ]
     for path, language in candidates:
         if not _is_utf8(path):
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -154,8 +159,13 @@ def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | Non
     except FileNotFoundError:
         return b"", None, SkipReason.UNREADABLE
     except OSError:
-        is_link = (root / path).is_symlink()
-        return b"", None, SkipReason.SYMLINK if is_link else SkipReason.UNREADABLE
+        try:
+            mode = os.lstat(root / path).st_mode
+        except OSError:
+            return b"", None, SkipReason.UNREADABLE
+        if stat.S_ISLNK(mode):
+            return b"", None, SkipReason.SYMLINK
+        return b"", None, SkipReason.UNREADABLE if stat.S_ISREG(mode) else SkipReason.NOT_REGULAR  # a socket cannot be opened
     status = os.fstat(descriptor)
     stamp = FileStamp(size_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
     if not stat.S_ISREG(status.st_mode):
@@ -165,9 +175,11 @@ def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | Non
         if status.st_size > max_bytes:
             return b"", stamp, SkipReason.TOO_LARGE
         try:
-            content = file.read()
+            content = file.read(max_bytes + 1)
         except OSError:
             return b"", stamp, SkipReason.UNREADABLE
+        if len(content) > max_bytes:  # it grows
+            return b"", stamp, SkipReason.TOO_LARGE
     if b"\0" in content[:_BINARY_PROBE_BYTES]:
         return b"", stamp, SkipReason.BINARY
     try:

@@ -1,7 +1,12 @@
-"""N workers and the units that they have in hand, largest first. A worker that ends costs its unit a second try, then the unit."""
+"""N workers and the units that they have in hand, largest first.
+
+A worker that ends costs its unit another try, careful then: one document at a time. A document that two careful workers have ended
+with is quarantined, and the unit tried again without it; a unit that ends too many workers is lost.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import select
@@ -15,8 +20,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Report, Setup
+from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Reading, Report, Setup
 from indexer.crawl.plan import Unit
+from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
 from indexer.model import LossReason
 from indexer.store.facts import DocumentFacts
@@ -34,14 +40,19 @@ class Task(NamedTuple):
 
 
 _WORKER_END_S = 5
+_CRASHES_PER_UNIT = 6
+"""Workers that one unit may end: one to become careful, two for each of two bad documents, then it is lost."""
+
 _report_decoder = msgspec.msgpack.Decoder(Report)
 
 
 class Worker:
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, run: str) -> None:
         self.number = number
+        self.mark = f"{run}.{number}"
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "indexer.crawl.worker"],
+            [sys.executable, "-I", "-m", "indexer.crawl.worker", self.mark, str(os.getpid())],
+            env=marked_environment(self.mark),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C reaches the parent only, which then ends its workers
@@ -53,6 +64,7 @@ class Worker:
         self.buffer = bytearray()
         self.busy: Task | None = None
         self.facts: list[DocumentFacts] = []
+        self.reading = ""  # path of the document that it has in hand, where it is careful
 
     def send(self, message: msgspec.Struct | list[Setup]) -> bool:
         try:
@@ -91,6 +103,7 @@ class Worker:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        end_marked(self.mark)  # its server, and what that has started
         self.end()
         self.output.close()
 
@@ -98,8 +111,13 @@ class Worker:
 class Pool:
     """Workers and the units that they have in hand."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, home: Path) -> None:
+        """Starts nothing yet. Call it with the lock of `home` held: what a killed run has left there is ended."""
         self.size = size
+        self._run = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+        left = end_marked(self._run)
+        if left:
+            log.warning("ended what an earlier run had left: processes=%d", left)
         self.workers: list[Worker] = []
         self._setups: list[Setup] = []
         self._numbers = 0
@@ -109,7 +127,7 @@ class Pool:
             self._new_worker()
 
     def _new_worker(self) -> Worker:
-        worker = Worker(self._numbers)
+        worker = Worker(self._numbers, self._run)
         self._numbers += 1
         self.workers.append(worker)
         if self._setups:
@@ -134,13 +152,16 @@ class Pool:
         """
         queue = deque(todo)
         failures: list[Failed] = []
-        crashed: Counter[str] = Counter()
+        crashed: dict[str, Counter[str]] = {}  # by unit: the documents that were in hand
 
         def hand_out(worker: Worker) -> None:
             job = queue.popleft() if queue else None
             worker.busy = job
             if job is not None:
-                worker.send(Job(unit=job.unit, setup=job.setup))
+                suspects = crashed.get(job.unit.name, Counter[str]())
+                quarantine = [path for path, count in suspects.items() if path and count > 1]
+                worker.reading = ""
+                worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects)))
 
         for worker in self.workers:
             hand_out(worker)
@@ -156,6 +177,9 @@ class Pool:
                 for report in reports:
                     if isinstance(report, Failed):
                         failures.append(report)
+                        continue
+                    if isinstance(report, Reading):
+                        worker.reading = report.path
                         continue
                     if isinstance(report, Facts):
                         worker.facts = report.documents
@@ -176,17 +200,23 @@ class Pool:
     def _ended(
         self,
         worker: Worker,
-        crashed: Counter[str],
+        crashed: dict[str, Counter[str]],
         queue: deque[Task],
         on_lost: Callable[[Unit, Path, LossReason], None],
         failures: list[Failed],
     ) -> None:
-        """A worker is gone: its unit goes to another one, once; then it is lost."""
+        """A worker is gone: its unit goes to another one, without a document that was in hand twice; in the end it is lost."""
         job = worker.busy
         worker.kill()
         self.workers.remove(worker)
         said_why = bool(failures)
-        log.error("worker ended: number=%d status=%s unit=%s", worker.number, worker.process.returncode, job.unit.name if job else None)
+        log.error(
+            "worker ended: number=%d status=%s unit=%s document=%s",
+            worker.number,
+            worker.process.returncode,
+            job.unit.name if job else None,
+            worker.reading,
+        )
         if said_why:
             if job is not None:
                 queue.append(job)
@@ -194,8 +224,9 @@ class Pool:
                 raise _error_of(failures[-1])
             return
         if job is not None:
-            crashed[job.unit.name] += 1
-            if crashed[job.unit.name] < 2:
+            suspects = crashed.setdefault(job.unit.name, Counter())
+            suspects[worker.reading] += 1
+            if suspects.total() < _CRASHES_PER_UNIT:
                 queue.append(job)
             else:
                 on_lost(job.unit, job.shard, LossReason.WORKER_CRASHED)
@@ -239,9 +270,13 @@ class Pool:
                         on_report(report)
         return sorted(shards)
 
-    def close(self) -> None:
+    def end(self) -> None:
+        """Lets the workers go: they end, and their servers, while the caller goes on; `close` waits for them."""
         for worker in self.workers:
             worker.end()
+
+    def close(self) -> None:
+        self.end()
         deadline = time.monotonic() + _WORKER_END_S
         for worker in self.workers:
             try:

@@ -14,10 +14,11 @@ import msgspec
 
 from indexer.lsp import decode
 from indexer.lsp.session import Notification
-from indexer.model import SymbolFlag
+from indexer.model import Role, SymbolFlag
 from indexer.syntax.model import Syntax
 
 _CANDIDATES = 5
+_NO_USE = Role.DEFINITION | Role.IMPORT | Role.KEYWORD
 
 
 class Readiness:
@@ -63,7 +64,7 @@ def _fits(said: object, wanted: object) -> bool:
 def _table(raw: msgspec.Raw) -> dict[str, Any]:
     try:
         value = decode.anything(raw)
-    except msgspec.DecodeError:
+    except decode.BROKEN:
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
@@ -73,15 +74,18 @@ def probe_candidates(syntax: Syntax) -> list[int]:
     tokens = syntax.tokens
     defined = Counter(symbol.name for symbol in syntax.symbols[1:])
     own = {
-        symbol.name
-        for symbol in syntax.symbols[1:]
-        if symbol.container == 0 and defined[symbol.name] == 1 and SymbolFlag.LOCAL not in symbol.flags
+        symbol.name: ordinal
+        for ordinal, symbol in enumerate(syntax.symbols)
+        if ordinal and symbol.container == 0 and defined[symbol.name] == 1 and SymbolFlag.LOCAL not in symbol.flags
     }
-    uses: dict[str, int] = {}
-    for token, name in enumerate(tokens.name):
-        if name in own and tokens.ask[token] and tokens.symbol[token] < 0 and name not in uses:
-            uses[name] = token
-        if len(uses) == _CANDIDATES:
-            break
     members = {token for _, token in syntax.members}
-    return [token for token in uses.values() if token not in members]
+    certain: dict[str, int] = {}
+    likely: dict[str, int] = {}
+    for token, name in enumerate(tokens.name):
+        if name not in own or tokens.roles[token] & _NO_USE or token in members:
+            continue
+        if tokens.symbol[token] == own[name]:
+            certain.setdefault(name, token)
+        elif tokens.ask[token] and tokens.symbol[token] < 0:
+            likely.setdefault(name, token)
+    return [*certain.values(), *likely.values()][:_CANDIDATES]

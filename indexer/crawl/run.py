@@ -7,6 +7,7 @@ The parent decides, waits and writes; workers (`indexer.crawl.pool`, `indexer.cr
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -24,16 +25,16 @@ from typing import Any, Protocol
 import msgspec
 
 from indexer import logs, vcs
-from indexer.config import Config, overlay
-from indexer.crawl import harvest
+from indexer.config import Config, LanguageConfig, overlay
+from indexer.crawl import crosscheck, harvest
 from indexer.crawl.companions import compile_commands, go_work
 from indexer.crawl.groups import Group, group
-from indexer.crawl.messages import Done, ExternalJob, Hello, Position, Progress, Report, Setup
+from indexer.crawl.messages import Check, Done, ExternalJob, Hello, Position, Progress, Report, Setup
 from indexer.crawl.plan import Survey, Unit, cut, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool, Task
 from indexer.errors import ServerError, UsageError
 from indexer.model import CoverageStatus, LossReason
-from indexer.servers.registry import fill, fill_words, load_table
+from indexer.servers.registry import ServerSpec, fill, fill_words, load_table
 from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -47,6 +48,7 @@ _MEMORY_SHARES = 4
 """A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
 _EXTERNALS_PER_JOB = 8
 _MERGE_MEMORY_MB = 600
+_LEAST_MERGE_MEMORY_MB = 200
 _PARENT_MEMORY_MB = 250
 _WORKER_MEMORY_MB = 70
 _LEAST_SERVER_MEMORY_MB = 250
@@ -75,9 +77,8 @@ class Crawl:
 class _Totals:
     asked: int = 0
     restarts: int = 0
-    checked: int = 0
-    disagreed: int = 0
-    disagreements: list[str] = field(default_factory=list[str])
+    shared: list[Check] = field(default_factory=list[Check])
+    backward: list[Check] = field(default_factory=list[Check])
     problems: list[str] = field(default_factory=list[str])
     lost: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     externals: dict[str, set[Position]] = field(default_factory=dict[str, "set[Position]"])
@@ -86,9 +87,8 @@ class _Totals:
     def add(self, done: Done) -> None:
         self.asked += done.asked
         self.restarts += done.restarts
-        self.checked += done.checked
-        self.disagreed += done.disagreed
-        self.disagreements += done.disagreements
+        self.shared.append(done.shared)
+        self.backward.append(done.backward)
         self.problems += [done.problem] if done.problem else []
         self.lost += done.lost
         for path, places in done.externals.items():
@@ -153,9 +153,10 @@ class _Run:
         tasks = _tasks(groups, recipe, shard_folder)
         self.watcher.phase("crawl", len(documents))
         log.info("crawl begins: documents=%d units=%d servers=%s", len(documents), len(tasks), _names(groups))
-        shards = self._crawl_units(tasks, shard_folder, groups)
-        self.watcher.phase("merge", 0)
-        manifest, built, number = self._merge(shards, plan, groups, recipe, checkouts, begun)
+        with contextlib.ExitStack() as ending:
+            shards = self._crawl_units(tasks, shard_folder, groups, ending)
+            self.watcher.phase("merge", 0)
+            manifest, built, number = self._merge(shards, plan, groups, recipe, checkouts, begun)
         manifest["surroundings"] = surroundings
         manifest["missing_servers"] = grouping.missing
         generation = self.home.publish(built, number, json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n")
@@ -211,7 +212,8 @@ class _Run:
 
     # ---- crawling
 
-    def _crawl_units(self, tasks: Sequence[Task], folder: Path, groups: Sequence[Group]) -> list[Path]:
+    def _crawl_units(self, tasks: Sequence[Task], folder: Path, groups: Sequence[Group], ending: contextlib.ExitStack) -> list[Path]:
+        """Shards of all units and of the files outside; `ending` will wait for the workers."""
         shards: list[Path] = []
         todo: list[Task] = []
         for task in tasks:
@@ -223,10 +225,6 @@ class _Run:
                 self.totals.add(done)
                 self.totals.reused += 1
                 self.watcher.advance(done.documents, done.tokens)
-        if not todo:
-            count = 1
-        else:
-            count = self.config.jobs or min(_MAX_JOBS, _processors())
         if not tasks:
             write_shard(folder / "empty.parquet", [])
             return [folder / "empty.parquet"]
@@ -236,27 +234,25 @@ class _Run:
             if all(shard.is_file() for shard in externals):
                 self.server_info = {item.setup: item for item in msgspec.json.decode(server_record.read_bytes(), type=list[Hello])}
                 return [*shards, *externals]
-        if self.config.memory_mb:
-            count = max(1, min(count, (self.config.memory_mb - _PARENT_MEMORY_MB) // _LEAST_SERVER_MEMORY_MB))
         todo.sort(key=lambda task: -task.unit.size_bytes if not groups[task.setup].server.spec.split else 0)  # whole projects first
-        pool = Pool(max(1, min(count, len(todo) or 1)))
-        try:
-            pool.spawn()
-            pool.setup([self._setup(item, pool.size) for item in groups])
-            pool.crawl(todo, self._on_report, self._lost_unit)
-            log.info("units done: elapsed_s=%.2f", time.monotonic() - self.started)
-            externals = self._external_jobs(folder)
-            read = pool.read_externals(externals, lambda report: self._on_report(report, None))
-            for job, shard in externals:
-                if shard not in read:  # the names of what these files define are lost, and said so
-                    self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
-            shards += read
-            log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self.started, len(self.totals.externals))
-        finally:
-            pool.close()
-        log.info("workers ended: elapsed_s=%.2f", time.monotonic() - self.started)
+        pool = Pool(max(1, min(worker_count(self.config, _processors()), len(todo))), self.home.path)
+        ending.callback(pool.close)
+        pool.spawn()
+        pool.setup([self._setup(item, pool.size) for item in groups])
+        pool.crawl(todo, self._on_report, self._lost_unit)
+        log.info("units done: elapsed_s=%.2f", time.monotonic() - self.started)
+        externals = self._external_jobs(folder)
+        read = pool.read_externals(externals, lambda report: self._on_report(report, None))
+        for job, shard in externals:
+            if shard not in read:  # the names of what these files define are lost, and said so
+                self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
+        shards += read
+        log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self.started, len(self.totals.externals))
+        pool.end()  # servers take their time to end; the merge need not wait
         if self.server_info:
-            server_record.write_bytes(msgspec.json.encode([self.server_info[number] for number in sorted(self.server_info)]))
+            temporary = server_record.with_name("tmp-servers.json")
+            temporary.write_bytes(msgspec.json.encode([self.server_info[number] for number in sorted(self.server_info)]))
+            os.replace(temporary, server_record)  # whole or not at all: a later run believes it
         return shards
 
     def _setup(self, item: Group, jobs: int) -> Setup:
@@ -275,12 +271,6 @@ class _Run:
         if "go" in item.languages and (work := go_work(self.folders, cache)) is not None:
             environment["GOWORK"] = str(work)
         options, settings = overlay(spec.options, own.options), overlay(spec.settings, own.settings)
-        if own.memory_mb or config.server_memory_mb:
-            memory_mb = own.memory_mb or config.server_memory_mb
-        else:
-            memory_mb = spec.memory_mb * (max(1, _MEMORY_SHARES // jobs) if spec.split else 1)
-        if config.memory_mb:
-            memory_mb = min(memory_mb, max(_LEAST_SERVER_MEMORY_MB, (config.memory_mb - _PARENT_MEMORY_MB) // jobs) - _WORKER_MEMORY_MB)
         return Setup(
             root=str(self.home.root),
             folders=[str(folder.path) for folder in self.folders],
@@ -293,8 +283,9 @@ class _Run:
             open=spec.open,
             window=spec.window,
             one_thread=spec.one_thread,
+            fresh=spec.fresh,
             timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
-            memory_bytes=memory_mb * 1_000_000,
+            memory_bytes=server_memory_mb(config, own, spec, jobs) * 1_000_000,
             ready=spec.ready,
             ready_title=spec.ready_title,
             ready_method=spec.ready_method,
@@ -390,8 +381,8 @@ class _Run:
             "asked": totals.asked,
             "server_restarts": totals.restarts,
             "lost": len(totals.lost),
-            "cross_checked": totals.checked,
-            "cross_disagreed": totals.disagreed,
+            "cross_checked": sum(part.checked for part in totals.shared),
+            "cross_disagreed": sum(part.disagreed for part in totals.shared),
         }
         around = merge.Surroundings(
             workspace=[
@@ -416,7 +407,7 @@ class _Run:
         if plan.documents and len({path for path, method, _ in totals.lost if method == harvest.DEFINITION}) == len(plan.documents):
             why = totals.problems[0] if totals.problems else totals.lost[0][2]
             raise ServerError(f"every document was lost ({why}); nothing was published, see {self.home.log_file}")
-        counts = merge.build(built, existing, around, memory_mb=_MERGE_MEMORY_MB, threads=min(_processors(), 4))
+        counts = merge.build(built, existing, around, memory_mb=self._merge_memory_mb(), threads=min(_processors(), 4))
         lost = Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)
         manifest = {
             "schema_version": SCHEMA_VERSION,
@@ -447,7 +438,8 @@ class _Run:
             "counts": counts,
             "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),
             "lost": dict(lost),
-            "cross_check": {"checked": totals.checked, "disagreed": totals.disagreed, "samples": sorted(totals.disagreements)[:20]},
+            "cross_check": crosscheck.merged(totals.shared),
+            "cross_check_backward": crosscheck.merged(totals.backward),
             "requests": totals.asked,
             "server_restarts": totals.restarts,
             "server_messages": [message for info in self.server_info.values() for message in info.messages],
@@ -455,9 +447,16 @@ class _Run:
         }
         return manifest, built, number
 
+    def _merge_memory_mb(self) -> int:
+        """No worker runs any more; what `--memory` leaves beside ourselves, at most what a merge can use."""
+        if not self.config.memory_mb:
+            return _MERGE_MEMORY_MB
+        return min(_MERGE_MEMORY_MB, max(_LEAST_MERGE_MEMORY_MB, self.config.memory_mb - _PARENT_MEMORY_MB))
+
     def _version_of(self, number: int, item: Group) -> str:
+        """As its command says it: in the protocol gopls answers with a page of JSON, rust-analyzer with 0.0.0."""
         info = self.server_info.get(number)
-        return (info.server_version if info else "") or item.server.version
+        return item.server.version or (info.server_version if info else "")
 
     def _server_rows(self, number: int, item: Group) -> list[dict[str, str]]:
         """One row for each language that the server was asked about."""
@@ -480,6 +479,22 @@ class _Run:
         with self.home.run_record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def worker_count(config: Config, processors: int) -> int:
+    """Workers, each with one server at a time: as many as are wanted, fewer where the run's memory is small."""
+    count = config.jobs or min(_MAX_JOBS, processors)
+    if config.memory_mb:
+        count = min(count, (config.memory_mb - _PARENT_MEMORY_MB) // _LEAST_SERVER_MEMORY_MB)
+    return max(1, count)
+
+
+def server_memory_mb(config: Config, own: LanguageConfig, spec: ServerSpec, jobs: int) -> int:
+    """Memory above which one of `jobs` servers is replaced; all of them, their workers and we ourselves fit into the run's."""
+    memory_mb = own.memory_mb or config.server_memory_mb or spec.memory_mb * (max(1, _MEMORY_SHARES // jobs) if spec.split else 1)
+    if config.memory_mb:
+        memory_mb = min(memory_mb, max(_LEAST_SERVER_MEMORY_MB, (config.memory_mb - _PARENT_MEMORY_MB) // jobs) - _WORKER_MEMORY_MB)
+    return memory_mb
 
 
 def _processors() -> int:

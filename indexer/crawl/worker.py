@@ -23,24 +23,25 @@ import msgspec
 
 from indexer import logs
 from indexer import syntax as syntaxes
-from indexer.crawl import harvest
-from indexer.crawl.document import Document
+from indexer.crawl import crosscheck, harvest
+from indexer.crawl.document import Document, read_source
 from indexer.crawl.externals import read_external
-from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Report, Setup
+from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Reading, Report, Setup
 from indexer.crawl.plan import PlannedDocument, Unit
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client
+from indexer.drive.process import end_with_parent
 from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri, uri_to_path
-from indexer.model import TYPE_KINDS, LossReason, Role, SkipReason, SymbolFlag
+from indexer.model import TYPE_KINDS, LossReason, SkipReason, SymbolFlag
 from indexer.packages import Externals
 from indexer.servers import quirks
 from indexer.servers.registry import language_id
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import python as python_syntax
-from indexer.syntax.model import BUILTIN, Syntax
+from indexer.syntax.model import Syntax
 from indexer.text import blob_digest
 
 log = logging.getLogger("indexer.crawl.worker")  # this module runs as __main__
@@ -48,14 +49,17 @@ log = logging.getLogger("indexer.crawl.worker")  # this module runs as __main__
 _REPORT_EVERY_S = 0.2
 _MAX_STARTS_IN_A_ROW = 3
 _PUBLISH_WAIT_S = 5.0
-_ERROR_SAMPLES = 3
+_PUBLISH_MISSES = 3  # in a row; a server that has kept none of these appointments is not waited for again
 _COLLECT_EVERY = 16  # units
+_MESSAGE_CHARS = 2_000
 _ROUND = 2_000  # questions; many times the window, so that a round's answers are there when the next has been put
 _POSITION = b',"position":{"line":%d,"character":%d}}'
 _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
-_PROBE_DOCUMENTS = 200
+_PROBE_LOOKS = 200
+_PROBE_DOCUMENTS = 3
 _SIGNAL_BEGINS_S = 10.0
+_FAR_TOO_LARGE = 1.5  # times its limit: a server is replaced within a round, too
 _PASSING = frozenset({-32800, -32801, -32802})
 """Request cancelled, content modified, server cancelled: the server changed its mind about the world; it is asked once more."""
 
@@ -83,9 +87,8 @@ class Crawler:
         self.builtins: dict[str, list[harvest.Place]] | None = None
         self.restarts = 0
         self.asked = 0
-        self.checked = 0
-        self.disagreements: list[str] = []
-        self.disagreed = 0
+        self.shared = Check()
+        self.backward = Check()
         self._pending: dict[int, _Question] = {}
         self._used = False
         self._server_messages: list[str] = []
@@ -96,6 +99,11 @@ class Crawler:
         self.unusable = ""  # why no server could ever be started
         self._ever_started = False
         self._readiness: Readiness | None = None
+        self._probe_crashes = 0  # servers of this unit that went down while they were probed
+        self._publish_misses = 0
+        self._memory_at_start = 0
+        self.quarantine: frozenset[str] = frozenset()
+        self.careful = False
         self._unit_documents: list[PlannedDocument] = []
         self._by_uri: dict[str, Document] = {}
         self._prefixes = [(folder.rstrip("/") + "/", os.path.relpath(folder, setup.root)) for folder in setup.folders]
@@ -118,11 +126,14 @@ class Crawler:
         self._notified(list(client.notifications))
         for _ in range(3):  # late registrations (pull diagnostics, say) come right after `initialized`
             self._notified(client.poll(0.02))
-        if "python" in setup.languages:
+        if "python" in setup.languages and not self._readiness.has_signal:
             self.builtins = self._ask_builtins(client)  # of every server, so that all have seen the same before a unit
         else:
             self._await_ready(client)
+            if "python" in setup.languages:
+                self.builtins = self._ask_builtins(client)
         self._ever_started = True
+        self._memory_at_start = client.memory_bytes()
         return client
 
     def _ask_builtins(self, client: Client) -> dict[str, list[harvest.Place]]:
@@ -145,9 +156,12 @@ class Crawler:
             while asked:
                 for event in client.wait():
                     if isinstance(event, Answer):
-                        name = asked.pop(event.id)
+                        name = asked.pop(event.id, None)
+                        if name is None:
+                            raise ServerProtocolError(f"answered request {event.id} twice")
                         if event.error is None:
-                            found[name] = harvest.places(decode.targets(event.result))
+                            with contextlib.suppress(*decode.BROKEN):
+                                found[name] = harvest.places(decode.targets(event.result))
                     else:
                         self._notified([event])
             if found.get("len") or not client.session.supports("definitionProvider"):
@@ -168,60 +182,68 @@ class Crawler:
         assert readiness is not None
         started = time.monotonic()
         deadline = started + self.setup.timeout_s
-        document, tokens = self._probe()
-        if document is not None and self.setup.open != "none":
-            self._open(client, document)
+        probes = self._probes()
+        # Should the server die of them, others are asked at its next start; what they do to it is seen when they are crawled.
+        if self.setup.open != "none":
+            for document, _ in probes:
+                self._open(client, document)
         while not readiness.ready:
             now = time.monotonic()
-            if not readiness.begun and now > started + _SIGNAL_BEGINS_S:
-                log.info("no sign of life from the server, the probe decides: seconds=%g", _SIGNAL_BEGINS_S)
+            if not readiness.begun and now > started + min(_SIGNAL_BEGINS_S, self.setup.timeout_s / 2):
+                log.info("no sign of life from the server, the probe decides: seconds=%.1f", now - started)
                 break
             if now > deadline:
                 raise ServerTimeout(f"not ready after {self.setup.timeout_s:g} s, by its own signal")
             self._notified(client.poll(0.2))
         attempts = 0
-        while document is not None and not self._probe_succeeds(client, document, tokens):
+        while probes and not self._probe_succeeds(client, probes):
             attempts += 1
             if time.monotonic() > deadline:
-                raise ServerTimeout(f"not ready after {self.setup.timeout_s:g} s: knows nothing of {document.planned.path}")
+                paths = ", ".join(document.planned.path for document, _ in probes)
+                raise ServerTimeout(f"not ready after {self.setup.timeout_s:g} s: knows no name of {paths}")
             self._notified(client.poll(min(2.0, 0.05 * 2**attempts)))
-        if document is not None and self.setup.open != "none":
-            self._by_uri.pop(document.path, None)
-            client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
-        log.info("server ready: seconds=%.2f attempts=%d probed=%s", time.monotonic() - started, attempts, document is not None)
+        if self.setup.open != "none":
+            for document, _ in probes:
+                self._by_uri.pop(document.path, None)
+                client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
+        log.info("server ready: seconds=%.2f attempts=%d probes=%d", time.monotonic() - started, attempts, len(probes))
 
-    def _probe(self) -> tuple[Document | None, list[int]]:
-        """A document of the unit and tokens in it that the server must be able to place; None where no document has such."""
-        for planned in self._unit_documents[:_PROBE_DOCUMENTS]:
+    def _probes(self) -> list[tuple[Document, list[int]]]:
+        """Documents of the unit and tokens in them of which a ready server can place at least one; none where no document has such."""
+        probes: list[tuple[Document, list[int]]] = []
+        for planned in self._unit_documents[:_PROBE_LOOKS]:
             document = Document(planned, self.setup.root)
-            with contextlib.suppress(OSError, UnicodeDecodeError):
-                document.source = Path(document.path).read_bytes()
-                document.source.decode("utf-8")
-                document.syntax = self._parse(document, document.source)
+            if planned.path not in self.quarantine and self._read(document):
+                assert document.syntax is not None
                 tokens = probe_candidates(document.syntax)
                 if tokens:
-                    return document, tokens
-        return None, []
+                    probes.append((document, tokens))
+            if len(probes) == _PROBE_DOCUMENTS:
+                break
+        if self._probe_crashes:  # one of them may be to blame: each alone then, and none where they have all been tried
+            return probes[self._probe_crashes - 1 : self._probe_crashes]
+        return probes
 
-    def _probe_succeeds(self, client: Client, document: Document, tokens: list[int]) -> bool:
-        syntax = document.syntax
-        assert syntax is not None
+    def _probe_succeeds(self, client: Client, probes: list[tuple[Document, list[int]]]) -> bool:
         if not client.session.supports("definitionProvider") and not client.session.supports(harvest.DEFINITION):
             return True  # there is nothing to wait for
-        places = syntax.tokens
-        params = b'{"textDocument":{"uri":%b}' % document.uri_json
-        asked = {
-            client.session.request(harvest.DEFINITION.encode(), params + _POSITION % (places.line[token], places.col[token]))
-            for token in tokens
-        }
+        asked: set[int] = set()
+        for document, tokens in probes:
+            assert document.syntax is not None
+            places = document.syntax.tokens
+            for token in tokens:
+                params = b'{"textDocument":{"uri":%b}' % document.uri_json + _POSITION % (places.line[token], places.col[token])
+                asked.add(client.session.request(harvest.DEFINITION.encode(), params))
         knows = False
+        self._probe_crashes += 1  # until all have been answered
         while asked:
             for event in client.wait():
                 if isinstance(event, Answer):
                     asked.discard(event.id)
-                    knows = knows or (event.error is None and bool(decode.targets(event.result)))
+                    knows = knows or _tells_a_place(event)
                 else:
                     self._notified([event])
+        self._probe_crashes -= 1
         return knows
 
     def package_of(self, uri: str, up: int) -> str:
@@ -294,18 +316,19 @@ class Crawler:
     def crawl(self, unit: Unit) -> list[DocumentFacts]:
         """Facts of the unit's documents, in the unit's order. Never fails because of a document.
 
-        A used server is replaced first: what servers infer for circular definitions depends on what they were asked before, and a
-        shard must depend on the tree and the unit alone (ADR 0006).
+        A used server is replaced first where its table says so: what it infers for circular definitions depends on what it was
+        asked before, and a shard must depend on the tree and the unit alone (ADR 0006).
         """
         if not self.has_server:
             return self._read_only(unit)
-        if self._used:
+        if self._used and (self.setup.fresh or (self.client is not None and self._is_large(self.client))):
             self.stop(polite=False)
         self._used = True
         self._unit_documents = unit.documents
+        self._probe_crashes = 0
         documents = [Document(planned, self.setup.root) for planned in unit.documents]
         facts: dict[str, DocumentFacts] = {}
-        fresh = deque(documents)
+        fresh = deque(document for document in documents if not self._quarantined(document, facts))
         again: deque[Document] = deque()  # had open questions when a server was lost: each is tried alone
         active: list[Document] = []
         agenda: Iterator[_Question | None] | None = None
@@ -320,6 +343,9 @@ class Crawler:
                     self._take(client.wait())
                 elif client.session.outgoing:
                     client.flush()
+                for document in [item for item in active if item.settled]:
+                    self._finish(document, facts)
+                    active.remove(document)
             except ServerError as error:
                 reason = _loss_reason(error)
                 log.warning("server lost: reason=%s detail=%s documents=%s", reason, error, [d.planned.path for d in active])
@@ -343,9 +369,6 @@ class Crawler:
                         again.append(document)
                 active = []
                 continue
-            for document in [item for item in active if item.settled]:
-                active.remove(document)
-                self._finish(document, facts)
             if agenda is None and not active and fresh and self._is_large(client):
                 log.info("server replaced: memory=%s limit=%s", client.memory_bytes(), self.setup.memory_bytes)
                 self.stop()
@@ -359,8 +382,9 @@ class Crawler:
             for method, tally in document.answers.tallies.items():
                 if method != harvest.SYNTAX:
                     tally.skipped = SkipReason.NO_SERVER
-            self._read(document)
-            self._keep(document, facts)
+            if not self._quarantined(document, facts):
+                self._read(document)
+                self._keep(document, facts)
         return list(facts.values())
 
     def _agenda(self, client: Client, queue: deque[Document], active: list[Document], *, alone: bool) -> Iterator[_Question | None]:
@@ -371,7 +395,7 @@ class Crawler:
         the former have long been there. None stands for: nothing to ask until what has come, or is to come, is dealt with.
         It ends early where the server has grown too large, with no question open.
         """
-        overlap = not alone and self.setup.open != "each"
+        overlap = not alone and not self.careful and self.setup.open != "each"
         waiting: list[Document] = []
         goes_on = True
         while waiting or (queue and goes_on):
@@ -384,6 +408,7 @@ class Crawler:
                     document.answers.tallies[harvest.TALLIED.get(question[0], question[0])].asked += question[2] >= 0
                     asked += 1
                 asked_now.append(document)
+                goes_on = not self._has_grown(client)
             second: list[Document] = []
             for document in waiting if overlap else [*waiting, *asked_now]:
                 while document.open:
@@ -426,11 +451,9 @@ class Crawler:
 
     def _read(self, document: Document) -> bool:
         """Reads and parses it; False where it is no longer what was planned, which all its methods then say."""
-        try:
-            document.source = Path(document.path).read_bytes()
-        except OSError:
-            document.source = b""
+        document.source = read_source(document.path, document.planned.size_bytes)
         if blob_digest(document.source) != document.planned.digest:
+            document.source = b""
             document.syntax = self._parse(document, b"")
             for tally in document.answers.tallies.values():
                 tally.failed = LossReason.CHANGED_DURING_CRAWL
@@ -440,7 +463,20 @@ class Crawler:
 
     def _parse(self, document: Document, source: bytes) -> Syntax:
         planned = document.planned
+        if self.careful:
+            send(Reading(path=planned.path))
         return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test)
+
+    def _quarantined(self, document: Document, facts: dict[str, DocumentFacts]) -> bool:
+        """Whether workers have ended with this document: then it is not even read, and all its methods say why."""
+        if document.planned.path not in self.quarantine:
+            return False
+        log.error("document quarantined: path=%s", document.planned.path)
+        document.syntax = self._parse(document, b"")
+        for tally in document.answers.tallies.values():
+            tally.failed = LossReason.WORKER_CRASHED
+        self._keep(document, facts)
+        return True
 
     def _open(self, client: Client, document: Document) -> None:
         planned = document.planned
@@ -481,6 +517,10 @@ class Crawler:
                     yield harvest.DEFINITION, text_document + _POSITION % (tokens.line[token], tokens.col[token]), token
             for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
                 yield harvest.DEFINITION, text_document + _POSITION % (tokens.line[token], tokens.col[token]), -token - 1
+        if session.supports("documentHighlightProvider") and harvest.HIGHLIGHT not in setup.lacks:
+            for ordinal in crosscheck.sample_symbols(document.planned.path, syntax, setup.cross_check):
+                selection = syntax.symbols[ordinal].selection
+                yield harvest.HIGHLIGHT, text_document + _POSITION % (selection.line, selection.col), ordinal
         if setup.hover and usable(harvest.HOVER, "hoverProvider"):
             for ordinal, symbol in enumerate(syntax.symbols):
                 if ordinal and SymbolFlag.LOCAL not in symbol.flags:
@@ -567,6 +607,8 @@ class Crawler:
                     }
                 )
                 tally.answered += bool(items)
+            elif method == harvest.HIGHLIGHT:
+                answers.highlights[ordinal] = decode.highlights(event.result)
             elif method == harvest.PREPARE_TYPE_HIERARCHY:
                 for item in decode.raw_items(event.result):
                     document.follow_ups.append((harvest.SUPERTYPES, b'{"item":%b}' % item, ordinal))
@@ -577,7 +619,7 @@ class Crawler:
                 report = decode.diagnostic_report(event.result)
                 answers.diagnostics = report.items if report is not None else []
                 tally.answered += 1
-        except msgspec.DecodeError as error:
+        except decode.BROKEN as error:
             tally.lost += 1
             tally.failed = f"{LossReason.SERVER_PROTOCOL}: {error}"
 
@@ -588,15 +630,18 @@ class Crawler:
             if self._readiness is not None and event.method != "textDocument/publishDiagnostics":
                 self._readiness.notified(event)
             if event.method == "window/showMessage":
-                message = decode.anything(event.params)
+                try:
+                    message = decode.anything(event.params)
+                except decode.BROKEN:
+                    continue
                 if not isinstance(message, dict):
                     continue
-                text = str(message.get("message", ""))
+                text = str(message.get("message", ""))[:_MESSAGE_CHARS]
                 if message.get("type") in (1, 2) and text not in self._server_messages and len(self._server_messages) < 20:
                     self._server_messages.append(text)
                     log.warning("server says: %s", text)
             elif event.method == "textDocument/publishDiagnostics" and self.setup.diagnostics == "publish":
-                with contextlib.suppress(msgspec.DecodeError):
+                with contextlib.suppress(*decode.BROKEN):
                     self._published(decode.published_diagnostics(event.params))
 
     def _published(self, published: decode.PublishedDiagnostics) -> None:
@@ -604,13 +649,15 @@ class Crawler:
         if document is not None:
             document.answers.diagnostics = published.diagnostics
             document.published = True
+            self._publish_misses = 0
 
     def _finish(self, document: Document, facts: dict[str, DocumentFacts]) -> None:
         if self.setup.open != "none" and self.client is not None:
             self._await_diagnostics(document)
             self._by_uri.pop(document.path, None)
             self.client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
-        self._compare(document)
+        crosscheck.shared(self.shared, document, self.builtins or {}, self)
+        crosscheck.backward(self.backward, document)
         self._keep(document, facts)
 
     def _await_diagnostics(self, document: Document) -> None:
@@ -618,23 +665,26 @@ class Crawler:
         tally = document.answers.tallies[harvest.DIAGNOSTIC]
         if self.setup.diagnostics != "publish" or tally.failed:
             return
-        deadline = time.monotonic() + _PUBLISH_WAIT_S
+        if document.attempt >= 2 and not document.published:  # the server went down while it was waited for, twice
+            tally.failed = str(document.failure)
+            return
+        wait_s = min(_PUBLISH_WAIT_S, self.setup.timeout_s) if self._publish_misses < _PUBLISH_MISSES else 0.0
+        deadline = time.monotonic() + wait_s
         while not document.published and time.monotonic() < deadline and self.client is not None:
             self._take(self.client.poll(0.1))
         tally.asked = 1
         if document.published:
             tally.answered = 1
         else:
+            self._publish_misses += 1
             tally.failed = LossReason.SERVER_TIMEOUT
 
     def _give_up(self, document: Document, reason: LossReason, facts: dict[str, DocumentFacts]) -> None:
         document.reset()
         if document.syntax is None:
-            with contextlib.suppress(OSError):
-                document.source = Path(document.path).read_bytes()
-            document.syntax = self._parse(document, document.source)
+            self._read(document)
         for method, tally in document.answers.tallies.items():
-            if method != harvest.SYNTAX:
+            if method != harvest.SYNTAX and not tally.failed:
                 tally.failed = str(reason)
         self._keep(document, facts)
 
@@ -657,36 +707,12 @@ class Crawler:
             send(self._progress)
             self._progress = Progress(documents=0, tokens=0)
 
-    def _compare(self, document: Document) -> None:
-        """Cross-check: what syntax or a shared answer said against the server's own answer at a sampled token."""
-        syntax = document.syntax
-        assert syntax is not None
-        tokens = syntax.tokens
-        for token, found in document.answers.cross_checks.items():
-            symbol, same = tokens.symbol[token], tokens.same_as[token]
-            if symbol == BUILTIN:
-                agrees = found == (self.builtins or {}).get(tokens.name[token], [])
-            elif symbol >= 0:
-                mine = {
-                    (tokens.line[i], tokens.col[i])
-                    for i in range(len(tokens))
-                    if tokens.symbol[i] == symbol and tokens.roles[i] & (Role.WRITE | Role.DEFINITION)
-                }
-                agrees = any((line, col) in mine for _, line, col, _, _ in found)
-            else:
-                mine_found = document.answers.definitions.get(same, [])
-                up = tokens.up[token]
-                agrees = found == (harvest.packages_of(mine_found, up, self) if up else mine_found)
-            self.checked += 1
-            if not agrees:
-                self.disagreed += 1
-                if len(self.disagreements) < _ERROR_SAMPLES:
-                    self.disagreements.append(
-                        f"{document.planned.path}:{tokens.line[token] + 1}:{tokens.col[token] + 1} {tokens.name[token]}"
-                    )
-
     def _is_large(self, client: Client) -> bool:
         return client.memory_bytes() > self.setup.memory_bytes
+
+    def _has_grown(self, client: Client) -> bool:
+        """Far above its limit, and not because it started so: such a server would be replaced after every document."""
+        return client.memory_bytes() > max(self.setup.memory_bytes * _FAR_TOO_LARGE, 2 * self._memory_at_start)
 
     # ---- names of places
 
@@ -713,6 +739,13 @@ class Crawler:
                 relative = path[len(prefix) :]
                 return relative if from_root == "." else f"{from_root}/{relative}"
         return ""
+
+
+def _tells_a_place(event: Answer) -> bool:
+    try:
+        return event.error is None and bool(decode.targets(event.result))
+    except decode.BROKEN:
+        return False
 
 
 def _range(span: tuple[int, int, int, int]) -> dict[str, dict[str, int]]:
@@ -760,6 +793,7 @@ def _serve(setups: list[Setup]) -> None:
 
 def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
     started = time.monotonic()
+    crawler.quarantine, crawler.careful = frozenset(job.quarantine), job.careful
     facts = crawler.crawl(job.unit)
     hello = crawler.hello(job.setup) if job.setup not in greeted else None
     if hello is not None:
@@ -775,16 +809,15 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
             asked=crawler.asked,
             lost=_losses(facts),
             restarts=crawler.restarts,
-            checked=crawler.checked,
-            disagreed=crawler.disagreed,
-            disagreements=crawler.disagreements,
+            shared=crawler.shared,
+            backward=crawler.backward,
             externals={path: sorted(where) for path, where in sorted(crawler.wanted.items())},
             elapsed_ms=int((time.monotonic() - started) * 1000),
             problem=crawler.unusable,
         )
     )
-    crawler.asked = crawler.restarts = crawler.checked = crawler.disagreed = 0
-    crawler.disagreements, crawler.wanted = [], {}
+    crawler.asked = crawler.restarts = 0
+    crawler.shared, crawler.backward, crawler.wanted = Check(), Check(), {}
 
 
 def _read_externals(job: ExternalJob, externals: Externals) -> None:
@@ -799,9 +832,8 @@ def _read_externals(job: ExternalJob, externals: Externals) -> None:
             asked=0,
             lost=[],
             restarts=0,
-            checked=0,
-            disagreed=0,
-            disagreements=[],
+            shared=Check(),
+            backward=Check(),
             externals={},
             elapsed_ms=int((time.monotonic() - started) * 1000),
         )
@@ -820,7 +852,9 @@ def _losses(facts: list[DocumentFacts]) -> list[tuple[str, str, str]]:
     return losses
 
 
-def main() -> int:
+def main(mark: str, parent: str) -> int:
+    """Args: the mark that all processes below this one carry, and the number of the process that started it."""
+    end_with_parent(mark, int(parent))
     setups = msgspec.json.decode(sys.stdin.buffer.readline(), type=list[Setup])
     logs.configure(Path(setups[0].log_file))
     try:
@@ -832,4 +866,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(*sys.argv[1:]))

@@ -17,6 +17,8 @@ from indexer.lsp.session import Answer, Notification, Session, State
 _START_TIMEOUT_S = 60
 _STOP_TIMEOUT_S = 2
 _FLUSH_STEP_S = 0.02
+_TALK_TIMEOUTS = 5
+"""A server that talks and answers nothing (progress while it loads, or noise) gets the time of so many silences."""
 
 
 class Client:
@@ -42,13 +44,14 @@ class Client:
         self.session = Session(initialize_params, settings)
         self._process = ServerProcess(command, cwd=cwd, environment=environment, one_processor=one_thread)
         self.notifications: list[Notification] = []
+        self._waiting_since: float | None = None
         try:
             self.session.initialize()
             deadline = time.monotonic() + _START_TIMEOUT_S
             while self.session.state is State.INITIALIZING:
                 if time.monotonic() > deadline:
-                    raise ServerTimeout(f"did not answer initialize within {_START_TIMEOUT_S} s")
-                data = self._process.exchange(self.session.outgoing, 1.0)
+                    raise ServerTimeout(f"did not answer initialize within {_START_TIMEOUT_S:g} s")
+                data = self._process.exchange(self.session.outgoing, min(1.0, _START_TIMEOUT_S))
                 self._keep(self.session.receive(data))
             self._process.unpin()
         except ServerError:
@@ -62,12 +65,19 @@ class Client:
         """What arrives next, at least one byte; call it only while an answer is due.
 
         Raises:
-            ServerCrashed, ServerProtocolError; ServerTimeout after `timeout_s` of silence.
+            ServerCrashed, ServerProtocolError; ServerTimeout after `timeout_s` of silence, or a few times that without an answer.
         """
+        now = time.monotonic()
+        since = self._waiting_since = self._waiting_since or now
         data = self._process.exchange(self.session.outgoing, self.timeout_s)
         if not data:
             raise ServerTimeout(f"silent for {self.timeout_s:g} s with questions open")
-        return self.session.receive(data)
+        events = self.session.receive(data)
+        if any(isinstance(event, Answer) for event in events):
+            self._waiting_since = None
+        elif now - since > self.timeout_s * _TALK_TIMEOUTS:
+            raise ServerTimeout(f"talks and has answered nothing for {now - since:.0f} s")
+        return events
 
     def flush(self) -> None:
         """Sends what is queued without waiting for an answer.

@@ -1,7 +1,8 @@
 """A language server's process: started clean, limited, and certain to end.
 
 The server gets a process group of its own, no inherited stdin, an environment without our own virtual environment, and ends
-with us: on Linux the kernel sends it SIGKILL when the thread that started it dies.
+with us: on Linux the kernel sends it SIGKILL when the thread that started it dies. What it has started itself ends with it, by
+process group, by descent, and in the end by a mark in the environment (`end_marked`), which no new session shakes off.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from indexer.errors import ServerCrashed, ServerMissing
@@ -26,6 +27,8 @@ _PIPE_BYTES = 1 << 20  # the kernel's usual maximum; fewer wake-ups with many re
 _READ_BYTES = 1 << 20
 _STDERR_TAIL_BYTES = 4_000
 _PR_SET_PDEATHSIG = 1
+_MARK = "LSPIDX_RUN"
+_SWEEPS = 20
 _OURS = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "__PYVENV_LAUNCHER__")
 
 
@@ -37,6 +40,69 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
     environment["PATH"] = os.pathsep.join(entry for entry in path if os.path.realpath(entry) != own or sys.prefix == sys.base_prefix)
     environment.update(extra)
     return environment
+
+
+def marked_environment(mark: str) -> dict[str, str]:
+    """Our own environment with a mark that every process started from there inherits, whatever session it makes."""
+    return {**os.environ, _MARK: mark}
+
+
+def end_with_parent(mark: str, parent: int) -> None:
+    """Makes this process, and all that carries its mark, end when the one that started it ends, also by SIGKILL."""
+
+    def end(_number: int, _frame: object) -> None:
+        end_marked(mark)
+        os._exit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:  # it was faster
+        end(0, None)
+
+
+def end_marked(mark: str) -> int:
+    """Kills all processes but this one whose mark is `mark`, or begins with it and a dot; returns how many there were.
+
+    On Linux only; a process that cleaned its environment when it was started is not found.
+    """
+    wanted = f"\0{_MARK}={mark}".encode()
+    ended: set[int] = set()
+    for _ in range(_SWEEPS):  # one that is about to fork is a step ahead
+        found = [pid for pid in _pids() if pid != os.getpid() and _has_mark(pid, wanted)]
+        if not found:
+            break
+        ended.update(found)
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.005)
+    return len(ended)
+
+
+def _pids() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _has_mark(pid: int, wanted: bytes) -> bool:
+    try:
+        environment = b"\0" + Path(f"/proc/{pid}/environ").read_bytes()  # empty for one that has ended and waits to be read off
+    except OSError:
+        return False
+    at = environment.find(wanted)
+    return at >= 0 and environment[at + len(wanted) : at + len(wanted) + 1] in (b"\0", b".", b"")
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    """Processes below `pid`, where the system tells; not those whose own parent has ended."""
+    with contextlib.suppress(OSError, ValueError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            for child in Path(f"/proc/{pid}/task/{task}/children").read_bytes().split():
+                yield int(child)
+                yield from _descendants(int(child))
 
 
 def _prepare_child(processor: int | None) -> None:
@@ -90,6 +156,7 @@ class ServerProcess:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN | select.POLLHUP)
         self._writing = False
+        self._killed = False
 
     @property
     def pid(self) -> int:
@@ -138,12 +205,12 @@ class ServerProcess:
                     os.sched_setaffinity(int(task), self._processors)
 
     def memory_bytes(self) -> int:
-        """Resident memory now, or 0 where the system does not tell."""
-        try:
-            fields = Path(f"/proc/{self.pid}/statm").read_bytes().split()
-            return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, ValueError, IndexError):
-            return 0
+        """Resident memory now, its children's included (a wrapper script is no server), or 0 where the system does not tell."""
+        pages = 0
+        for pid in (self.pid, *_descendants(self.pid)):
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                pages += int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def last_words(self) -> str:
         """How it ended and the tail of its stderr, for a message."""
@@ -158,11 +225,15 @@ class ServerProcess:
         return how + (f": {tail[-1][:300]}" if tail else "")
 
     def kill(self) -> None:
-        """Ends the whole process group at once and waits for it; safe to call twice."""
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
+        """Ends the whole process group and all descendants at once and waits for it; safe to call twice."""
+        if not self._killed:
+            self._killed = True  # the number may be another's afterwards
+            below = list(_descendants(self.pid))
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+            for pid in below:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:

@@ -6,14 +6,20 @@ read, and refuses what does not fit. Positions are as on the wire: 0-based, colu
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises: a shape that does not fit, text that is no UTF-8, nesting without end."""
+
+Unsigned = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+"""LSP's `uinteger`; larger numbers do not fit the index."""
+
 
 class Position(msgspec.Struct):
-    line: int
-    character: int
+    line: Unsigned
+    character: Unsigned
 
 
 class Range(msgspec.Struct):
@@ -54,6 +60,10 @@ class Hover(msgspec.Struct):
     contents: MarkupContent | str | list[MarkupContent | str]
 
 
+class Highlight(msgspec.Struct):
+    range: Range
+
+
 class TypeHierarchyItem(msgspec.Struct):
     name: str
     uri: str
@@ -64,7 +74,7 @@ class TypeHierarchyItem(msgspec.Struct):
 class Diagnostic(msgspec.Struct):
     range: Range
     message: str
-    severity: int = 1
+    severity: Annotated[int, msgspec.Meta(ge=0, le=255)] = 1
     code: int | str | None = None
     source: str | None = None
 
@@ -89,10 +99,15 @@ class ConfigurationParams(msgspec.Struct):
 
 class Registration(msgspec.Struct):
     method: str
+    id: str = ""
 
 
 class RegistrationParams(msgspec.Struct):
     registrations: list[Registration] = []
+
+
+class UnregistrationParams(msgspec.Struct):
+    unregisterations: list[Registration] = []  # the protocol's own spelling
 
 
 class ResponseError(msgspec.Struct):
@@ -119,6 +134,8 @@ diagnostic_report = msgspec.json.Decoder(DiagnosticReport | None).decode
 published_diagnostics = msgspec.json.Decoder(PublishedDiagnostics).decode
 configuration_params = msgspec.json.Decoder(ConfigurationParams | None).decode
 registration_params = msgspec.json.Decoder(RegistrationParams | None).decode
+unregistration_params = msgspec.json.Decoder(UnregistrationParams | None).decode
+_highlights = msgspec.json.Decoder(list[Highlight] | None).decode
 _raw_items = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
 anything: Any = msgspec.json.Decoder().decode
 """For the few messages whose shape is open: capabilities, what a server shows to people."""
@@ -143,3 +160,8 @@ def hover_text(value: Hover | None) -> str:
 def raw_items(result: msgspec.Raw) -> list[bytes]:
     """The members of an array as JSON, to be sent back as they are; an empty list for null."""
     return [bytes(item) for item in _raw_items(result) or ()]
+
+
+def highlights(result: msgspec.Raw) -> set[tuple[int, int]]:
+    """Line and column at which each highlight begins."""
+    return {(item.range.start.line, item.range.start.character) for item in _highlights(result) or ()}

@@ -10,8 +10,8 @@ from indexer.errors import ServerProtocolError
 MAX_HEADER_BYTES = 8_192
 """A header block is two short lines; more means that the server is printing to stdout."""
 
-MAX_BODY_BYTES = 256 * 1024 * 1024
-"""The largest honest answer seen is a few megabytes (documentSymbol of a generated file)."""
+MAX_BODY_BYTES = 64 * 1024 * 1024
+"""The largest honest answer seen is a few megabytes (documentSymbol of a generated file); a worker holds one twice at most."""
 
 _END = b"\r\n\r\n"
 
@@ -44,7 +44,8 @@ class FrameReader:
             size = _content_length(bytes(buffer[position:end]))
             if len(buffer) < start + size:
                 break
-            bodies.append(bytes(buffer[start : start + size]))
+            with memoryview(buffer) as view:
+                bodies.append(bytes(view[start : start + size]))
             position = start + size
         if position:
             del buffer[:position]
@@ -63,5 +64,5 @@ def _content_length(header: bytes) -> int:
             text = value.strip()
             if text.isdigit() and len(text) < 20 and int(text) <= MAX_BODY_BYTES:
                 return int(text)
-            raise ServerProtocolError(f"Content-Length is {text[:40]!r}, expected 0 to {MAX_BODY_BYTES}")
+            raise ServerProtocolError(f"Content-Length is {text[:40].decode('ascii', 'replace')!r}, expected 0 to {MAX_BODY_BYTES}")
     raise ServerProtocolError(f"header without Content-Length: {header[:80]!r}")

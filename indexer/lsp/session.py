@@ -4,7 +4,7 @@
 
 `receive` takes bytes and returns what happened; `outgoing` is what to send. Requests of the server to us are answered here,
 because every server stalls without those answers: `workspace/configuration` must never be null for an item (gopls blocks,
-jdtls skips its import), registrations and progress tokens want a plain null.
+jdtls skips its import), registrations, progress tokens and messages with buttons want a plain null.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Session:
         self.server_version = ""
         self.position_encoding = "utf-16"
         self.capabilities: dict[str, Any] = {}
-        self.registered: set[str] = set()
+        self._registrations: dict[str, str] = {}  # method by the id that the server gave
         self._initialize_params = initialize_params
         self._settings = settings
         self._reader = FrameReader()
@@ -97,7 +97,7 @@ class Session:
         for body in self._reader.feed(data):
             try:
                 message = decode.message(body)
-            except msgspec.DecodeError as error:
+            except decode.BROKEN as error:
                 raise ServerProtocolError(f"not a JSON-RPC message: {error}, got {body[:120]!r}") from error
             if message.method is None:
                 self._answered(message, events)
@@ -106,7 +106,7 @@ class Session:
             else:
                 try:
                     self._serve(message.id, message.method, message.params)
-                except msgspec.DecodeError as error:
+                except decode.BROKEN as error:
                     raise ServerProtocolError(f"{message.method} with strange parameters: {error}") from error
         return events
 
@@ -115,10 +115,15 @@ class Session:
         """Whether the server has agreed to end."""
         return self.state is State.CLOSED
 
+    @property
+    def registered(self) -> set[str]:
+        """Methods that are registered now, beside the capabilities."""
+        return set(self._registrations.values())
+
     def supports(self, capability: str) -> bool:
         """Declared at start, e.g. `definitionProvider`, or registered later, e.g. `textDocument/diagnostic`."""
         value = self.capabilities.get(capability)
-        return (value is not None and value is not False) or capability in self.registered
+        return (value is not None and value is not False) or capability in self._registrations.values()
 
     # ---- inside
 
@@ -140,7 +145,10 @@ class Session:
     def _initialized(self, message: decode.Message) -> None:
         if message.error is not None:
             raise ServerProtocolError(f"initialize was refused: {message.error.message}")
-        result = decode.anything(message.result)
+        try:
+            result = decode.anything(message.result)
+        except decode.BROKEN as error:
+            raise ServerProtocolError(f"initialize was answered with what is no JSON: {error}") from error
         if not isinstance(result, dict) or not isinstance(result.get("capabilities"), dict):
             raise ServerProtocolError("initialize was answered without capabilities")
         self.capabilities = result["capabilities"]
@@ -148,7 +156,9 @@ class Session:
         info = info if isinstance(info, dict) else {}
         self.server_name = str(info.get("name", ""))
         self.server_version = str(info.get("version", ""))
-        self.position_encoding = str(self.capabilities.get("positionEncoding", "utf-16"))
+        self.position_encoding = str(self.capabilities.get("positionEncoding") or "utf-16")
+        if self.position_encoding != "utf-16":  # every column would be wrong, on some lines only
+            raise ServerProtocolError(f"counts columns in {self.position_encoding!r}, only 'utf-16' was offered")
         self.state = State.READY
         self.notify(b"initialized", b"{}")
 
@@ -160,7 +170,11 @@ class Session:
         elif method == "client/registerCapability":
             registrations = decode.registration_params(params)
             if registrations is not None:
-                self.registered.update(item.method for item in registrations.registrations)
+                self._registrations.update({item.id or item.method: item.method for item in registrations.registrations})
+        elif method == "client/unregisterCapability":
+            unregistrations = decode.unregistration_params(params)
+            for item in unregistrations.unregisterations if unregistrations is not None else ():
+                self._registrations.pop(item.id or item.method, None)
         elif method == "workspace/applyEdit":
             result = {"applied": False, "failureReason": "lspidx only reads"}
         elif method == "workspace/workspaceFolders":

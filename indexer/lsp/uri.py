@@ -10,6 +10,9 @@ def path_to_uri(path: str) -> str:
 
 
 def uri_to_path(uri: str) -> str:
-    """Path of a file URI; other schemes are returned as they are."""
-    parts = urlsplit(uri)
+    """Path of a file URI; other schemes, and what is no URI at all, are returned as they are."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return uri
     return unquote(parts.path) if parts.scheme == "file" else uri

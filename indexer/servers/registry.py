@@ -52,6 +52,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     open: Literal["none", "each", "several"]
     window: int
     one_thread: bool = False
+    fresh: bool = False
     split: bool = True
     ready: Literal["initialized", "progress", "notification"]
     ready_title: str = ""
@@ -215,7 +216,7 @@ def server_spec(name: str) -> ServerSpec:
 def fill(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of `template` in which `"{key}"` is replaced by `values[key]`; around it may stand `-switch=` and `/rest`.
 
-    A key whose value is None or missing is left out, and so is a table that loses all its keys.
+    A key whose placeholder has no value is left out, and so is a table that loses all its keys.
     """
     filled: dict[str, Any] = {}
     for key, value in template.items():
@@ -225,7 +226,7 @@ def fill(template: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, An
                 filled[key] = inner
         else:
             replacement = _filled(value, values)
-            if replacement is not None:
+            if replacement is not None or value is None:  # a null that stands there is meant
                 filled[key] = replacement
     return filled
 

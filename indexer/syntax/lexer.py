@@ -6,9 +6,11 @@ does not know either has no tokens.
 
 from __future__ import annotations
 
+import re
+
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
-from pygments.token import Comment, Name, Token
+from pygments.token import Name
 from pygments.util import ClassNotFound
 
 from indexer.model import Role, SymbolFlag, SymbolKind
@@ -16,6 +18,8 @@ from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 
 _READ, _CALL = int(Role.READ), int(Role.READ | Role.CALL)
 _LOOK_AHEAD = 200
+_WORD = re.compile(r"[^\W\d]\w*(?:-\w+)*[?!]?")
+"""What a lexer calls a name may carry more: `$x`, `math.floor`, `@field`; hyphens and marks belong to names where a lexer says so."""
 
 
 def parse(language: str, path: str, source: bytes, module: str, *, definitions_only: bool = False) -> Syntax:
@@ -64,32 +68,27 @@ def _lexer(language: str, path: str) -> Lexer | None:
 
 
 def _fill(tokens: Tokens, lexer: Lexer, text: str) -> None:
-    # Lexers may take out a byte order mark and carriage returns, so the offsets of the raw generator are used.
-    line, line_start = 0, 0
-    units_at, units = 0, 0  # UTF-16 units of the line up to a place in it
-    ascii_only = text.isascii()
-    for start, kind, value in lexer.get_tokens_unprocessed(text):
-        if kind not in Name or kind in Name.Builtin.Pseudo or not value.isidentifier():
+    line, units_at, units = 0, 0, 0  # UTF-16 units of the line up to a place in it
+    for at, kind, value in lexer.get_tokens_unprocessed(text):  # as it stands: `get_tokens` would change line ends
+        if kind not in Name or kind in Name.Builtin.Pseudo:
             continue
-        newlines = text.count("\n", line_start, start)
-        if newlines:
-            line += newlines
-            line_start = text.rindex("\n", line_start, start) + 1
-            units_at, units = line_start, 0
-        elif units_at < line_start:
-            units_at, units = line_start, 0
-        if ascii_only:
-            col, width = start - line_start, len(value)
-        else:
+        for word in _WORD.finditer(value):
+            start, name = at + word.start(), word.group()
+            if start < units_at:  # a lexer for two languages at once may go back
+                continue
+            newlines = text.count("\n", units_at, start)
+            if newlines:
+                line += newlines
+                units_at, units = text.rindex("\n", units_at, start) + 1, 0
             units += _units(text[units_at:start])
             units_at = start
-            col, width = units, _units(value)
-        tokens.line.append(line)
-        tokens.col.append(col)
-        tokens.end_col.append(col + width)
-        tokens.name.append(value)
-        after = text[start + len(value) : start + len(value) + _LOOK_AHEAD].lstrip()
-        tokens.roles.append(_CALL if after.startswith("(") else _READ)
+            tokens.line.append(line)
+            tokens.col.append(units)
+            tokens.end_col.append(units + _units(name))
+            tokens.name.append(name)
+            end = start + len(name)
+            after = text[end : end + _LOOK_AHEAD].lstrip()
+            tokens.roles.append(_CALL if after.startswith("(") else _READ)
     count = len(tokens)
     tokens.enclosing = [0] * count
     tokens.symbol = [ASK] * count

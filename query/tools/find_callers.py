@@ -9,11 +9,11 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import Evidence
 from query.answer import Answer, SymbolRecord
-from query.completeness import provenance
+from query.completeness import DEFINITION, provenance
 from query.index import Index
-from query.names import Symbol, symbols_by_id
 from query.page import Named, Sources, asked, next_cursor, offset_of
 from query.registry import Context, tool
+from query.symbols import Symbol, symbols_by_id
 
 Direction = Literal["incoming", "outgoing", "both"]
 
@@ -94,16 +94,16 @@ def TOOL(context: Context, ask: FindCallers) -> Answer:
         )
         for direction, sym_id, depth, of in shown
     ]
-    methods = ["syntax", "textDocument/definition"]
-    more = certificate.unresolved_callers(_expanded(ask, edges, "incoming")) if ask.depth > 1 else []
+    about = symbol.record.path
+    more = certificate.unresolved_callers(_expanded(ask, edges, "incoming"), about=about) if ask.depth > 1 else []
     if ask.direction != "incoming":
         more += certificate.unresolved_calls([symbol.sym_id, *_expanded(ask, edges, "outgoing")])
     name = symbol.record.name if ask.direction != "outgoing" and not symbol.is_local else ""
     only_own = ask.direction == "outgoing" and ask.depth == 1 and not symbol.record.external
     if only_own:
-        completeness = certificate.of_documents([symbol.record.path, *ask.document(index)], methods, more)
+        completeness = certificate.of_documents([about, *ask.document(index)], DEFINITION, more)
     else:
-        completeness = certificate.of_workspace(methods, name, more, about=symbol.record.path)
+        completeness = certificate.of_workspace(DEFINITION, name, more, about=about)
     return Answer(
         tool="find_callers",
         query=asked(ask, symbol),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -10,9 +11,10 @@ from indexer.errors import UsageError
 from indexer.model import SymbolKind
 from query.answer import Answer, SymbolRecord
 from query.completeness import provenance
-from query.names import CARD, to_symbol
+from query.dotted import dotted
 from query.page import asked, next_cursor, offset_of
 from query.registry import Context, tool
+from query.symbols import CARD, to_symbol
 
 Match = Literal["auto", "exact", "prefix", "substring", "fuzzy"]
 
@@ -29,6 +31,7 @@ class FindSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
 
+_IN_ORDER = "lower((SELECT package FROM document d WHERE d.doc_id = s.doc_id) || '.' || s.qualified_name)"
 _CONDITIONS: dict[str, str] = {
     "all": "true",
     "exact": "(n.lname = lower($last) OR (n.kind = 2 AND suffix(n.lname, '.' || lower($last))))",
@@ -47,11 +50,11 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer:
     rows: list[tuple[Any, ...]] = []
     total = 0
     used = attempts[0]
-    for attempt in attempts:
-        used = attempt
-        rows, total = _search(context, ask, attempt)
-        if total:
-            break
+    for loose in (False, True) if "." in dotted(ask.query) else (False,):
+        for attempt in attempts:
+            if not total:
+                used = attempt
+                rows, total = _search(context, ask, attempt, loose=loose)
     offset = offset_of(ask.cursor)
     found = [to_symbol(row).record for row in rows]
     return Answer(
@@ -60,24 +63,28 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer:
         result=found,
         total=total,
         truncated=offset + len(found) < total,
-        completeness=context.certificate.of_workspace(["syntax"]),
+        completeness=context.certificate.of_workspace(["syntax"], language=ask.language.lower()),
         provenance=provenance(context.index),
         next_cursor=next_cursor(offset, len(found), total),
     )
 
 
-def _search(context: Context, ask: FindSymbol, attempt: str) -> tuple[list[tuple[Any, ...]], int]:
-    dotted = ask.query.replace(":", ".").strip(".")
-    last = dotted.rpartition(".")[2]
+def _search(context: Context, ask: FindSymbol, attempt: str, *, loose: bool) -> tuple[list[tuple[Any, ...]], int]:
+    """One way to match; `loose` takes the parts of a dotted name anywhere in package and qualified name, in their order."""
+    whole_name = dotted(ask.query)
+    last = whole_name.rpartition(".")[2]
     conditions = [_CONDITIONS[attempt], "($external OR n.flags & 2048 = 0)"]
     values: dict[str, Any] = {"last": last, "external": ask.external}
     if attempt == "all":
         values.pop("last")
     whole = ""
-    if "." in dotted:
-        conditions.append("(contains(lower(s.qualified_name), lower($dotted)))")
-        values["dotted"] = dotted
-        whole = "lower(s.qualified_name) = lower($dotted) DESC,"
+    if "." in whole_name and loose:
+        conditions.append(f"{_IN_ORDER} LIKE $parts ESCAPE '\\'")
+        values["parts"] = "%" + ".%".join(re.sub(r"([\\%_])", r"\\\1", part) for part in whole_name.lower().split(".")) + "%"
+    elif "." in whole_name:
+        conditions.append("contains(lower(s.qualified_name), lower($whole_name))")
+        values["whole_name"] = whole_name
+        whole = "lower(s.qualified_name) = lower($whole_name) DESC,"
     if ask.kind:
         conditions.append("list_contains($kinds, s.kind)")
         values["kinds"] = [_kind(name) for name in ask.kind]

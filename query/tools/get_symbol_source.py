@@ -7,9 +7,9 @@ import msgspec
 from query import names
 from query.answer import Answer, SymbolRecord
 from query.completeness import provenance
-from query.names import Symbol
 from query.page import Named, Sources, asked
 from query.registry import Context, tool
+from query.symbols import Symbol
 
 
 class GetSymbolSource(Named, kw_only=True):
@@ -20,6 +20,7 @@ class Source(msgspec.Struct, kw_only=True):
     """Whole lines of one definition, 1-based, last line included. `source` is empty where the file has changed since."""
 
     symbol: SymbolRecord
+    path: str
     start_line: int
     end_line: int
     source: str
@@ -32,17 +33,22 @@ def TOOL(context: Context, ask: GetSymbolSource) -> Answer:
     symbol = _meant(context, ask)
     rows = index.rows(
         """
-        SELECT start_line, end_line, end_col FROM symbol WHERE sym_id = $id
-        UNION ALL SELECT start_line, end_line, end_col FROM extra_definition WHERE sym_id = $id ORDER BY ALL
+        SELECT doc_id, start_line, end_line, end_col FROM symbol WHERE sym_id = $id
+        UNION ALL SELECT doc_id, start_line, end_line, end_col FROM extra_definition WHERE sym_id = $id
+        ORDER BY doc_id, start_line, end_line
         """,
         {"id": symbol.sym_id},
     )
-    lines = None if symbol.record.external else Sources(index).lines(symbol.record.path)
+    documents = index.documents({row[0] for row in rows})
+    places = [(documents[doc_id][0], *place) for doc_id, *place in rows if not symbol.record.external]
+    places.sort(key=lambda place: place[0] != symbol.record.path)
+    sources = Sources(index)
     found: list[Source] = []
-    for start, end, end_col in rows if not symbol.record.external else []:
+    for path, start, end, end_col in places:
+        lines = sources.lines(path)
         last = end if end_col else max(start, end - 1)
         text = b"\n".join(lines[start : last + 1]).decode("utf-8", "replace") if lines is not None else ""
-        found.append(Source(symbol=symbol.record, start_line=start + 1, end_line=last + 1, source=text))
+        found.append(Source(symbol=symbol.record, path=path, start_line=start + 1, end_line=last + 1, source=text))
     return Answer(
         tool="get_symbol_source",
         query=asked(ask, symbol),

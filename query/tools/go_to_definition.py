@@ -9,9 +9,9 @@ import msgspec
 from query import names
 from query.answer import Answer, Place, SymbolRecord
 from query.completeness import provenance
-from query.names import Symbol
 from query.page import Named, Sources, asked
 from query.registry import Context, tool
+from query.symbols import Symbol
 
 
 class GoToDefinition(Named, kw_only=True):

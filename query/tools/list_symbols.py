@@ -20,7 +20,11 @@ class ListSymbols(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class OutlineItem(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A symbol with its members, in order of position; lines and columns 1-based."""
+    """A symbol with its members, in order of position; lines and columns 1-based.
+
+    of: the type it is a member of, where that stands in another document (a method of Go, a definition of C++).
+    declared: it is declared here and defined in another document (a prototype).
+    """
 
     symbol: str
     name: str
@@ -29,42 +33,67 @@ class OutlineItem(msgspec.Struct, kw_only=True, omit_defaults=True):
     col: int
     end_line: int
     signature: str = ""
+    of: str = ""
+    declared: bool = False
     children: list[OutlineItem] = []
+
+
+_COLUMNS = """
+    SELECT s.sym_id, s.container_id, s.moniker, s.name, k.label, {place}, coalesce(t.signature, ''),
+           CASE WHEN w.doc_id <> d.doc_id AND s.kind <> 2 THEN w.qualified_name ELSE '' END, {declared}
+"""
+_DETAILS = """
+    JOIN kind k ON k.kind = s.kind LEFT JOIN symbol w ON w.sym_id = s.container_id LEFT JOIN symbol_text t ON t.sym_id = s.sym_id
+"""
+_OUTLINE = f"""
+    {_COLUMNS.format(place="s.sel_line, s.sel_col, s.end_line", declared="false")}
+    FROM symbol s JOIN document d USING (doc_id) {_DETAILS}
+    WHERE d.path = $path AND s.container_id IS NOT NULL AND ($locals OR s.flags & 1 = 0 OR s.kind IN (5, 6, 9, 12))
+"""
+_DECLARED = f"""
+    {_COLUMNS.format(place="d.line, d.col, d.line", declared="true")}
+    FROM (
+        SELECT o.doc_id, o.sym_id, min(o.line) AS line, arg_min(o.col, (o.line, o.col)) AS col
+        FROM occ o WHERE o.doc_id = (SELECT doc_id FROM document WHERE path = $path) AND o.roles & 1 <> 0 GROUP BY ALL
+    ) d JOIN symbol s ON s.sym_id = d.sym_id AND s.doc_id <> d.doc_id {_DETAILS}
+    WHERE s.container_id IS NOT NULL AND s.flags & 2049 = 0 ORDER BY d.line, d.col, s.sym_id
+"""
 
 
 @tool("list_symbols", parameters=ListSymbols, result=list[OutlineItem], positional="file_path", example="outline src/app.py")
 def TOOL(context: Context, ask: ListSymbols) -> Answer:
     """All symbols of a document, as a tree."""
     path = document_path(context.index, ask.file_path)
-    rows = context.index.rows(
-        """
-        SELECT s.sym_id, s.container_id, s.moniker, s.name, k.label, s.sel_line, s.sel_col, s.end_line, coalesce(t.signature, '')
-        FROM symbol s JOIN document d USING (doc_id) JOIN kind k ON k.kind = s.kind LEFT JOIN symbol_text t ON t.sym_id = s.sym_id
-        WHERE d.path = $path AND s.kind <> 2 AND ($locals OR s.flags & 1 = 0 OR s.kind IN (5, 6, 9, 12))
-        ORDER BY s.sel_line, s.sel_col, s.sym_id
-        """,
-        {"path": path, "locals": ask.locals},
-    )
+    rows = context.index.rows(f"{_OUTLINE} ORDER BY s.sel_line, s.sel_col, s.sym_id", {"path": path, "locals": ask.locals})
+    if not path.endswith((".py", ".pyi")):  # in Python nothing is declared in one file and defined in another
+        rows = sorted([*rows, *context.index.rows(_DECLARED, {"path": path})], key=lambda row: (row[5], row[6], row[0]))
     items = {
-        row[0]: OutlineItem(symbol=row[2], name=row[3], kind=row[4], line=row[5] + 1, col=row[6] + 1, end_line=row[7] + 1, signature=row[8])
+        row[0]: OutlineItem(
+            symbol=row[2], name=row[3], kind=row[4], line=row[5] + 1, col=row[6] + 1, end_line=row[7] + 1, signature=row[8],
+            of=row[9] or "", declared=row[10],
+        )
         for row in rows
-    }
-    depth: dict[int, int] = {}
+    }  # fmt: skip
+    container = {row[0]: row[1] for row in rows}
+
+    def level(sym_id: int) -> int:
+        chain = [sym_id]
+        while (above := container[chain[-1]]) in container and above not in chain:
+            chain.append(above)
+        return len(chain)
+
     top: list[OutlineItem] = []
-    for sym_id, container, *_ in sorted(rows, key=lambda row: row[0]):  # ids follow the outline: containers first
-        depth[sym_id] = depth.get(container, 0) + 1
-    for sym_id, container, *_ in rows:
-        if depth[sym_id] > ask.depth:
-            continue
-        home = items[container].children if container in items else top
-        home.append(items[sym_id])
-    shown = sum(1 for level in depth.values() if level <= ask.depth)
+    shown = 0
+    for sym_id, above in container.items():
+        if level(sym_id) <= ask.depth:
+            shown += 1
+            (items[above].children if above in items else top).append(items[sym_id])
     return Answer(
         tool="list_symbols",
         query={**asked(ask), "file_path": path},
         result=top,
-        total=len(rows),
-        truncated=shown < len(rows),
+        total=len(items),
+        truncated=shown < len(items),
         completeness=context.certificate.of_documents([path], ["syntax", "textDocument/documentSymbol"]),
         provenance=provenance(context.index),
     )

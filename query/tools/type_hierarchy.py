@@ -9,11 +9,11 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import Evidence
 from query.answer import Answer, Reason, SymbolRecord
-from query.completeness import provenance
+from query.completeness import DEFINITION, SUPERTYPES, provenance
 from query.index import Index
-from query.names import symbols_by_id
 from query.page import Named, asked
 from query.registry import Context, tool
+from query.symbols import TYPES, symbols_by_id
 
 
 class TypeHierarchy(Named, kw_only=True):
@@ -57,11 +57,14 @@ def _step(index: Index, direction: str, frontier: list[int]) -> list[tuple[int, 
 
 @tool("type_hierarchy", parameters=TypeHierarchy, result=list[TypeRelation], positional="symbol", example="hierarchy Flask")
 def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
-    """Supertypes and subtypes of a class, to any depth."""
+    """Supertypes and subtypes of a class, interface or struct, to any depth."""
     index = context.index
-    symbol = ask.resolve(index)
-    if symbol.record.kind not in ("class", "interface", "enum", "struct"):
-        raise UsageError(f"'{symbol.record.qualified_name}' is a {symbol.record.kind}; a hierarchy needs a class")
+    symbol = ask.resolve(index, TYPES)
+    about = symbol.record.path
+    if symbol.record.kind not in TYPES:
+        raise UsageError(
+            f"'{symbol.record.qualified_name}' is a {symbol.record.kind}; a hierarchy needs a class, interface, struct or enum"
+        )
     found: list[tuple[str, int, int, int, list[str]]] = []
     for direction in ("supertypes", "subtypes"):
         if ask.direction not in (direction, "both"):
@@ -81,7 +84,7 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
         more += certificate.unresolved_supertypes([symbol.sym_id, *above])
     if ask.direction != "supertypes":
         below = {known[other].record.name for way, other, depth, _, _ in shown if way == "subtypes" and depth < ask.depth}
-        more += certificate.unresolved_subtypes({symbol.record.name, *below})
+        more += certificate.unresolved_subtypes({symbol.record.name, *below}, about=about)
     return Answer(
         tool="type_hierarchy",
         query=asked(ask, symbol),
@@ -97,6 +100,6 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
         ],
         total=len(found),
         truncated=len(shown) < len(found),
-        completeness=context.certificate.of_workspace(["syntax", "textDocument/definition"], more=more, about=symbol.record.path),
+        completeness=certificate.of_workspace([*DEFINITION, SUPERTYPES], more=more, about=about),
         provenance=provenance(index),
     )

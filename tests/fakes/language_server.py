@@ -2,8 +2,9 @@
 
     python language_server.py scripts/<name>.toml
 
-Well-behaved, it answers from the text alone: a definition is the first line of the same file that says `def NAME`, `class NAME`
-or `NAME =`; names of typeshed/stdlib/builtins.pyi beside this file come from there. A script's keys, all optional:
+Well-behaved, it answers from the text alone: a definition is the first line of the same file that says `def NAME`, `class NAME`,
+`function NAME`, `const NAME` or `NAME =`; names of typeshed/stdlib/builtins.pyi beside this file come from there.
+A script's keys, all optional:
 
     at_start         fault before the first message is read
     at_initialize    fault in place of the answer to initialize
@@ -13,15 +14,26 @@ or `NAME =`; names of typeshed/stdlib/builtins.pyi beside this file come from th
     lies             methods that are advertised and answered with an error
     lacks            capabilities that are not advertised
     registers        methods registered after `initialized` instead of being advertised
-    asks             asks the client for configuration, an edit and a progress token, and answers nothing before it has them
+    unregisters      methods whose registration it takes back when it has answered the first request about diagnostics
+    asks             asks the client for configuration, an edit, a progress token and a choice, and answers nothing before it has them
     expects          what the configuration question must give, by section
     stderr_bytes     printed to stderr at the start
     ignores_shutdown answers no `shutdown`, no `exit`, no SIGTERM, and lives on when its input ends
     knows_builtins   false: `len` is defined nowhere
+    floods           number of notifications before the first answer about a document
+    leaks_mb         memory that every request about a file costs
+    modified         how often each question is answered with "content modified" first; about files with `marker` only, if there is one
+    forks            "child": has a child that ignores SIGTERM and the end of its input; "session": it is in a session of its own;
+                     "orphan": and its parent has ended
+    progress         "ends", "never_ends", "never_begins": begins to load when initialized and knows nothing until it has ended
+    notifies         "loads", "never_loads": the same, said by the notification `fake/status`
+    publishes        diagnostics, when a file is opened that does not hold `marker`
     jitter_ms        answers to requests take a random time up to this
     mute             names that are answered with null in the functions named `unreachable`
 
-Faults: die, hang, half_header, wrong_length, invalid_json, twice, wrong_id, error, wrong_shape, no_header.
+Faults: die, hang, half_header, half_body, wrong_length, invalid_json, invalid_utf8, invalid_utf8_error, deep, twice, wrong_id, error,
+wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (an answer after `late_s`),
+kill_client, answer_and_die (half a second after the answer).
 The file `<pid>` in the folder FAKE_PIDS says that a process was here; the file FAKE_RECORD, where given, gets a line for each
 request, and one for the number of processors that the process saw at its start.
 """
@@ -32,7 +44,9 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
+import threading
 import time
 import tomllib
 from pathlib import Path
@@ -55,8 +69,14 @@ class Server:
         self.script = script
         self.is_first = is_first
         self.opened: dict[str, str] = {}
-        self.waiting: set[str] = set()
+        self.waiting: set[str | int] = set()
         self.postponed: list[dict[str, Any]] = []
+        self.leaked: list[bytes] = []
+        self.asked_before: dict[str, int] = {}
+        self.registered = list(script.get("registers", []))
+        self.flooded = False
+        self.loading = "progress" in script or "notifies" in script
+        self.lock = threading.Lock()
 
     # ---- messages
 
@@ -65,8 +85,9 @@ class Server:
         self.write(b"Content-Length: %d\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n%b" % (len(body), body))
 
     def write(self, data: bytes) -> None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        with self.lock:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
 
     def read(self) -> dict[str, Any] | None:
         size = 0
@@ -81,6 +102,8 @@ class Server:
     def run(self) -> None:
         sys.stderr.write("x" * self.script.get("stderr_bytes", 0))
         sys.stderr.flush()
+        if "forks" in self.script:
+            fork(self.script["forks"])
         if "at_start" in self.script:
             self.fault(self.script["at_start"], {"id": 0})
         while (message := self.read()) is not None:
@@ -102,6 +125,8 @@ class Server:
         elif method == "textDocument/didOpen":
             document = message["params"]["textDocument"]
             self.opened[document["uri"]] = document["text"]
+            if self.script.get("publishes") and self.script["marker"] not in document["text"]:
+                self.send({"method": "textDocument/publishDiagnostics", "params": {"uri": document["uri"], "diagnostics": []}})
         elif method == "textDocument/didClose":
             self.opened.pop(message["params"]["textDocument"]["uri"], None)
         elif method == "exit" and not self.script.get("ignores_shutdown"):
@@ -111,7 +136,7 @@ class Server:
 
     def initialized(self) -> None:
         if self.script.get("registers"):
-            items = [{"id": method, "method": method, "registerOptions": {}} for method in self.script["registers"]]
+            items = [{"id": f"id of {method}", "method": method, "registerOptions": {}} for method in self.script["registers"]]
             self.send({"id": "registration", "method": "client/registerCapability", "params": {"registrations": items}})
             self.waiting.add("registration")
         if self.script.get("asks"):
@@ -120,11 +145,29 @@ class Server:
                 "configuration": ("workspace/configuration", {"items": [{"section": section} for section in sections]}),
                 "edit": ("workspace/applyEdit", {"edit": {"changes": {}}}),
                 "progress": ("window/workDoneProgress/create", {"token": 1}),
+                "choice": ("window/showMessageRequest", {"type": 3, "message": "really?", "actions": [{"title": "yes"}]}),
+                77: ("window/showMessageRequest", {"type": 1, "message": "a number for an id"}),
                 "unknown": ("experimental/never-heard-of", {}),
             }
             for key, (method, params) in questions.items():
                 self.send({"id": key, "method": method, "params": params})
                 self.waiting.add(key)
+        if self.script.get("progress", "never_begins") != "never_begins":
+            self.send({"method": "$/progress", "params": {"token": "load", "value": {"kind": "begin", "title": "Loading"}}})
+            if self.script["progress"] == "ends":
+                threading.Timer(0.3, self.loaded).start()
+        if self.script.get("notifies") == "loads":
+            self.send({"method": "fake/status", "params": {"ready": False}})
+            threading.Timer(0.3, self.loaded).start()
+
+    def loaded(self) -> None:
+        """Its signal; whoever has asked before has been told nothing."""
+        record("loaded")
+        self.loading = False
+        if "progress" in self.script:
+            self.send({"method": "$/progress", "params": {"token": "load", "value": {"kind": "end"}}})
+        else:
+            self.send({"method": "fake/status", "params": {"ready": True}})
 
     def answered(self, message: dict[str, Any]) -> None:
         key = message["id"]
@@ -161,19 +204,38 @@ class Server:
         params = message.get("params") or {}
         record(f"{method} {json.dumps(params, sort_keys=True)}")
         time.sleep(os.urandom(1)[0] / 255 * script.get("jitter_ms", 0) / 1000)
+        if self.loading:
+            self.send({"id": message["id"], "result": None})
+            return
+        if script.get("floods") and not self.flooded:
+            self.flooded = True
+            for _ in range(script["floods"]):
+                self.send({"method": "$/noise", "params": {"text": "x" * 50}})
         uri = (params.get("textDocument") or params.get("item") or {}).get("uri", "")
         text = self.text(uri)
+        if Path(unquote(urlsplit(uri).path)).is_file():
+            self.leaked.append(os.urandom(1) * (script.get("leaks_mb", 0) * 1_000_000))
+        question = f"{method} {json.dumps(params, sort_keys=True)}"
+        self.asked_before[question] = self.asked_before.get(question, 0) + 1
+        if self.asked_before[question] <= script.get("modified", 0) and script.get("marker", "") in text:
+            self.send({"id": message["id"], "error": {"code": -32801, "message": "content modified"}})
+            return
         concerned = method in script.get("methods", [method]) and (self.is_first or not script.get("only_first"))
-        if "marker" in script and script["marker"] in text and concerned:
+        if "fault" in script and script["marker"] in text and concerned:
             self.fault(script["fault"], message)
             return
         self.send({"id": message["id"], "result": self.result(method, uri, text, params)})
+        if method == "textDocument/diagnostic" and script.get("unregisters") and self.registered:
+            self.registered.clear()
+            items = [{"id": f"id of {name}", "method": name} for name in script["unregisters"]]
+            self.send({"id": "unregistration", "method": "client/unregisterCapability", "params": {"unregisterations": items}})
+            self.waiting.add("unregistration")
 
     def text(self, uri: str) -> str:
         if uri in self.opened:
             return self.opened[uri]
         path = Path(unquote(urlsplit(uri).path))
-        return path.read_text(encoding="utf-8") if path.is_file() else ""
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
     def result(self, method: str, uri: str, text: str, params: dict[str, Any]) -> object:
         if method == "textDocument/definition":
@@ -187,7 +249,7 @@ class Server:
 
     def definition(self, uri: str, text: str, position: dict[str, int]) -> object:
         name = word_at(text, position)
-        before = re.findall(r"^def (\w+)", "\n".join(text.split("\n")[: position["line"]]), re.MULTILINE)
+        before = re.findall(r"^def (\w+)", "\n".join(lines_of(text)[: position["line"]]), re.MULTILINE)
         if name in self.script.get("mute", []) and before and before[-1] == "unreachable":
             return None
         found = first_definition(text, name)
@@ -210,12 +272,35 @@ class Server:
         elif kind == "half_header":
             self.write(b"Content-Le")
             os._exit(0)
+        elif kind == "half_body":
+            self.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body[:-9]))
+            os._exit(0)
+        elif kind == "huge":
+            self.write(b"Content-Length: 200000000\r\n\r\n")
+            for _ in range(200):
+                self.write(b" " * 1_000_000)
+        elif kind == "babble":
+            while True:
+                self.send({"method": "$/noise", "params": {}})
+                time.sleep(0.001)
+        elif kind == "late":
+            time.sleep(self.script["late_s"])
+            self.send({"id": message["id"], "result": None})
+        elif kind == "answer_and_die":
+            self.send({"id": message["id"], "result": None})
+            threading.Timer(0.5, os._exit, [3]).start()
+        elif kind == "kill_client":
+            os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()
         elif kind == "wrong_length":
             self.write(b"Content-Length: %d\r\n\r\n%b" % (len(body) - 7, body) * 2)
         elif kind == "no_header":
             self.write(b"Traceback (most recent call last): oops\r\n\r\n")
         elif kind == "invalid_json":
             self.write(b"Content-Length: 9\r\n\r\n{not json")
+        elif kind in RAW:
+            body = b'{"jsonrpc":"2.0","id":%d,%b}' % (message["id"], RAW[kind])
+            self.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         elif kind == "twice":
             self.send({"id": message["id"], "result": None})
             self.send({"id": message["id"], "result": None})
@@ -229,6 +314,52 @@ class Server:
             raise ValueError(kind)
 
 
+RAW = {
+    "invalid_utf8": b'"result":{"uri":"file:///\xff\xfe","contents":"\xff","items":["\xff"],"range":null}',
+    "invalid_utf8_error": b'"error":{"code":1,"message":"\xff\xfe"}',
+    "deep": b'"result":' + b"[" * 100_000 + b"]" * 100_000,
+    "out_of_range": (
+        b'"result":{"uri":"file:///a.py","contents":7,"items":[],"range":{"start":{"line":99999999999,"character":-1},'
+        b'"end":{"line":99999999999999999999999,"character":0}}}'
+    ),
+    "strange_uri": (
+        b'"result":{"uri":"file://[/a%00b.py","contents":"","items":[],"range":{"start":{"line":0,"character":0},'
+        b'"end":{"line":0,"character":1}}}'
+    ),
+}
+"""Answers that no JSON library would write."""
+
+
+def fork(how: str) -> None:
+    """Leaves a process behind that ends by SIGKILL only; its number is in FAKE_PIDS before this returns."""
+    command = [sys.executable, __file__, "--left-behind", how]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=how != "child") as started:
+        assert started.stdout is not None
+        started.stdout.readline()
+        started.returncode = 0  # nobody waits for it
+
+
+def left_behind(how: str) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if how == "orphan" and os.fork():
+        os._exit(0)
+    (Path(os.environ["FAKE_PIDS"]) / str(os.getpid())).touch()
+    print(flush=True)
+    sys.stdout.close()
+    os.close(1)
+    while True:
+        signal.pause()
+
+
+def lines_of(text: str) -> list[str]:
+    """As the protocol counts them."""
+    return re.split(r"\r\n|\r|\n", text)
+
+
+def utf16(line: str, index: int) -> int:
+    return len(line[:index].encode("utf-16-le")) // 2
+
+
 def record(line: str) -> None:
     if "FAKE_RECORD" in os.environ:
         with Path(os.environ["FAKE_RECORD"]).open("a", encoding="utf-8") as file:
@@ -236,10 +367,10 @@ def record(line: str) -> None:
 
 
 def word_at(text: str, position: dict[str, int]) -> str:
-    lines = text.split("\n")
+    lines = lines_of(text)
     line = lines[position["line"]] if position["line"] < len(lines) else ""
     for match in re.finditer(r"\w+", line):
-        if match.start() <= position["character"] < match.end():
+        if utf16(line, match.start()) <= position["character"] < utf16(line, match.end()):
             return match.group()
     return ""
 
@@ -247,11 +378,12 @@ def word_at(text: str, position: dict[str, int]) -> str:
 def first_definition(text: str, name: str) -> dict[str, Any] | None:
     if not name:
         return None
-    pattern = re.compile(rf"^\s*(?:(?:async\s+)?def\s+|class\s+)({re.escape(name)})\b|^\s*({re.escape(name)})\s*=")
-    for number, line in enumerate(text.split("\n")):
+    word = re.escape(name)
+    pattern = re.compile(rf"^\s*(?:export\s+)?(?:(?:async\s+)?def\s+|class\s+|function\s+|const\s+)({word})\b|^\s*({word})\s*=")
+    for number, line in enumerate(lines_of(text)):
         match = pattern.search(line)
         if match:
-            start, end = match.span(1 if match.group(1) else 2)
+            start, end = (utf16(line, index) for index in match.span(1 if match.group(1) else 2))
             return {"start": {"line": number, "character": start}, "end": {"line": number, "character": end}}
     return None
 
@@ -270,4 +402,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--left-behind":
+        left_behind(sys.argv[2])
     main()

@@ -46,6 +46,7 @@ class Recorder:
         self.errors: list[int] = []
         self.node_token: dict[int, int] = {}  # start byte of an identifier -> token
         self.use_binding: dict[int, Binding] = {}
+        self.first_starts: dict[Binding, int] = {}
         self.members: dict[tuple[int, str], list[int]] = {}  # (class, attribute) -> tokens that assign it through self
         self.member_tokens: list[tuple[int, int]] = []
         self.through_self: dict[int, tuple[int, bool]] = {}  # token -> class, whether by super()

@@ -74,7 +74,7 @@ class Resolver(Recorder):
         for token, binding in self.use_binding.items():
             if binding.symbol >= 0 and BY_IMPORT not in binding.kinds:
                 tokens.symbol[token] = binding.symbol
-                if tokens.roles[token] & WRITE and is_first(binding, token, self.starts):
+                if tokens.roles[token] & WRITE and self.starts[token] == self.first_start(binding):
                     tokens.roles[token] |= DEFINITION
             elif tokens.roles[token] & WRITE or tokens.roles[token] & DEFINITION:
                 tokens.symbol[token] = binding.symbol if binding.symbol >= 0 else ASK
@@ -144,6 +144,13 @@ class Resolver(Recorder):
                 tokens.same_as[token], tokens.up[token] = same, up
                 tokens.ask[token] = tokens.callee_as[token] == token
 
+    def first_start(self, binding: Binding) -> int:
+        """Where the first token of a binding starts, once all are known: a name may be assigned a hundred thousand times."""
+        found = self.first_starts.get(binding)
+        if found is None:
+            found = self.first_starts[binding] = min((self.starts[token] for token in binding.tokens), default=-1)
+        return found
+
     def look_up(self, use: Use) -> Binding | None:
         name, scope = use.name, use.scope
         own: Scope | None = scope
@@ -156,7 +163,7 @@ class Resolver(Recorder):
             elif (binding := own.bindings.get(name)) is not None and (
                 own.kind != CLASS_SCOPE
                 # A class body reads the outer name until its own is bound; functions in it never see it.
-                or (first and min((self.starts[token] for token in binding.tokens), default=-1) < use.start)
+                or (first and self.first_start(binding) < use.start)
             ):
                 return binding
             first = first and own.kind == TYPE_SCOPE
@@ -261,7 +268,3 @@ class Resolver(Recorder):
             line_count=line_count,
             error_lines=sorted(set(self.errors)),
         )
-
-
-def is_first(binding: Binding, token: int, starts: list[int]) -> bool:
-    return starts[token] == min(starts[other] for other in binding.tokens)

@@ -11,6 +11,7 @@ import tree_sitter
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.languages import Grammar
+from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.outline import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, Sweep, owner_of
 from indexer.syntax.tree.symbols import Symbols
 from indexer.text import OffsetMap
@@ -47,6 +48,7 @@ class Adapter:
     """One file on its way to a `Syntax`."""
 
     def __init__(self, grammar: Grammar, path: str, source: bytes, module: str, *, definitions_only: bool) -> None:
+        source = valid_utf8(source)
         self.source = source
         self.language = grammar.language
         self.offsets = OffsetMap(source)
@@ -64,12 +66,14 @@ class Adapter:
             selection=Span(0, 0, 0, 0),
             flags=SymbolFlag.EXPORTED,
         )
+        self.root = root
         self.sweep = Sweep(self.captures, size=len(source), inherits=self.language.inherits)
         self.symbols = Symbols(self.sweep, source, self.offsets, self.language, path)
 
     def _parse(self, grammar: Grammar) -> tuple[Any, list[int]]:
         """The tree's root and its error lines; a text that the grammar does not know may be read in other words."""
-        root = grammar.parser.parse(self.source).root_node
+        source = self.source if self.language.rewrite is None else self.language.rewrite(self.source)
+        root = grammar.parser.parse(source).root_node
         if not root.has_error:
             return root, []
         errors = error_offsets(root)
@@ -153,6 +157,7 @@ class Adapter:
                 start = node.start_byte
                 if capture == "drop" or source[start : start + 1].islower():
                     ends.pop(start, None)
+        values = frozenset(lookable) if self.language.exports == "export" else frozenset[int]()
         for capture in ("ask", "keyword"):
             lookable.difference_update(node.start_byte for node in captures.get(capture, ()))
         starts = sorted(ends)
@@ -179,6 +184,7 @@ class Adapter:
         enclosing = 0
         line, line_start, line_units = 0, 0, 0
         next_line = line_starts[1] if last_line else len(source) + 2
+        is_plain = is_ascii or source[:next_line].isascii()
         next_change = changes[1][0] if last_change else len(source) + 2
         at: dict[int, int] = {}
         lines, cols, end_cols, names = tokens.line, tokens.col, tokens.end_col, tokens.name
@@ -186,17 +192,22 @@ class Adapter:
         enclosing_of: dict[Entry | None, int] = {None: 0}
         get_role = roles.get
         found: tuple[Group, bool] | None
+        module = ModuleNames(self.root, captures, self.sweep.module) if self.language.exports == "export" else None
+        lexical = lookable.union(node.start_byte for node in captures.get("lexical", ()))
+        lexical.difference_update(node.start_byte for node in captures.get("member", ()))
+        uses: list[tuple[int, int]] = []
         for start in starts:
             end = ends.get(start, start)
             name = text[start:end] if is_ascii else source[start:end].decode("utf-8", "replace")
-            if start == end or name == blank or name[0].isdigit():
+            if start == end or name == blank or name[0].isdigit() or "\n" in name:
                 continue
             if start >= next_line:
                 while line < last_line and line_starts[line + 1] <= start:
                     line += 1
                 line_start = line_starts[line]
-                line_units = line_start if is_ascii else units(line_start)
                 next_line = line_starts[line + 1] if line < last_line else len(source) + 2
+                is_plain = is_ascii or source[line_start:next_line].isascii()
+                line_units = line_start if is_plain else units(line_start)
             if start >= next_change:
                 while change < last_change and changes[change + 1][0] <= start:
                     change += 1
@@ -206,7 +217,7 @@ class Adapter:
             index = len(lines)
             at[start] = index
             lines.append(line)
-            if is_ascii:
+            if is_plain:
                 cols.append(start - line_start)
                 end_cols.append(end - line_start)
             else:
@@ -228,17 +239,35 @@ class Adapter:
                 asked.append(bool(call))
                 callees.append(index if call else -1)
             else:
-                meant.append(ASK)
-                asked.append(True)
-                callees.append(-1)
+                group = None
+                if module is not None and scope is not None and start in lexical and not bits & IMPORT:
+                    is_type = start not in values
+                    imported = module.imported(name, scope, is_type=is_type)
+                    if imported >= 0:
+                        uses.append((index, imported))
+                    else:
+                        group = module.meaning(name, scope, is_type=is_type)
+                if group is None:
+                    meant.append(ASK)
+                    asked.append(True)
+                    callees.append(-1)
+                else:
+                    call = bits & CALL and group.entries[0].kind in VARIABLES
+                    meant.append(group.ordinal)
+                    asked.append(bool(call))
+                    callees.append(index if call else -1)
         tokens.same_as = [-1] * len(lines)
+        for index, start in uses:
+            if start in at:
+                tokens.same_as[index] = at[start]
+                tokens.ask[index] = False
         tokens.up = [0] * len(lines)
         return at
 
     def _definition(self, entry: Entry, index: int, tokens: Tokens, members: list[tuple[int, int]], enclosing: int) -> None:
         group = entry.group
         assert group is not None
-        roles = DEFINITION
+        roles = READ | CALL if entry.invoked else DEFINITION
         kind = entry.draft.kind
         if (
             kind in ("variable", "var", "global", "constant", "condition")
@@ -254,8 +283,8 @@ class Adapter:
             if owner is not None and owner.group is not None:
                 enclosing = owner.group.ordinal
         tokens.enclosing.append(enclosing)
-        tokens.symbol.append(ASK if declared else group.ordinal)
-        tokens.ask.append(declared)
+        tokens.symbol.append(ASK if declared or entry.invoked else group.ordinal)
+        tokens.ask.append(declared or entry.invoked)
         tokens.callee_as.append(-1)
         if declared:
             members.append((group.ordinal, index))
@@ -356,6 +385,18 @@ class Adapter:
         return sorted(set(result))
 
 
+def valid_utf8(source: bytes) -> bytes:
+    """The same bytes, each that is no UTF-8 replaced by `?`: the plan lets no such file pass, and queries would raise."""
+    if source.isascii():
+        return source
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        text = source.decode("utf-8", "surrogateescape")
+        return re.sub("[\udc80-\udcff]", "?", text).encode()
+    return source
+
+
 def enclosing_ordinal(entry: Entry | None, known: dict[Entry | None, int]) -> int:
     """The innermost function, method, class or namespace that an entry is or belongs to; `known` starts with 0, the module."""
     passed: list[Entry | None] = []
@@ -364,7 +405,7 @@ def enclosing_ordinal(entry: Entry | None, known: dict[Entry | None, int]) -> in
         if entry is None or (entry.group is not None and (entry.kind in CALLABLES or entry.kind in CLASS_LIKE)):
             break
         entry = owner_of(entry.scope)
-    ordinal = known[entry] if entry in known else 0 if entry is None or entry.group is None else entry.group.ordinal
+    ordinal = known.get(entry, 0 if entry is None or entry.group is None else entry.group.ordinal)
     for entry in passed:
         known[entry] = ordinal
     return ordinal

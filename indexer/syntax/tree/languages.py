@@ -1,18 +1,17 @@
-"""The table of languages with a tree-sitter grammar: which grammar, which queries, and the few facts that queries cannot say."""
+"""The table of languages with a grammar: which grammar, which queries, and the few facts that queries cannot say."""
 
 from __future__ import annotations
 
 import importlib
 import os
-from dataclasses import dataclass, field
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import Any
 
 import tree_sitter
 
-from indexer.syntax.tree.repair import repair_typescript
+from indexer.syntax.tree.repair import repair_typescript, rewrite_bash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,17 +19,20 @@ class Language:
     """One grammar and how its trees are read.
 
     `definitions` and `uses` name files in `queries/`, read one after the other.
-    `namespaces`: kinds of names that live side by side in one scope: "one" (a name means one thing), "types" (types beside the
-    rest), "kinds" (types, callables and variables).
-    `ordered`: a local variable is visible below its declaration only, as everywhere but in JavaScript.
-    `rebinds`: a second declaration of a local in one scope is the same variable (Go's `:=`, JavaScript's `var`).
+    `exports`: how a definition becomes visible elsewhere: by "export", a "capital", "pub", "public", or standing in a "header";
+    "functions" always are.
+    `namespaces`: what may share a name in one scope: nothing ("one"), "types" with the rest, or "kinds": types, callables, variables.
     `binds_lower_case`: in a pattern, a capital means something that exists (Rust).
     `blank`: the name that binds nothing.
-    `overloads`: several functions of one name with different parameters may live in one scope, each with its body.
     `class_named_constructors`: a method called like its class constructs it.
     `inherits`: in a class, a name may mean an inherited member before it means what is around the class.
-    `repair`: what to try on a text with errors.
+    `line_comment`, `path_separator`: as written.
+    `ordered`: a local variable is visible below its declaration only, as everywhere but in JavaScript.
+    `overloads`: several functions of one name with different parameters may live in one scope, each with its body.
     `prototypes`: a function without a body is declared, not defined.
+    `rebinds`: a second declaration of a local in one scope is the same variable (Go's `:=`, JavaScript's `var`).
+    `repair`: what to try on a text with errors.
+    `rewrite`: what the parser gets to see in place of the text, byte for byte.
     """
 
     grammar: tuple[str, str]
@@ -38,46 +40,47 @@ class Language:
     uses: tuple[str, ...]
     exports: str
     namespaces: str = "one"
-    ordered: bool = True
-    rebinds: bool = False
-    blank: str = ""
-    overloads: bool = False
-    class_named_constructors: bool = False
-    prototypes: bool = False
     binds_lower_case: bool = False
+    blank: str = ""
+    class_named_constructors: bool = False
     inherits: bool = False
     line_comment: str = "//"
+    ordered: bool = True
+    overloads: bool = False
     path_separator: str = "."
+    prototypes: bool = False
+    rebinds: bool = False
     repair: Callable[[bytes], bytes] | None = None
+    rewrite: Callable[[bytes], bytes] | None = None
 
 
-_ECMASCRIPT: dict[str, Any] = {"exports": "export", "ordered": False, "rebinds": True}
-_TYPESCRIPT: dict[str, Any] = {
-    "definitions": ("ecmascript.definitions", "typescript.definitions"),
-    "uses": ("ecmascript.uses", "typescript.uses"),
-    "repair": repair_typescript,
-    **_ECMASCRIPT,
-}
+_TYPESCRIPT = Language(
+    grammar=("tree_sitter_typescript", "language_typescript"),
+    definitions=("ecmascript.definitions", "typescript.definitions"),
+    uses=("ecmascript.uses", "typescript.uses"),
+    exports="export",
+    ordered=False,
+    rebinds=True,
+    repair=repair_typescript,
+)
 
 LANGUAGES: dict[str, Language] = {
-    "typescript": Language(grammar=("tree_sitter_typescript", "language_typescript"), **_TYPESCRIPT),
-    "tsx": Language(
-        grammar=("tree_sitter_typescript", "language_tsx"),
-        **{**_TYPESCRIPT, "uses": (*_TYPESCRIPT["uses"], "jsx.uses")},
-    ),
-    "javascript": Language(
+    "typescript": _TYPESCRIPT,
+    "tsx": replace(_TYPESCRIPT, grammar=("tree_sitter_typescript", "language_tsx"), uses=(*_TYPESCRIPT.uses, "jsx.uses")),
+    "javascript": replace(
+        _TYPESCRIPT,
         grammar=("tree_sitter_javascript", "language"),
         definitions=("ecmascript.definitions", "javascript.definitions"),
         uses=("ecmascript.uses", "javascript.uses", "jsx.uses"),
-        **_ECMASCRIPT,
+        repair=None,
     ),
     "go": Language(
         grammar=("tree_sitter_go", "language"),
         definitions=("go.definitions",),
         uses=("go.uses",),
         exports="capital",
-        rebinds=True,
         blank="_",
+        rebinds=True,
     ),
     "c": Language(
         grammar=("tree_sitter_c", "language"),
@@ -103,10 +106,10 @@ LANGUAGES: dict[str, Language] = {
         definitions=("rust.definitions",),
         uses=("rust.uses",),
         exports="pub",
-        path_separator="::",
         namespaces="kinds",
-        blank="_",
         binds_lower_case=True,
+        blank="_",
+        path_separator="::",
     ),
     "bash": Language(
         grammar=("tree_sitter_bash", "language"),
@@ -115,6 +118,7 @@ LANGUAGES: dict[str, Language] = {
         exports="functions",
         namespaces="kinds",
         line_comment="#",
+        rewrite=rewrite_bash,
     ),
     "java": Language(
         grammar=("tree_sitter_java", "language"),
@@ -137,7 +141,6 @@ class Grammar:
     parser: tree_sitter.Parser
     full: tree_sitter.Query
     definitions: tree_sitter.Query
-    names: dict[str, int] = field(default_factory=dict[str, int])
 
 
 @cache
@@ -145,8 +148,9 @@ def grammar(name: str) -> Grammar:
     """Loads a grammar and compiles its queries; a node that the grammar no longer has fails here, not by silent gaps."""
     language = LANGUAGES[name]
     module, function = language.grammar
-    loaded = tree_sitter.Language(getattr(importlib.import_module(module), function)())
-    folder = resources.files(__package__).joinpath("queries")
+    pointer: object = getattr(importlib.import_module(module), function)()
+    loaded = tree_sitter.Language(pointer)
+    folder = resources.files("indexer.syntax.tree").joinpath("queries")
     definitions = "\n".join(folder.joinpath(f"{file}.scm").read_text("utf-8") for file in language.definitions)
     uses = "\n".join(folder.joinpath(f"{file}.scm").read_text("utf-8") for file in language.uses)
     return Grammar(

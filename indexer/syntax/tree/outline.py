@@ -12,7 +12,8 @@ from typing import Any
 from indexer.model import CALLABLE_KINDS, SymbolKind
 
 MODULE, CLASS, FUNCTION, BLOCK, OBJECT, HEADER, IMPL = range(7)
-"""Kinds of scopes. MODULE: the file, or a namespace. OBJECT: members of something without a name. HEADER: type parameters. IMPL: members of a type named above."""
+"""Kinds of scopes. MODULE: the file, or a namespace. OBJECT: members of something without a name. HEADER: type parameters.
+IMPL: members of a type that is named above them."""
 
 KINDS: dict[str, SymbolKind] = {
     "alias": SymbolKind.CLASS,
@@ -55,7 +56,7 @@ class Scope:
     """Where names live. `owner` is what they are members of, None where that is what the outer scope's names are members of."""
 
     __slots__ = (
-        "body_start", "draft", "hoist", "home", "kind", "local", "names", "opaque", "owner", "owners", "parent", "searched",
+        "body_start", "draft", "hoist", "holder", "home", "kind", "local", "names", "opaque", "owner", "owners", "parent", "searched",
         "symbols", "types",
     )  # fmt: skip
 
@@ -66,6 +67,7 @@ class Scope:
         self.local: bool = kind in (FUNCTION, BLOCK) or (parent is not None and parent.local)
         # Where `var` puts a name: the scope around all blocks.
         self.hoist: Scope = parent.hoist if parent is not None and kind in (BLOCK, OBJECT) else self
+        self.holder: Entry | None = None  # as `owner`, of what has no name: a function's type
         self.home: Entry | None = None  # found by `owner_of`, once `searched`
         self.searched = False
         self.opaque = False  # names inside may mean inherited members
@@ -134,9 +136,12 @@ class Draft:
 
 
 class Entry:
-    """One name at one place that defines it; without a name (`end` < 0), its members belong to what is around it."""
+    """One name at one place that defines it; without a name (`end` < 0), its members belong to what is around it.
 
-    __slots__ = ("bases", "declared", "draft", "end", "group", "has_body", "kind", "members", "name", "scope", "start")
+    `declared`: the place announces what another may define. `invoked`: the place calls a macro, which makes the definition.
+    """
+
+    __slots__ = ("bases", "declared", "draft", "end", "group", "has_body", "invoked", "kind", "members", "name", "scope", "start")
 
     def __init__(self, draft: Draft, kind: SymbolKind, scope: Scope) -> None:
         self.draft = draft
@@ -147,6 +152,7 @@ class Entry:
         self.end = -1
         self.has_body = False
         self.declared = False
+        self.invoked = False
         self.members: Scope | None = None
         self.bases: list[int] = []
         self.group: Group | None = None
@@ -182,7 +188,8 @@ _OPERATIONS: dict[str, tuple[int, str]] = {
     "scope.item": (SCOPE, "item"),
     "scope.prototype": (SCOPE, "prototype"),
     "scope.object": (SCOPE, "object"),
-    "scope.opaque": (SCOPE, "opaque"),
+    "scope.signature": (SCOPE, "signature"),
+    "scope.header": (SCOPE, "header"),
     "body": (BODY, "body"),
     "members": (BODY, "members"),
     "base": (LEAF, "base"),
@@ -241,7 +248,6 @@ class Sweep:
 
     def _sweep(self, events: list[tuple[int, int, int, str]], size: int) -> None:
         draft: Draft | None = None
-        scope: Scope | None = self.module
         inner = self.module
         body: Entry | None = None
         wrap: Wrap | None = None
@@ -341,8 +347,10 @@ class Sweep:
 
     def _open(self, operation: str, parent: Scope, draft: Draft | None) -> tuple[Scope, Draft | None]:
         """The scope that starts here, and the definition that names in it may still belong to."""
-        if operation in ("function", "item", "prototype"):
+        if operation in ("function", "item", "prototype", "signature"):
             made = Scope(FUNCTION, parent)
+            if operation == "signature" and draft is not None:
+                made.holder = draft.first()
             made.opaque = operation == "item"
             made.draft = draft
             if draft is not None and draft.function is None and draft.body_start < 0:
@@ -350,18 +358,19 @@ class Sweep:
                 if kind in CALLABLES:
                     self._claim(draft, made)
                     operation = "prototype"
-                elif draft.kind == "alias":  # parameters of a function type that has a name
-                    made.owner = draft.first()
-            if operation in ("function", "item"):
+            if operation != "prototype":
                 draft = None
+        elif operation == "header":  # type parameters are seen in the head of a type and in its body
+            made = Scope(HEADER, parent, None if draft is None else draft.first())
+            if draft is not None:
+                draft.header = made
         elif operation == "object":
             made = Scope(OBJECT, parent)
             made.opaque = self.inherits
         else:
             made = Scope(BLOCK, parent)
-            made.opaque = operation == "opaque"
-            if draft is not None and draft.kind == "alias":
-                made.owner = draft.first()
+            if draft is not None:  # parameters of a function's type
+                made.holder = draft.first()
             draft = None
         self.scopes.append(made)
         return made, draft
@@ -394,7 +403,7 @@ class Sweep:
     def release(self) -> None:
         """Cuts the circles between scopes, entries and symbols, so that they go without the garbage collector."""
         for scope in self.scopes:
-            scope.owner = scope.draft = scope.home = scope.parent = None
+            scope.owner = scope.draft = scope.holder = scope.home = scope.parent = None
             scope.hoist = scope
             scope.symbols.clear()
             scope.names.clear()
@@ -480,9 +489,10 @@ def owner_of(scope: Scope | None) -> Entry | None:
             found = scope.home
             break
         passed.append(scope)
-        if scope.owner is not None and scope.owner.end >= 0:
-            found = scope.owner
+        found = scope.owner or scope.holder
+        if found is not None and found.end >= 0:
             break
+        found = None
         scope = scope.parent
     for scope in passed:
         scope.home, scope.searched = found, True

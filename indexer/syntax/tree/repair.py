@@ -1,8 +1,9 @@
-"""Second tries for texts that a grammar does not know yet: the same text, byte for byte in its place, put in other words.
+"""Texts that a grammar does not know, or must not see: the same text, byte for byte in its place, put in other words.
 
 tree-sitter-typescript 0.23 knows no variance (`interface Box<in out T>`), takes a call signature on a line of its own,
 `<A>(a: A): B`, for type arguments of the line above it, and ends a template type at an escaped quote. Only the parser sees the
-repaired text.
+repaired text. tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its end for any other: an emoji in
+the wrong place ends the process.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ _VARIANCE = re.compile(
 _SIGNATURE_LINE = re.compile(rb"\n[ \t]*([ \t])(?=<[A-Za-z_$\s]|in\??:)")
 _LETTER = re.compile(rb"[a-z]")
 _ENDS_A_TYPE = re.compile(rb"[\w$>)\]}\"'`]")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ASCII_ONLY = bytes(range(0x80)) + b"." * 0x80
 _MAX_LINES = 20_000
 _MAX_COMMENTS = 20
 _MAX_COMMENT_BYTES = 20_000
@@ -36,6 +39,15 @@ def repair_typescript(source: bytes) -> bytes:
     for place in places:
         changed[place] = ord(";")
     return bytes(changed)
+
+
+def rewrite_bash(source: bytes) -> bytes:
+    """The text with a full stop for each byte that is not ASCII: part of a word, of no name."""
+    if source.isascii():
+        return source
+    if source.startswith(_BYTE_ORDER_MARK):
+        source = b"   " + source[3:]
+    return source.translate(_ASCII_ONLY)
 
 
 def _before(text: bytes, end: int) -> int:

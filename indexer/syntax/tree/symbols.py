@@ -28,6 +28,7 @@ from indexer.syntax.tree.outline import (
 from indexer.text import OffsetMap
 
 MAX_SIGNATURE_CHARS = 300
+MAX_MACRO_CHARS = 100
 _MAX_WORDS_BYTES = 2_000
 _ASYNC = re.compile(rb"[=:(]\s*async\b")
 _PUBLIC = re.compile(r"\bpub\b(?!\s*\()")
@@ -104,6 +105,12 @@ class Symbols:
             self.macros.add(entry.name)
         elif draft.kind == "forward":
             entry.kind = SymbolKind.CLASS if "class" in self._words(draft) else SymbolKind.STRUCT
+        elif draft.kind == "function":
+            # `TEST(Suite, Case) {…}`: a macro's call with a body, for a function without a type.
+            if entry.name.isupper() and draft.body_start >= 0 and not draft.owners and not self._words(draft):
+                arguments = self.source[entry.end : min(draft.body_start, entry.end + MAX_MACRO_CHARS)].decode("utf-8", "replace")
+                entry.name += " ".join(arguments.split())
+                entry.invoked = True
         elif entry.declared:
             if entry.has_body:
                 entry.declared = False
@@ -348,7 +355,7 @@ class Symbols:
             )
         if rule == "public":
             public = not words.isdisjoint(("public", "protected")) or container.kind == SymbolKind.INTERFACE
-            return inside and (public or group.best is not None and group.best.kind == SymbolKind.ENUM_MEMBER)
+            return inside and (public or (group.best is not None and group.best.kind == SymbolKind.ENUM_MEMBER))
         return inside and group.best is not None and group.best.kind in CALLABLES
 
     @staticmethod

@@ -6,7 +6,8 @@
 ; ---- scopes: a function's parameters and its body are one
 
 [(function_declaration) (method_declaration) (func_literal)] @scope.function
-[(function_type) (method_elem)] @scope.function
+(function_type) @scope.signature
+(method_elem) @scope.function
 (func_literal body: (_) @body.plain)
 [
   (block) (if_statement) (for_statement) (expression_switch_statement) (type_switch_statement)

@@ -1,8 +1,11 @@
 ; What only TypeScript's grammars have.
 
 [(function_signature) (method_signature) (abstract_method_signature)] @scope.function
-[(function_type) (constructor_type) (call_signature) (construct_signature)] @scope.function
+[(function_type) (constructor_type) (call_signature) (construct_signature)] @scope.signature
 (object_type) @scope.object
+[
+  (class_declaration) (abstract_class_declaration) (class) (interface_declaration) (type_alias_declaration)
+] @scope.header
 
 (ambient_declaration) @wrap
 (class_body (decorator) @skip)
@@ -67,3 +70,6 @@
 ; `constructor(private x: number)`: a field of the class, not only a parameter.
 (required_parameter [(accessibility_modifier) (override_modifier) "readonly"] pattern: (identifier) @name.parameterfield)
 (optional_parameter [(accessibility_modifier) (override_modifier) "readonly"] pattern: (identifier) @name.parameterfield)
+
+; `[...rest: T[]]` in a tuple type binds nothing.
+(tuple_type [(required_parameter name: (_)) (optional_parameter name: (_))] @def.none)

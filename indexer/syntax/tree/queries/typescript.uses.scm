@@ -25,3 +25,18 @@
 
 (import_statement (import_require_clause (identifier) @import @imported source: (string (string_fragment) @source))) @importing
 (import_alias . (identifier) @import)
+
+; Names that only say something to the reader.
+(index_signature name: (identifier) @ask)
+(tuple_type [
+  (required_parameter name: [(identifier) @ask (rest_pattern (identifier) @ask)])
+  (optional_parameter name: (identifier) @ask)
+])
+((type_identifier) @drop (#eq? @drop "bigint"))
+
+; Types that are looked up from where they stand outwards, and names that types bind in a way of their own.
+(type_identifier) @lexical
+(nested_type_identifier module: (identifier) @lexical)
+(nested_type_identifier name: (type_identifier) @member)
+(infer_type (type_identifier) @bound)
+(mapped_type_clause name: (type_identifier) @bound)

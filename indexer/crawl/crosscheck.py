@@ -1,0 +1,119 @@
+"""Samples of a document's facts, held against other answers of the same server. Pure; the counts go into the manifest.
+
+`shared`: what syntax or a shared answer says of an identifier, against a definition asked at that very place.
+`backward`: the occurrences of a symbol in its own file, which we have by inverting definitions, against `documentHighlight`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+
+from indexer.crawl import harvest
+from indexer.crawl.document import Document
+from indexer.crawl.messages import Check
+from indexer.lsp.uri import uri_to_path
+from indexer.model import Role, SymbolFlag, SymbolKind
+from indexer.syntax.model import BUILTIN, Syntax
+
+_SHOWN = 20
+_PLAIN = frozenset(
+    {
+        SymbolKind.CLASS,
+        SymbolKind.INTERFACE,
+        SymbolKind.ENUM,
+        SymbolKind.STRUCT,
+        SymbolKind.FUNCTION,
+        SymbolKind.VARIABLE,
+        SymbolKind.CONSTANT,
+    }
+)
+"""Members are left out: some servers highlight those of related types with them."""
+
+
+def sample_symbols(path: str, syntax: Syntax, share: float) -> list[int]:
+    """Symbols whose occurrences in their own file are asked for: about `share` of them, the same in every run."""
+    if share <= 0:
+        return []
+    named = [i for i, symbol in enumerate(syntax.symbols) if symbol.kind in _PLAIN and SymbolFlag.PARAMETER not in symbol.flags]
+    stride = max(1, round(1 / share))
+    return named[zlib.crc32(path.encode("utf-8", "surrogatepass")) % stride :: stride]
+
+
+def shared(tally: Check, document: Document, builtins: Mapping[str, list[harvest.Place]], surroundings: harvest.Surroundings) -> None:
+    """Identifiers that were not asked for themselves, at a sample of which they were asked all the same."""
+    syntax = document.syntax
+    assert syntax is not None
+    tokens = syntax.tokens
+    for token, found in document.answers.cross_checks.items():
+        symbol, same = tokens.symbol[token], tokens.same_as[token]
+        if symbol == BUILTIN:
+            agrees = found == builtins.get(tokens.name[token], [])
+        elif symbol >= 0:
+            mine = {
+                (tokens.line[i], tokens.col[i])
+                for i in range(len(tokens))
+                if tokens.symbol[i] == symbol and tokens.roles[i] & (Role.WRITE | Role.DEFINITION)
+            }
+            agrees = any((line, col) in mine for _, line, col, _, _ in found)
+        else:
+            mine_found = document.answers.definitions.get(same, [])
+            up = tokens.up[token]
+            expected = harvest.packages_of(mine_found, up, surroundings) if up else mine_found
+            agrees = found == expected or (bool(expected) and set(expected) < set(found))  # where a class is made: its constructor too
+        tally.add(agrees, _where(document, tokens.line[token], tokens.col[token], tokens.name[token]))
+
+
+def backward(tally: Check, document: Document) -> None:
+    """Every place that either of the two knows is one check."""
+    syntax = document.syntax
+    assert syntax is not None
+    if not document.answers.highlights:
+        return
+    mine = _occurrences(syntax, document)
+    for ordinal, theirs in document.answers.highlights.items():
+        symbol = syntax.symbols[ordinal]
+        own = mine.get(ordinal, set())
+        for line, col in sorted(own | set(theirs)):
+            known = (line, col) in own
+            tally.add(known == ((line, col) in theirs), _where(document, line, col, f"{symbol.name}, {'ours' if known else 'theirs'} only"))
+
+
+def _occurrences(syntax: Syntax, document: Document) -> dict[int, set[tuple[int, int]]]:
+    """Places of each symbol's occurrences in this file, as the merge will see them."""
+    tokens, definitions = syntax.tokens, document.answers.definitions
+    bound: dict[tuple[int, int], int] = {}
+    for ordinal, symbol in enumerate(syntax.symbols):
+        if ordinal:
+            bound[symbol.selection.end_line, symbol.selection.end_col] = ordinal
+    for token, symbol in enumerate(tokens.symbol):
+        if symbol >= 0 and tokens.roles[token] & (Role.DEFINITION | Role.WRITE):
+            bound[tokens.line[token], tokens.end_col[token]] = symbol
+    own: dict[str, bool] = {}
+    found: dict[int, set[tuple[int, int]]] = {}
+    for token, symbol in enumerate(tokens.symbol):
+        here = (tokens.line[token], tokens.col[token])
+        if symbol >= 0:
+            found.setdefault(symbol, set()).add(here)
+            continue
+        if tokens.up[token]:
+            continue
+        for place in definitions.get(tokens.same_as[token] if tokens.same_as[token] >= 0 else token, ()):
+            if own.setdefault(place[0], uri_to_path(place[0]) == document.path):
+                target = bound.get((place[3], place[4]))
+                if target is not None:
+                    found.setdefault(target, set()).add(here)
+    return found
+
+
+def _where(document: Document, line: int, col: int, what: str) -> str:
+    return f"{document.planned.path}:{line + 1}:{col + 1} {what}"
+
+
+def merged(parts: Sequence[Check]) -> dict[str, object]:
+    """For the manifest: counts, and a few places to look at."""
+    return {
+        "checked": sum(part.checked for part in parts),
+        "disagreed": sum(part.disagreed for part in parts),
+        "samples": sorted(sample for part in parts for sample in part.samples)[:_SHOWN],
+    }

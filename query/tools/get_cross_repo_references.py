@@ -1,0 +1,278 @@
+"""Where a symbol is used, by workspace folder: a library and its consumers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+
+from indexer.errors import UsageError
+from query.answer import Answer, Reason
+from query.completeness import DEFINITION, provenance
+from query.folders import Folder, folder_of, folders, index_command, moved
+from query.index import Index
+from query.page import asked, next_cursor, offset_of
+from query.references import Count, Filtered, Found, Reference, search
+from query.registry import Context, tool
+from query.symbols import Symbol
+
+
+class GetCrossRepoReferences(Filtered, kw_only=True):
+    symbol_file: Annotated[str, msgspec.Meta(description="as file_path: the document that the symbol is in")] = ""
+    consumer_roots: Annotated[
+        list[str], msgspec.Meta(description="only these consumers: paths or names of workspace folders, or folders below them; default all")
+    ] = []
+    language_id: Annotated[str, msgspec.Meta(description="taken for compatibility: the index knows the language of every document")] = ""
+
+
+class FolderReferences(msgspec.Struct, kw_only=True):
+    """One workspace folder. `path` is relative to the root; `references` and `files` count all pages; `commit` is the indexed one."""
+
+    name: str
+    path: str
+    role: Literal["library", "consumer"]
+    references: int
+    files: int
+    commit: str
+    dirty: bool
+    status: Literal["complete", "partial", "unknown"]
+
+
+class FolderWarning(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What makes one folder's list less than it seems. Codes are those of `completeness`, and:
+
+    folder_not_indexed, one_folder, commit_moved, package_not_used, installed_copy, defined_outside.
+    """
+
+    code: str
+    folder: str
+    detail: str
+    count: int = 0
+    paths: list[str] = []
+
+
+class CrossRepoReferences(msgspec.Struct, kw_only=True):
+    """`library_references` are those in the folder of the definition, `consumer_references` those in the others, by name of the folder."""
+
+    folders: list[FolderReferences]
+    library_references: list[Reference]
+    consumer_references: dict[str, list[Reference]]
+    warnings: list[FolderWarning]
+
+
+class _Part(NamedTuple):
+    """A workspace folder, or what the caller wants of one. `name` is the caller's own word for it, if there is one."""
+
+    name: str
+    prefix: str
+    folder: Folder
+    is_library: bool
+
+    def holds(self, path: str) -> bool:
+        return path.startswith(self.prefix) and (bool(self.prefix) or not path.startswith("../"))
+
+
+@tool(
+    "get_cross_repo_references",
+    parameters=GetCrossRepoReferences,
+    result=CrossRepoReferences,
+    positional="symbol",
+    example="cross_repo Flask.route",
+)
+def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer:
+    """All uses of a symbol in every workspace folder, the library's own first, then each consumer's, with warnings about the folders."""
+    index, certificate = context.index, context.certificate
+    symbol = _with_file(ask).resolve(index)
+    about, name = symbol.record.path, "" if symbol.is_local else symbol.record.name
+    parts, missing = _parts(index, symbol, ask.consumer_roots)
+    found = search(index, symbol, ask, [part.prefix for part in parts])
+    offset, shown = offset_of(ask.cursor), len(found.page)
+    is_whole = len(folders(index)) == 1 and not ask.consumer_roots  # the gaps of the whole workspace are kept
+    statuses = [certificate.of_workspace(DEFINITION, about=about, holds=None if is_whole else part.holds) for part in parts]
+    warnings = [*missing, *_surroundings(index, symbol, parts)]
+    for part, status in zip(parts, statuses, strict=True):
+        warnings += [
+            FolderWarning(code=reason.code, folder=part.name, detail=reason.detail, count=reason.count, paths=reason.paths)
+            for reason in status.reasons
+        ]
+    warnings += _about_use(index, symbol, parts, found)
+
+    def holds(path: str) -> bool:
+        return any(part.holds(path) for part in parts)
+
+    more = [Reason(code=item.code, detail=item.detail, count=1) for item in missing]
+    return Answer(
+        tool="get_cross_repo_references",
+        query=asked(ask, symbol),
+        result=CrossRepoReferences(
+            folders=[
+                FolderReferences(
+                    name=part.name,
+                    path=part.prefix.rstrip("/") or ".",
+                    role="library" if part.is_library else "consumer",
+                    references=count.references,
+                    files=count.files,
+                    commit=part.folder.commit,
+                    dirty=part.folder.dirty,
+                    status=status.status,
+                )
+                for number, (part, status) in enumerate(zip(parts, statuses, strict=True))
+                for count in [found.counts.get(number, Count(0, 0))]
+            ],
+            library_references=[item for number, item in found.page if parts[number].is_library],
+            consumer_references={
+                part.name: [item for at, item in found.page if at == number] for number, part in enumerate(parts) if not part.is_library
+            },
+            warnings=warnings,
+        ),
+        total=found.total,
+        truncated=offset + shown < found.total,
+        completeness=certificate.of_workspace(DEFINITION, name, more, about=about, holds=holds if ask.consumer_roots else None),
+        provenance=provenance(index),
+        next_cursor=next_cursor(offset, shown, found.total),
+    )
+
+
+def _with_file(ask: GetCrossRepoReferences) -> GetCrossRepoReferences:
+    if ask.symbol_file and ask.file_path and ask.symbol_file != ask.file_path:
+        raise UsageError("symbol_file and file_path are two words for one thing; give one of them")
+    return msgspec.structs.replace(ask, file_path=ask.symbol_file or ask.file_path)
+
+
+# ---- which folders
+
+
+def _parts(index: Index, symbol: Symbol, roots: Sequence[str]) -> tuple[list[_Part], list[FolderWarning]]:
+    """The parts that are asked about, the library's first, and the roots that are in no part of the index."""
+    known = folders(index)
+    home = None if symbol.record.external else folder_of(symbol.record.path, known)
+    parts: dict[str, _Part] = {}
+    missing: list[FolderWarning] = []
+    for root in dict.fromkeys(roots):
+        wanted = list(_covered(index, known, root))
+        if not wanted:
+            missing.append(_not_indexed(index, root))
+        for prefix, folder in wanted:
+            parts.setdefault(prefix, _Part(root if len(wanted) == 1 else folder.name, prefix, folder, is_library=False))
+    if home is not None and not any(part.prefix and part.holds(symbol.record.path) for part in parts.values()):
+        parts[home.prefix] = _Part(home.name, home.prefix, home, is_library=True)
+    elif home is not None:  # the definition is in one of the parts that were named
+        inner = max((part for part in parts.values() if part.holds(symbol.record.path)), key=lambda part: len(part.prefix))
+        parts[inner.prefix] = inner._replace(is_library=True)
+    if not roots:
+        for folder in known:
+            parts.setdefault(folder.prefix, _Part(folder.name, folder.prefix, folder, is_library=False))
+    return sorted(parts.values(), key=lambda part: (not part.is_library, part.prefix)), missing
+
+
+def _covered(index: Index, known: Sequence[Folder], root: str) -> Iterator[tuple[str, Folder]]:
+    """Prefix and folder of what `root` names: a folder by its name or path, what lies below one, or all folders below the root."""
+    if "\0" in root or root.startswith(("\\\\", "//")):
+        raise UsageError(f"'{root}' is no folder of this machine")
+    named = [folder for folder in known if folder.name == root]
+    if named:
+        yield from ((folder.prefix, folder) for folder in named)
+        return
+    top = os.path.realpath(index.root)
+    prefix = os.path.relpath(os.path.realpath(root), top).replace(os.sep, "/") + "/"
+    prefix = "" if prefix == "./" else prefix
+    own = folder_of(prefix, list(known))
+    if prefix == own.prefix or (prefix.startswith(own.prefix) and not prefix.startswith("../", len(own.prefix))):
+        if index.row("SELECT 1 FROM document WHERE starts_with(path, ?) AND status <> 'external' LIMIT 1", [prefix]):
+            yield prefix, own
+        return
+    for folder in known:
+        if folder.path(Path(top)).is_relative_to(os.path.realpath(root)):
+            yield folder.prefix, folder
+
+
+def _not_indexed(index: Index, root: str) -> FolderWarning:
+    path = os.path.realpath(root)
+    if not os.path.isdir(path):
+        return FolderWarning(code="folder_not_indexed", folder=root, detail=f"'{root}' is not a folder of this machine")
+    if Path(path).is_relative_to(index.root):
+        return FolderWarning(code="folder_not_indexed", folder=root, detail=f"no file of '{root}' is in the index")
+    return FolderWarning(
+        code="folder_not_indexed", folder=root, detail=f"'{root}' is not in the index; to add it: {index_command(index, [path])}"
+    )
+
+
+# ---- what to be warned of
+
+
+def _surroundings(index: Index, symbol: Symbol, parts: Sequence[_Part]) -> Iterator[FolderWarning]:
+    if len(folders(index)) == 1:
+        yield FolderWarning(
+            code="one_folder",
+            folder=folders(index)[0].name,
+            detail=f"the index has this one workspace folder; to add consumers: {index_command(index, ['PATH'])}",
+        )
+    if symbol.record.external:
+        yield FolderWarning(
+            code="defined_outside", folder="", detail=f"defined outside the workspace folders, in '{symbol.record.path}': all are consumers"
+        )
+    elsewhere = moved(index)
+    for part in parts:
+        if part.folder.name in elsewhere:
+            then, now = part.folder.commit[:10], elsewhere[part.folder.name][:10]
+            detail = f"indexed at commit {then}, is at {now} now; to bring it up to date: {index_command(index)}"
+            yield FolderWarning(code="commit_moved", folder=part.name, detail=detail)
+
+
+def _about_use(index: Index, symbol: Symbol, parts: Sequence[_Part], found: Found) -> Iterator[FolderWarning]:
+    """Consumers that do not refer to the symbol: whether they refer to its package at all, or to an installed copy of it."""
+    silent = [part for number, part in enumerate(parts) if not part.is_library and number not in found.counts]
+    row = index.row("SELECT d.package_manager, d.package FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id = ?", [symbol.sym_id])
+    if not silent or row is None:
+        return
+    users = _users(index, *row)
+    for part in silent:
+        if not any(part.holds(path) for path in users):
+            detail = f"no file of it refers to anything of the package '{row[1]}'"
+            yield FolderWarning(code="package_not_used", folder=part.name, detail=detail)
+    copies = [] if symbol.record.external else _uses_of_copies(index, symbol, *row)
+    for part in parts:
+        paths = [path for path in copies if part.holds(path)]
+        if paths:
+            detail = f"{len(paths)} references to '{symbol.record.name}' mean an installed copy of '{row[1]}' and are not listed"
+            listed = sorted(set(paths))[:20]
+            yield FolderWarning(code="installed_copy", folder=part.name, detail=detail, count=len(paths), paths=listed)
+
+
+def _users(index: Index, manager: str, package: str) -> list[str]:
+    """Documents that refer to anything of a package in another document."""
+    sql = """
+        SELECT DISTINCT r.doc_id FROM (
+            SELECT s.sym_id, s.doc_id FROM document d JOIN symbol s USING (doc_id) WHERE d.package_manager = ? AND d.package = ?
+        ) p JOIN refs r ON r.sym_id = p.sym_id WHERE r.doc_id <> p.doc_id
+    """
+
+    def look() -> list[str]:
+        ids = [row[0] for row in index.rows(sql, [manager, package])]
+        documents = index.documents(ids)
+        return [documents[doc_id][0] for doc_id in ids]
+
+    users: list[str] = index.keep(f"users of {manager} {package}", look)
+    return users
+
+
+def _uses_of_copies(index: Index, symbol: Symbol, manager: str, package: str) -> list[str]:
+    """Documents, one for each reference, that mean a symbol of this name in the package as it is installed outside the workspace."""
+    if not manager:
+        return []
+    sql = "SELECT doc_id FROM document WHERE status = 'external' AND package_manager = ? AND package = ?"
+    outside = index.keep(f"copies of {manager} {package}", lambda: [row[0] for row in index.rows(sql, [manager, package])])
+    if not outside:
+        return []
+    rows = index.rows(
+        """
+        SELECT r.doc_id FROM symbol_name n JOIN refs r ON r.sym_id = n.sym_id
+        WHERE n.lname = lower($name) AND n.name = $name AND list_contains($outside::INTEGER[], n.doc_id)
+        """,
+        {"name": symbol.record.name, "outside": outside},
+    )
+    documents = index.documents({row[0] for row in rows})
+    return [documents[row[0]][0] for row in rows]

@@ -1,0 +1,310 @@
+"""Workspaces without a server: folders, packages, companions of servers, groups, settings by language."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from support import write_tree
+
+from indexer.config import Config, load_config
+from indexer.crawl import groups
+from indexer.crawl.companions import compile_commands, go_work
+from indexer.crawl.plan import PlannedDocument, cut, of_folder, survey, together
+from indexer.crawl.readiness import Readiness, probe_candidates
+from indexer.errors import ConfigError, ServerMissing, UsageError
+from indexer.lsp.session import Notification
+from indexer.packages import Externals, ingredients_digest, own_packages
+from indexer.servers.registry import FoundServer, load_table, server_spec
+from indexer.syntax import parse
+from indexer.workspace import find_folders, folder_of
+
+
+def _planned(*paths: str, language: str = "typescript") -> list[PlannedDocument]:
+    return [PlannedDocument(path=path, language=language, digest="0", size_bytes=100) for path in paths]
+
+
+# ---- folders
+
+
+def test_further_folders_get_names_and_paths_that_lead_there_from_the_root(tmp_path: Path):
+    """A folder is named by itself or as given; its prefix leads there from the root."""
+    root = write_tree(tmp_path / "app", {"a.py": ""})
+    write_tree(tmp_path / "libs" / "core", {"b.py": ""})
+    write_tree(tmp_path / "other", {"c.py": ""})
+    folders = find_folders(root, ["../libs/core", f"more={tmp_path / 'other'}"])
+    assert [(folder.name, folder.prefix) for folder in folders] == [("app", ""), ("core", "../libs/core/"), ("more", "../other/")]
+    assert folder_of("../other/c.py", folders).name == "more"
+    assert folder_of("a.py", folders).name == "app"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (["../nowhere"], "is not a folder"),
+        ([".."], "holds the root"),
+        (["inner"], "a part of the root"),
+        (["../other", "twice=../other"], "overlaps"),
+        (["../other", "other=../third"], "two workspace folders are called 'other'"),
+    ],
+)
+def test_folders_that_cannot_be_are_refused(tmp_path: Path, wanted: list[str], message: str):
+    """Each refusal says which folder and why."""
+    root = write_tree(tmp_path / "app", {"inner/a.py": ""})
+    write_tree(tmp_path, {"other/b.py": "", "third/c.py": ""})
+    with pytest.raises(UsageError, match=message):
+        find_folders(root, wanted)
+
+
+def test_surveys_of_folders_join(tmp_path: Path):
+    """Documents, skips and stamps of a further folder carry its prefix."""
+    root = write_tree(tmp_path / "app", {"a.py": "x = 1\n"})
+    library = write_tree(tmp_path / "lib", {"b.py": "y = 2\n", "bad.py": b"\0"})
+    found = together(
+        [
+            survey(root, ["a.py"], Config(), languages={"python"}),
+            of_folder(survey(library, ["b.py", "bad.py"], Config(), languages={"python"}), "../lib/"),
+        ]
+    )
+    assert [document.path for document in found.documents] == ["a.py", "../lib/b.py"]
+    assert [(item.path, str(item.reason)) for item in found.skipped] == [("../lib/bad.py", "binary")]
+    assert set(found.folders) == {"", "../lib"}
+    assert set(found.stamps) == {"a.py", "../lib/b.py", "../lib/bad.py"}
+
+
+# ---- packages
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "package"),
+    [
+        ("/w/node_modules/rxjs/dist/types/index.d.ts", "npm:rxjs@/dist/types/index.d.ts", ("npm", "rxjs", "")),
+        ("/w/node_modules/@a/b/c.d.ts", "npm:@a/b@/c.d.ts", ("npm", "@a/b", "")),
+        ("/x/node_modules/@typescript/typescript-linux-x64/lib/lib.d.ts", "npm:typescript@/lib/lib.d.ts", ("npm", "typescript", "")),
+        ("/h/go/pkg/mod/gopkg.in/!ya!ml.v3@v3.0.1/decode.go", "go:gopkg.in/YaMl.v3@v3.0.1/decode.go", ("go", "gopkg.in/YaMl.v3", "v3.0.1")),
+        ("/usr/local/go/src/fmt/print.go", "go:std/fmt/print.go", ("go", "std", "")),
+        ("/h/.cargo/registry/src/index.crates.io-1/serde-1.0.2/src/lib.rs", "cargo:serde@1.0.2/src/lib.rs", ("cargo", "serde", "1.0.2")),
+        ("/r/lib/rustlib/src/rust/library/core/src/clone.rs", "rust:core/src/clone.rs", ("rust", "core", "")),
+        ("/usr/include/c++/12/vector", "system:include/c++/12/vector", ("system", "include", "")),
+        ("/v/lib/python3.11/site-packages/six.py", "pip:six@/six.py", ("pip", "six", "")),
+        ("/somewhere/else/entirely/x.ts", "unknown:else/entirely/x.ts", ("", "", "")),
+    ],
+)  # fmt: skip
+def test_files_outside_are_named_by_package_and_never_by_machine(path: str, key: str, package: tuple[str, str, str]):
+    """The same package has the same name on every machine and platform."""
+    external = Externals().describe(path)
+    assert external.key == key
+    assert (external.manager, external.package, external.version) == package
+
+
+def test_a_document_belongs_to_the_package_of_the_nearest_manifest(tmp_path: Path):
+    """Nested packages own their files; a manifest without a name does not count, a file above all manifests is the workspace's."""
+    root = write_tree(
+        tmp_path / "mono",
+        {
+            "package.json": '{"private": true}',
+            "packages/a/package.json": '{"name": "@m/a"}',
+            "packages/a/test/package.json": '{"type": "module"}',
+            "go/go.mod": "module example.com/go\n",
+        },
+    )
+    paths = ["tool.ts", "packages/a/src/x.ts", "packages/a/test/y.ts"]
+    found = own_packages(root, "typescript", paths)
+    assert [(found[path][0].name, found[path][1]) for path in paths] == [("mono", "tool.ts"), ("@m/a", "src/x.ts"), ("@m/a", "test/y.ts")]
+    assert own_packages(root, "go", ["go/b/c.go"])["go/b/c.go"] == (("go", "example.com/go", ""), "b/c.go")
+    assert own_packages(root, "bash", ["x.sh"])["x.sh"][0].name == "mono"
+
+
+def test_manifests_and_lock_files_are_ingredients(tmp_path: Path):
+    """A change of a tsconfig or of what npm has installed makes another digest; a change of a source does not."""
+    root = write_tree(tmp_path, {"tsconfig.json": "{}", "a.ts": "1"})
+    before = ingredients_digest(root, ["a.ts", "tsconfig.json"])
+    write_tree(root, {"a.ts": "2"})
+    assert ingredients_digest(root, ["a.ts", "tsconfig.json"]) == before
+    write_tree(root, {"node_modules/.package-lock.json": "{}"})
+    installed = ingredients_digest(root, ["a.ts", "tsconfig.json"])
+    assert installed != before
+    write_tree(root, {"tsconfig.json": '{"strict": true}'})
+    assert ingredients_digest(root, ["a.ts", "tsconfig.json"]) != installed
+
+
+# ---- companions
+
+
+def test_clangd_gets_a_database_outside_the_repository(tmp_path: Path):
+    """The project's own is copied; compile_flags.txt becomes one; without either it is a guess that says so."""
+    root = write_tree(tmp_path / "c", {"src/a.c": "", "lib/include/b.h": ""})
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    documents = _planned("src/a.c", "lib/include/b.h", language="c")
+
+    def arguments() -> list[str]:
+        (entry,) = json.loads((cache / "compile_commands.json").read_text())
+        assert (entry["directory"], entry["file"]) == (str(root), str(root / "src/a.c"))
+        return entry["arguments"]
+
+    assert compile_commands(root, documents, cache).startswith("guessed")
+    assert f"-I{root / 'lib/include'}" in arguments()
+    write_tree(root, {"compile_flags.txt": "-std=c11\n\n-DX\n"})
+    assert compile_commands(root, documents, cache) == "compile_flags.txt"
+    assert arguments()[1:3] == ["-std=c11", "-DX"]
+    write_tree(root, {"build/compile_commands.json": "[]"})
+    assert compile_commands(root, documents, cache) == "build/compile_commands.json"
+    assert (cache / "compile_commands.json").read_text() == "[]"
+    assert sorted(path.name for path in root.iterdir()) == ["build", "compile_flags.txt", "lib", "src"]
+
+
+def test_go_modules_side_by_side_get_a_go_work(tmp_path: Path):
+    """The newest language version of the modules holds; one module, or a go.work of the root, needs none."""
+    root = write_tree(tmp_path / "app", {"go.mod": "module a\n\ngo 1.9\n"})
+    write_tree(tmp_path / "lib", {"go.mod": "module b\n\ngo 1.22.1\n"})
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    assert go_work(find_folders(root, []), cache) is None
+    made = go_work(find_folders(root, ["../lib"]), cache)
+    assert made is not None
+    text = made.read_text()
+    assert "go 1.22.1\n" in text
+    assert f"\t{root}\n" in text
+    write_tree(root, {"go.work": "go 1.22\n"})
+    assert go_work(find_folders(root, ["../lib"]), cache) is None
+
+
+# ---- groups
+
+
+def _found(name: str) -> FoundServer:
+    return FoundServer(spec=server_spec(name), command=[f"/bin/{name}"], version="1", source="tests", folder="")
+
+
+def test_languages_that_share_a_server_are_one_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """TypeScript and JavaScript go together; a language without a server is read for its text, and said so."""
+    here = {"ts7": _found("ts7"), "ty": _found("ty")}
+
+    def find(name: str) -> FoundServer:
+        if name not in here:
+            raise ServerMissing(f"{name}: not here")
+        return here[name]
+
+    monkeypatch.setattr(groups, "find_server", find)
+    root = write_tree(tmp_path / "mixed", {"package.json": '{"name": "mixed"}'})
+    documents = [
+        *_planned("a.ts", "b.test.ts"),
+        *_planned("c.js", language="javascript"),
+        *_planned("d.py", language="python"),
+        *_planned("e.go", language="go"),
+        *_planned("f.kt", language="kotlin"),
+    ]
+    found = groups.group(find_folders(root, []), [item.path for item in documents], documents, Config(), {})
+    by_server = {item.server.spec.name: [document.path for document in item.documents] for item in found.groups}
+    assert by_server == {"ts7": ["a.ts", "b.test.ts", "c.js"], "ty": ["d.py"], "none": ["e.go"]}
+    assert set(found.missing) == {"go", "kotlin"}
+    assert [(item.path, str(item.reason)) for item in found.skipped] == [("f.kt", "no_server")]
+    first, test = next(item for item in found.groups if item.server.spec.name == "ts7").documents[:2]
+    assert (first.package, first.module, first.place, first.is_test) == (("npm", "mixed", ""), "a", "a.ts", False)
+    assert test.is_test
+
+
+def test_no_server_at_all_is_an_error_that_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """There is nothing to publish then."""
+
+    def find(name: str) -> FoundServer:
+        raise ServerMissing(f"{name}: to get it: lspidx servers install {name}")
+
+    monkeypatch.setattr(groups, "find_server", find)
+    with pytest.raises(ServerMissing, match="lspidx servers install gopls"):
+        groups.group(find_folders(tmp_path, []), ["a.go"], _planned("a.go", language="go"), Config(), {})
+
+
+def test_a_language_is_switched_off_or_given_another_server_by_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`language.NAME.server` holds for that language alone, `server` for those that it serves."""
+    monkeypatch.setattr(groups, "find_server", _found)
+    write_tree(
+        tmp_path,
+        {"lspidx.toml": 'server = "pyrefly"\nlanguage.go.server = "none"\nlanguage.typescript.server = "typescript-language-server"\n'},
+    )
+    config = load_config(tmp_path, environment={}, user_dir=tmp_path / "none")
+    documents = [*_planned("a.ts"), *_planned("b.go", language="go"), *_planned("c.py", language="python")]
+    found = groups.group(find_folders(tmp_path, []), [], documents, config, {})
+    assert {item.server.spec.name for item in found.groups} == {"typescript-language-server", "pyrefly"}
+    assert [(item.path, str(item.reason)) for item in found.skipped] == [("b.go", "excluded")]
+
+
+def test_settings_of_a_language_merge_key_by_key(tmp_path: Path):
+    """A project adds to what the user has set; an unknown key is refused with its place."""
+    user = write_tree(tmp_path / "u", {"config.toml": "[language.go]\ntimeout_s = 5.0\noptions = { a = 1, deep = { b = 2 } }\n"})
+    root = write_tree(tmp_path / "r", {"lspidx.toml": "[language.go]\nmemory_mb = 7\noptions = { deep = { c = 3 } }\n"})
+    config = load_config(root, environment={}, user_dir=user)
+    go = config.of_language("go")
+    assert (go.timeout_s, go.memory_mb, go.options) == (5.0, 7, {"a": 1, "deep": {"b": 2, "c": 3}})
+    assert config.of_language("rust").options == {}
+    write_tree(root, {"lspidx.toml": "[language.go]\nmemry_mb = 7\n"})
+    with pytest.raises(ConfigError, match="memry_mb"):
+        load_config(root, environment={}, user_dir=user)
+
+
+def test_a_whole_project_is_one_unit():
+    """A server that must see all of a project gets it in one piece, with a name of its own."""
+    documents = _planned(*[f"{number}.go" for number in range(50)], language="go")
+    (unit,) = cut(documents, "tree", prefix="gopls-", whole=True)
+    assert (unit.name, len(unit.documents)) == ("gopls-00000", 50)
+    assert cut([], "tree", whole=True) == []
+
+
+# ---- readiness
+
+
+def _said(method: str, **params: object) -> Notification:
+    return Notification(method, msgspec.Raw(msgspec.json.encode(params)))
+
+
+def test_progress_is_over_when_the_right_one_began_and_all_have_ended():
+    """Another server's progress, or one of two that still runs, is no readiness."""
+    readiness = Readiness("progress", "^Setting up", "", {})
+    readiness.notified(_said("$/progress", token=1, value={"kind": "begin", "title": "Other"}))
+    readiness.notified(_said("$/progress", token=1, value={"kind": "end"}))
+    assert (readiness.begun, readiness.ready) == (True, False)
+    readiness.notified(_said("$/progress", token="a", value={"kind": "begin", "title": "Setting up workspace"}))
+    readiness.notified(_said("$/progress", token="b", value={"kind": "begin", "title": "More"}))
+    readiness.notified(_said("$/progress", token="a", value={"kind": "end"}))
+    assert not readiness.ready
+    readiness.notified(_said("$/progress", token="b", value={"kind": "end"}))
+    assert readiness.ready
+
+
+def test_a_notification_says_ready_by_its_values():
+    """Equal values, or a text that the wanted one is a pattern of; what is strange is passed over."""
+    status = Readiness("notification", "", "experimental/serverStatus", {"quiescent": True})
+    status.notified(_said("experimental/serverStatus", quiescent=False))
+    assert (status.begun, status.ready) == (True, False)
+    status.notified(Notification("experimental/serverStatus", msgspec.Raw(b"[1]")))
+    status.notified(_said("experimental/serverStatus", quiescent=True))
+    assert status.ready
+    log = Readiness("notification", "", "window/logMessage", {"message": "Analysis: Completed"})
+    log.notified(_said("window/logMessage", message="12:00 BackgroundAnalysis: Completed after 1 s"))
+    assert log.ready
+
+
+def test_the_probe_asks_only_what_the_file_itself_can_answer():
+    """A name that the file defines once at its top, used elsewhere; not one that it defines twice, nor a member."""
+    go = parse("go", "a.go", b"package a\n\ntype T struct{}\n\nfunc f() T { return T{} }\n", "a")
+    assert {go.tokens.name[token] for token in probe_candidates(go)} == {"T"}
+    source = b"""
+        import { far } from './far';
+        class Near { near() { return far(); } }
+        function twice() { return new Near(); }
+        function other() { return new Near().near(); }
+        """
+    typescript = parse("typescript", "a.ts", source, "a")
+    assert {typescript.tokens.name[token] for token in probe_candidates(typescript)} <= {"Near"}
+
+
+def test_every_language_that_is_crawled_can_be_read():
+    """A language of the table has a syntax of its own, or the general one."""
+    for language, spec in load_table().language.items():
+        if spec.crawl == "full":
+            ending = (spec.extensions or [".x"])[0]
+            syntax = parse(language, f"file{ending}", b"name = other(1)\n", "file")
+            assert syntax.symbols[0].name == "file", language
