@@ -34,7 +34,7 @@ demo: demo-index ## index Django from the registry and ask it what README asks
 	$(ASK) sql "SELECT evidence, count(*) AS edges FROM calls GROUP BY evidence ORDER BY edges DESC LIMIT 3"
 
 servers: $(STAMP) ## install the pinned servers that the tests crawl with (rust-analyzer is built: about 5 minutes, once)
-	$(BIN)/lspidx servers install typescript go cpp bash rust
+	$(BIN)/lspidx servers install typescript typescript-language-server go cpp bash rust
 
 test: demo-index servers ## run every test: behaviour, real servers, README, style, types, layers
 	$(BIN)/python -m pytest

@@ -125,11 +125,13 @@ def index_to_utf16(line_text: str, index: int) -> int:
     return len(prefix) if prefix.isascii() else len(prefix.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def with_newlines(source: bytes) -> bytes:
-    """The same text with a newline for each carriage return that stands alone: a line ends there for LSP, not for tree-sitter.
+def for_grammars(source: bytes) -> bytes:
+    """The same text as tree-sitter should see it; no byte changes its place.
 
-    No byte changes its place.
+    A carriage return that stands alone ends a line for LSP, not for tree-sitter, and a NUL means the end of the file to many grammars.
     """
+    if b"\0" in source:
+        source = source.replace(b"\0", b" ")
     return _LONE_CR.sub(b"\n", source) if source.count(b"\r") > source.count(b"\r\n") else source
 
 

@@ -80,7 +80,7 @@ class Certificate:
             more: what the tool itself knows to be missing.
             holds: whether a path is asked about; all are by default.
         """
-        family = (language,) if language else self._family(about)
+        family = (language,) if language else family_of(self._index, about)
         moved = self._of_family(self.drift.paths, family)
         reasons = self._stale(moved if holds is None else [path for path in moved if holds(path)])
         if holds is None:
@@ -138,8 +138,8 @@ class Certificate:
         if not rows:
             return []
         documents = self._index.documents({doc_id for _, doc_id in rows})
-        family = self._family(about)
-        languages = self._languages() if family else {}
+        family = family_of(self._index, about)
+        languages = languages_of(self._index) if family else {}
         rows = [row for row in rows if not family or languages[documents[row[1]][0]] in family]
         if not rows:
             return []
@@ -149,23 +149,11 @@ class Certificate:
         detail = f"{len(rows)} {what} what was asked about have an unknown {missing}: {listed}"
         return [Reason(code=code, detail=detail, count=len(rows), paths=paths)]
 
-    def _family(self, path: str) -> tuple[str, ...]:
-        """The language of a document and those whose files may refer to it; empty for all."""
-        language = self._languages().get(path, "") if path else ""
-        families: list[list[str]] = self._index.keep("families", lambda: json.loads(self._index.meta.get("families", "[]")))
-        return tuple(sorted({language, *(other for family in families if language in family for other in family)})) if language else ()
-
-    def _languages(self) -> dict[str, str]:
-        """By path, of documents here and outside, and of what was skipped."""
-        sql = "SELECT path, language FROM document UNION ALL SELECT path, language FROM skipped"
-        known: dict[str, str] = self._index.keep("languages", lambda: dict(self._index.rows(sql)))
-        return known
-
     def _of_family(self, paths: list[str], family: Collection[str]) -> list[str]:
         """Those that may hold one of these languages: a new file by its ending, where that is of indexed files of other languages only."""
         if not family or not paths:
             return paths
-        languages = self._languages()
+        languages = languages_of(self._index)
         endings: dict[str, set[str]] = self._index.keep("endings", lambda: _endings(languages))
         return [
             path
@@ -272,18 +260,38 @@ def _endings(languages: Mapping[str, str]) -> dict[str, set[str]]:
     return found
 
 
-def provenance(index: Index) -> Provenance:
-    """Who said what is in this index, and of which commit."""
-    known: Provenance = index.keep("provenance", lambda: _provenance(index))
+def languages_of(index: Index) -> dict[str, str]:
+    """By path, of documents here and outside, and of what was skipped."""
+    sql = "SELECT path, language FROM document UNION ALL SELECT path, language FROM skipped"
+    known: dict[str, str] = index.keep("languages", lambda: dict(index.rows(sql)))
     return known
 
 
-def _provenance(index: Index) -> Provenance:
-    servers = index.rows("SELECT DISTINCT name || ' ' || version FROM server ORDER BY 1")
+def family_of(index: Index, path: str) -> tuple[str, ...]:
+    """The language of a document and those whose files may refer to it; empty for all."""
+    language = languages_of(index).get(path, "") if path else ""
+    families: list[list[str]] = index.keep("families", lambda: json.loads(index.meta.get("families", "[]")))
+    return tuple(sorted({language, *(other for family in families if language in family for other in family)})) if language else ()
+
+
+def provenance(index: Index, about: str = "", *, language: str = "") -> Provenance:
+    """Who said what is in this index, and of which commit.
+
+    Args:
+        about: path of the document that the answer is about; servers of languages that cannot refer to it said nothing of it.
+        language: the only one that was asked about, in place of `about`.
+    """
+    family = (language,) if language else family_of(index, about)
+    known: Provenance = index.keep(f"provenance {family}", lambda: _provenance(index, family))
+    return known
+
+
+def _provenance(index: Index, family: Collection[str]) -> Provenance:
+    servers = index.rows("SELECT DISTINCT name || ' ' || version, language FROM server ORDER BY ALL")
     run = index.row("SELECT finished FROM run")
     return Provenance(
         source="index",
-        servers=[name for (name,) in servers],
+        servers=list(dict.fromkeys(name for name, language in servers if not family or language in family)),
         commit=index.meta.get("commit", ""),
         dirty=index.meta.get("dirty") == "true",
         indexed_at="" if run is None else run[0].isoformat(timespec="seconds"),

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.text import index_to_utf16
 from query.dotted import dotted, named
-from query.folders import folders
+from query.folders import folders, index_command
 from query.freshness import is_as_indexed
 from query.index import Index
 from query.symbols import CARD, OF_DOCUMENT, TYPES, Symbol, symbols_by_id, to_symbol
@@ -92,7 +92,9 @@ def find_pattern(index: Index, path: str, pattern: str) -> Position:
         raise UsageError(f"position_pattern needs exactly one '{_MARK}', got '{pattern}'")
     relative = document_path(index, path)
     if not is_as_indexed(index, relative):
-        raise UsageError(f"'{relative}' has changed since the index was made, so its text cannot be matched; first run: lspidx index")
+        raise UsageError(
+            f"'{relative}' has changed since the index was made, so its text cannot be matched; first run: {index_command(index)}"
+        )
     text = (index.root / relative).read_text(encoding="utf-8", errors="replace")
     before, after = pattern.split(_MARK)
     starts = [match.start() for match in re.finditer(re.escape(before + after), text)]

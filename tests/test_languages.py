@@ -60,3 +60,17 @@ def test_nothing_is_lost_and_the_server_is_named(crawl_of: CrawlOf, language: st
     assert [item["name"] for item in done.manifest["servers"]] == [SERVERS[language]]
     statuses = rows(done.generation, "SELECT DISTINCT status FROM documents")
     assert statuses == [("ok",)]
+
+
+def test_another_server_of_a_language_finds_the_same_calls(crawl_of: CrawlOf, tmp_path: Path) -> None:
+    """TypeScript's older server agrees with the default one on every call inside the corpora; JavaScript's prototypes it knows better."""
+    install(["typescript-language-server"])
+    root = tmp_path / "typescript"
+    shutil.copytree(CORPORA / "typescript", root)
+    other = crawl(root, Config(jobs=1, server="typescript-language-server"), Watcher(), environment={})
+    assert other.manifest["lost"] == {}
+    sql = """
+        SELECT c.caller, c.callee FROM calls c JOIN symbols s ON s.symbol = c.callee
+        WHERE NOT s.is_external AND c.path NOT LIKE '%.js' ORDER BY ALL
+        """
+    assert rows(other.generation, sql) == rows(crawl_of("typescript").generation, sql)

@@ -238,6 +238,12 @@ def test_a_language_without_a_server_leaves_the_others_complete(ask_mixed: Ask):
     assert codes(ask_mixed("outline", file_path="web/menu.js")) == ["no_server"]
 
 
+def test_provenance_names_the_servers_that_had_a_say(ask_mixed: Ask):
+    assert ask_mixed("references", symbol="tool.run").provenance.servers[0].startswith("ty ")
+    assert ask_mixed("references", symbol="web/menu.js:1").provenance.servers == []
+    assert len(ask_mixed("symbols", query="run").provenance.servers) == 1
+
+
 def test_identifiers_of_another_language_do_not_belong_to_a_symbol(mixed_copy: Path):
     damage(
         mixed_copy,

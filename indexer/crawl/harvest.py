@@ -311,6 +311,8 @@ def _meanings(
             found = (surroundings.builtins or {}).get(tokens.name[token], ())
         else:
             found = answers.definitions.get(token if same < 0 else same, ())
+        if found and tokens.roles[token] & Role.IMPORT and found[0][0].endswith(".go"):
+            found = _first_of_package(found)
         if same >= 0 and tokens.up[token]:
             found = packages_of(found, tokens.up[token], surroundings)
         evidence = int(Evidence.DEFINITION if tokens.ask[token] and same < 0 else Evidence.SAME_BINDING)
@@ -327,6 +329,12 @@ def _meanings(
             if place not in found and (bound_at is None or (place[1], place[2]) != (bound_at.line, bound_at.col))
         ]
     return rows
+
+
+def _first_of_package(found: Sequence[Place]) -> list[Place]:
+    """A Go package is many files, and an import leads to each: its first that is no test stands for it."""
+    first = next((place for place in found if not place[0].endswith("_test.go")), found[0])
+    return [(first[0], 0, 0, 0, 0)]
 
 
 def _class_of_cls(symbol: int, syntax: Syntax) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexer.text import with_newlines
+from indexer.text import for_grammars
 
 if TYPE_CHECKING:
     from indexer.syntax.model import Syntax
@@ -33,7 +33,7 @@ def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool
     Returns:
         Symbols in outline order (module first, each before its members) and tokens in document order.
     """
-    source = with_newlines(source)
+    source = for_grammars(source)
     if language == "python":  # adapters load grammars, so each is imported by who needs it
         from indexer.syntax import python
 

@@ -111,7 +111,7 @@ def TOOL(context: Context, ask: FindCallers) -> Answer:
         total=len(edges),
         truncated=capped or offset + len(shown) < len(edges),
         completeness=completeness,
-        provenance=provenance(index),
+        provenance=provenance(index, about),
         next_cursor=next_cursor(offset, len(shown), len(edges)),
     )
 

@@ -28,6 +28,6 @@ def TOOL(context: Context, ask: FindReferences) -> Answer:
         total=found.total,
         truncated=offset + shown < found.total,
         completeness=context.certificate.of_workspace(DEFINITION, name, about=symbol.record.path),
-        provenance=provenance(index),
+        provenance=provenance(index, symbol.record.path),
         next_cursor=next_cursor(offset, shown, found.total),
     )

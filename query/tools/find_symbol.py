@@ -64,7 +64,7 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer:
         total=total,
         truncated=offset + len(found) < total,
         completeness=context.certificate.of_workspace(["syntax"], language=ask.language.lower()),
-        provenance=provenance(context.index),
+        provenance=provenance(context.index, language=ask.language.lower()),
         next_cursor=next_cursor(offset, len(found), total),
     )
 

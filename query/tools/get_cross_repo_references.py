@@ -131,7 +131,7 @@ def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer:
         total=found.total,
         truncated=offset + shown < found.total,
         completeness=certificate.of_workspace(DEFINITION, name, more, about=about, holds=holds if ask.consumer_roots else None),
-        provenance=provenance(index),
+        provenance=provenance(index, about),
         next_cursor=next_cursor(offset, shown, found.total),
     )
 

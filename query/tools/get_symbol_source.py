@@ -56,7 +56,7 @@ def TOOL(context: Context, ask: GetSymbolSource) -> Answer:
         total=len(found),
         truncated=False,
         completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax"]),
-        provenance=provenance(index),
+        provenance=provenance(index, symbol.record.path),
     )
 
 

@@ -40,7 +40,7 @@ def TOOL(context: Context, ask: GoToDefinition) -> Answer:
         total=sum(len(item.places) for item in result),
         truncated=False,
         completeness=context.certificate.of_documents([*paths, *ask.document(index)], ["syntax"]),
-        provenance=provenance(index),
+        provenance=provenance(index, paths[0] if paths else ""),
     )
 
 

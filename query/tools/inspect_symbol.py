@@ -37,5 +37,5 @@ def TOOL(context: Context, ask: InspectSymbol) -> Answer:
         total=1,
         truncated=False,
         completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax", "textDocument/hover"]),
-        provenance=provenance(index),
+        provenance=provenance(index, symbol.record.path),
     )

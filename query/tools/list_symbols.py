@@ -95,5 +95,5 @@ def TOOL(context: Context, ask: ListSymbols) -> Answer:
         total=len(items),
         truncated=shown < len(items),
         completeness=context.certificate.of_documents([path], ["syntax", "textDocument/documentSymbol"]),
-        provenance=provenance(context.index),
+        provenance=provenance(context.index, path),
     )

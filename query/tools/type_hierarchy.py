@@ -101,5 +101,5 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
         total=len(found),
         truncated=len(shown) < len(found),
         completeness=certificate.of_workspace([*DEFINITION, SUPERTYPES], more=more, about=about),
-        provenance=provenance(index),
+        provenance=provenance(index, about),
     )

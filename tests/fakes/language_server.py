@@ -379,7 +379,7 @@ def first_definition(text: str, name: str) -> dict[str, Any] | None:
     if not name:
         return None
     word = re.escape(name)
-    pattern = re.compile(rf"^\s*(?:export\s+)?(?:(?:async\s+)?def\s+|class\s+|function\s+|const\s+)({word})\b|^\s*({word})\s*=")
+    pattern = re.compile(rf"^[\s\ufeff]*(?:export\s+)?(?:(?:async\s+)?def\s+|class\s+|function\s+|const\s+)({word})\b|^\s*({word})\s*=")
     for number, line in enumerate(lines_of(text)):
         match = pattern.search(line)
         if match:

@@ -67,6 +67,7 @@ class Adapter:
             flags=SymbolFlag.EXPORTED,
         )
         self.root = root
+        self.seconds = {node.start_byte for node in self.captures.get("second", ())}
         self.sweep = Sweep(self.captures, size=len(source), inherits=self.language.inherits)
         self.symbols = Symbols(self.sweep, source, self.offsets, self.language, path)
 
@@ -201,6 +202,8 @@ class Adapter:
             name = text[start:end] if is_ascii else source[start:end].decode("utf-8", "replace")
             if start == end or name == blank or name[0].isdigit() or "\n" in name:
                 continue
+            if name[0] == '"':  # the path of an import
+                name = name.strip('"').rpartition("/")[2]
             if start >= next_line:
                 while line < last_line and line_starts[line + 1] <= start:
                     line += 1
@@ -257,6 +260,10 @@ class Adapter:
                     asked.append(bool(call))
                     callees.append(index if call else -1)
         tokens.same_as = [-1] * len(lines)
+        for node in captures.get("alias", ()):  # an import's own name for what its path names
+            path = node.parent.child_by_field_name("path")
+            if path is not None and node.start_byte in at:
+                uses.append((at[node.start_byte], path.start_byte))
         for index, start in uses:
             if start in at:
                 tokens.same_as[index] = at[start]
@@ -284,7 +291,7 @@ class Adapter:
                 enclosing = owner.group.ordinal
         tokens.enclosing.append(enclosing)
         tokens.symbol.append(ASK if declared or entry.invoked else group.ordinal)
-        tokens.ask.append(declared or entry.invoked)
+        tokens.ask.append(declared or entry.invoked or entry.start in self.seconds)
         tokens.callee_as.append(-1)
         if declared:
             members.append((group.ordinal, index))

@@ -75,15 +75,21 @@ class ModuleNames:
 
 def _stands_for(kind: SymbolKind, defined_as: str, is_type: bool) -> bool:
     if is_type:
-        return kind in CLASS_LIKE
+        return kind in CLASS_LIKE and kind != SymbolKind.NAMESPACE
     return kind != SymbolKind.INTERFACE and defined_as != "alias"
 
 
 def _binds(node: Any) -> bool:
+    """Whether an imported identifier binds a name of the file's own scope, not of a `declare module` in it."""
     parent = node.parent
     if parent is None:
         return False
     if parent.type == "import_specifier":
         alias = parent.child_by_field_name("alias")
-        return alias is None or alias.start_byte == node.start_byte
-    return parent.type in ("import_clause", "namespace_import")
+        if alias is not None and alias.start_byte != node.start_byte:
+            return False
+    elif parent.type not in ("import_clause", "namespace_import"):
+        return False
+    while parent is not None and parent.type != "import_statement":
+        parent = parent.parent
+    return parent is not None and parent.parent is not None and parent.parent.type == "program"

@@ -190,6 +190,7 @@ _OPERATIONS: dict[str, tuple[int, str]] = {
     "scope.object": (SCOPE, "object"),
     "scope.signature": (SCOPE, "signature"),
     "scope.header": (SCOPE, "header"),
+    "scope.module": (SCOPE, "module"),
     "body": (BODY, "body"),
     "members": (BODY, "members"),
     "base": (LEAF, "base"),
@@ -218,7 +219,11 @@ class Sweep:
     def _events(captures: dict[str, list[Any]]) -> list[tuple[int, int, int, str]]:
         """(start, -end, rank, operation), sorted so that outer nodes come first."""
         events: list[tuple[int, int, int, str]] = []
-        bodies = {(node.start_byte, -node.end_byte) for name in ("body", "body.plain", "members") for node in captures.get(name, ())}
+        bodies = {
+            (node.start_byte, -node.end_byte)
+            for name in ("body", "body.plain", "members", "scope.module")
+            for node in captures.get(name, ())
+        }
         definitions: dict[tuple[int, int], str] = {}
         names: dict[tuple[int, int], str] = {}
         for capture, nodes in captures.items():
@@ -364,6 +369,8 @@ class Sweep:
             made = Scope(HEADER, parent, None if draft is None else draft.first())
             if draft is not None:
                 draft.header = made
+        elif operation == "module":
+            made, draft = Scope(MODULE, parent), None
         elif operation == "object":
             made = Scope(OBJECT, parent)
             made.opaque = self.inherits

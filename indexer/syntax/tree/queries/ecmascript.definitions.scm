@@ -11,6 +11,7 @@
 ] @scope.function
 (object) @scope.object
 (with_statement) @unsure
+(computed_property_name) @unsure
 
 (function_expression body: (_) @body.plain)
 (generator_function body: (_) @body.plain)

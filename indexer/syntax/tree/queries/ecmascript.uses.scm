@@ -49,3 +49,8 @@
 (export_statement (export_clause (export_specifier name: (identifier) @import @imported alias: (_)? @import)) source: (_))
 (export_statement (namespace_export (identifier) @import @imported))
 (export_specifier alias: (identifier) @ask)
+
+; ---- names that define a variable and read a property
+
+(object_pattern (shorthand_property_identifier_pattern) @second)
+(object_assignment_pattern left: (shorthand_property_identifier_pattern) @second)

@@ -1,5 +1,8 @@
 ; What only JavaScript's grammar has.
 
+(class) @scope.header
+(class name: (identifier) @poison)
+
 (class_declaration name: (identifier) @name body: (_) @body) @def.class
 
 (field_definition property: [(property_identifier) (private_property_identifier)] @name) @def.field

@@ -2,3 +2,4 @@
 
 (class_heritage (identifier) @base)
 (class_heritage (member_expression property: (_) @base))
+(class name: (identifier) @ask)

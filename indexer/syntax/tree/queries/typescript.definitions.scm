@@ -3,6 +3,9 @@
 [(function_signature) (method_signature) (abstract_method_signature)] @scope.function
 [(function_type) (constructor_type) (call_signature) (construct_signature)] @scope.signature
 (object_type) @scope.object
+(module name: (string) body: (_) @scope.module)
+(ambient_declaration "global" (statement_block) @scope.module)
+(class name: (type_identifier) @poison)
 [
   (class_declaration) (abstract_class_declaration) (class) (interface_declaration) (type_alias_declaration)
 ] @scope.header

@@ -38,5 +38,6 @@
 (type_identifier) @lexical
 (nested_type_identifier module: (identifier) @lexical)
 (nested_type_identifier name: (type_identifier) @member)
+(class name: (type_identifier) @member)
 (infer_type (type_identifier) @bound)
 (mapped_type_clause name: (type_identifier) @bound)
