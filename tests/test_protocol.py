@@ -111,6 +111,38 @@ def test_the_session_goes_from_new_to_closed() -> None:
     assert [message["method"] for message in _sent(session)] == ["exit"]
 
 
+def test_a_server_that_counts_columns_in_another_unit_is_refused() -> None:
+    """UTF-16 was all that we offered: its columns would be wrong on some lines, and nobody would see it."""
+    session = Session(b"{}", {})
+    session.initialize()
+    with pytest.raises(ServerProtocolError, match="utf-8"):
+        _send(session, {"id": 0, "result": {"capabilities": {"positionEncoding": "utf-8"}}})
+
+
+def test_a_registration_counts_until_it_is_taken_back() -> None:
+    """By its id: the same method may be registered twice, for different files."""
+    session = _ready()
+
+    def tell(verb: str, key: str, number: int) -> None:
+        item = {"id": str(number), "method": "textDocument/diagnostic"}
+        _send(session, {"id": f"{verb} {number}", "method": f"client/{verb}Capability", "params": {key: [item]}})
+
+    for number in (1, 2):
+        tell("register", "registrations", number)
+    tell("unregister", "unregisterations", 1)
+    assert session.supports("textDocument/diagnostic")
+    tell("unregister", "unregisterations", 2)
+    assert not session.supports("textDocument/diagnostic")
+    assert [message["result"] for message in _sent(session)] == [None] * 4
+
+
+@pytest.mark.parametrize("body", [b'{"method":"\xff"}', b'{"id":2,"error":{"message":"\xff"}}', b'{"id":2,"result":' + b"[" * 100_000])
+def test_bodies_that_cannot_be_decoded_are_protocol_errors(body: bytes) -> None:
+    """Text that is no UTF-8 and nesting without end are the server's fault, not a crash of ours."""
+    with pytest.raises(ServerProtocolError):
+        _ready().receive(frame(body))
+
+
 def test_steps_out_of_order_are_bugs_of_ours() -> None:
     """Nobody may shut down what was never ready, or initialize twice."""
     with pytest.raises(Bug):

@@ -19,7 +19,7 @@ from indexer.crawl import groups
 from indexer.crawl.run import Crawl, crawl, server_memory_mb, worker_count
 from indexer.drive import client as client_module
 from indexer.drive.client import Client
-from indexer.errors import ServerError, ServerTimeout
+from indexer.errors import ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp.session import Answer
 from indexer.servers.registry import FoundServer, server_spec
 from indexer.store.generations import Home
@@ -368,6 +368,14 @@ def test_a_server_that_talks_without_end_and_answers_nothing_is_hung(root: Path,
         _wait_for_ever(client)
 
 
+def test_an_answer_of_200_megabytes_is_refused_by_its_header(root: Path, client_of: ClientOf) -> None:
+    """Nothing of it is kept: a worker's memory is bounded by the limit for one message."""
+    client = client_of("poison_huge", timeout_s=20.0)
+    client.session.request(b"textDocument/hover", msgspec.json.encode({"textDocument": {"uri": (root / "b_poison.py").as_uri()}}))
+    with pytest.raises(ServerProtocolError, match="Content-Length is '200000000'"):
+        _wait_for_ever(client)
+
+
 def test_an_answer_that_comes_too_late_is_an_answer_of_nobody(crawl_with: CrawlWith) -> None:
     """The server that gives it is gone by then, and no later one is mistaken for it."""
     done = crawl_with("poison_late", timeout_s=0.5)
@@ -533,6 +541,12 @@ def test_what_a_server_has_started_ends_with_the_run(crawl_with: CrawlWith, tmp_
     """A child that ignores SIGTERM; one in a session of its own; one whose parent has ended. The fixture looks for them."""
     assert set(_statuses(crawl_with(script)).values()) == {"ok"}
     assert len(list((tmp_path / "pids").iterdir())) >= 2, "a server, and what it left"
+
+
+def test_a_server_that_is_replaced_takes_its_children_along(client_of: ClientOf) -> None:
+    """At once, not only when the run ends; the fixture looks for them."""
+    client_of("forks_session", timeout_s=20.0)
+    client_of("forks_child", timeout_s=20.0)
 
 
 # ---- quarantine

@@ -278,7 +278,8 @@ def read_scip(documents: Sequence[ScipDocument], lines: Lines) -> Side:
                 places = {LIBRARY}
             if symbol.endswith(_CONSTRUCTOR) and not item.is_definition:
                 places = places | declared.get(symbol.removesuffix(_CONSTRUCTOR), set())
-            targets.setdefault(spot, set()).update(places | imported.get(item.symbol, set()))
+            starts = {(path, 0, 0) for path, _, _ in places - {LIBRARY}} if symbol.endswith("/") else set[Spot]()
+            targets.setdefault(spot, set()).update(places | starts | imported.get(item.symbol, set()))
             meant.setdefault(spot, set()).add(_kind(item.symbol))
             if is_local:
                 side.locals.add(spot)

@@ -67,7 +67,7 @@ GO = {
 """Module and its checksum as go.sum writes it."""
 
 SCIP_GO = "github.com/scip-code/scip-go/cmd/scip-go@v0.2.9"
-"""The project's present home; under its former name, github.com/sourcegraph/scip-go, the proxy has no version of it."""
+"""The project's present home; under its former name, github.com/sourcegraph/scip-go, it could not be had."""
 
 SERVERS = {"python": ("ty", "basedpyright", "pyrefly"), "typescript": ("ts7", "typescript-language-server"), "go": ("gopls",)}
 """Entries of lspidx's server table that are compared, the default first."""

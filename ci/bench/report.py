@@ -32,7 +32,7 @@ _AGREEMENT = (
     *("corpus", "with", "both answer", "agree %", "uses %", "in file %", "cross file %", "library %", "local %"),
     *("only lspidx", "only scip", "same set of references %", "references shared %"),
 )
-_SERVERS = ("server", "corpus", "requests", "crawl s", "requests/s", "unresolved %", "lost files", "differing uses %", "held against")
+_SERVERS = ("server", "corpus", "requests", "crawl s", "requests/s", "unresolved %", "lost", "differing uses %", "held against")
 _ACCURACY = ("corpus", "engine", "recall %", "in file %", "cross file %", "uses %", "wrong %", "silent %", "several %", "references")
 _LATENCY = ("corpus", "question", "p50 ms", "p95 ms", "runs")
 
@@ -138,7 +138,7 @@ def _speed_rows(speed: Mapping[str, Any]) -> list[Row]:
     for corpus, engines in speed.items():
         own = engines["lspidx"]
         for engine, run in engines.items():
-            ratios = [f"{run[name] / own[name]:.1f}" if engine.startswith("scip-") else "" for name in ("wall_s", "cpu_s", "peak_rss_mb")]
+            ratios = [f"{run[name] / own[name]:.2f}" if engine.startswith("scip-") else "" for name in ("wall_s", "cpu_s", "peak_rss_mb")]
             index = f"{run['index_bytes'] / 1e6:.1f}" if "index_bytes" in run else ""
             counts = [f"{run[name]:,}" if name in run else "" for name in ("files", "occurrences")]
             memory = [f"{run[name]:.0f}" for name in ("peak_rss_mb", "peak_pss_mb")]

@@ -82,7 +82,7 @@ def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list
     meant: list[tuple[int, Position]] = []
     for position in sorted(positions):
         line, col, end_line, end_col = position
-        is_module = position == (0, 0, 0, 0) or ((line, col) == (0, 0) and 0 < end_line >= syntax.line_count - 1)
+        is_module = position == (0, 0, 0, 0) or (line < end_line >= syntax.line_count - 1)
         ordinal = 0 if is_module else ends.get((end_line, end_col), -1)
         if ordinal < 0:
             ordinal = max(

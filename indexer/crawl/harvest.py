@@ -112,9 +112,9 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
         path: the document's own, absolute.
         surroundings: what the crawler knows beyond this document.
     """
+    if syntax.adopts:
+        adopt_symbols(syntax, answers.symbols)
     if syntax.discovers:
-        if len(syntax.symbols) == 1:
-            adopt_symbols(syntax, answers.symbols)
         _discover(syntax, answers, path)
     _adopt_kinds(syntax, answers.symbols)
     package = document.package
@@ -195,11 +195,13 @@ def add_symbols(facts: DocumentFacts, syntax: Syntax, hovers: Mapping[int, str],
             count = seen.get(identity, 0)
             seen[identity] = count + 1
             if count:
-                identity = (
-                    monikers.local(path, outer, f"{symbol.name}+{count}")
-                    if SymbolFlag.LOCAL in symbol.flags
-                    else f"{outer}{monikers.escape(symbol.name)}(+{count})."
-                )
+                numbered = monikers.descriptor(f"{symbol.name}+{count}", symbol.kind, symbol.flags)
+                if SymbolFlag.LOCAL in symbol.flags:
+                    identity = monikers.local(path, outer, numbered)
+                elif symbol.kind in CALLABLE_KINDS:
+                    identity = f"{outer}{monikers.escape(symbol.name)}(+{count})."
+                else:
+                    identity = outer + numbered
         identities.append(identity)
         qualified.append(dotted)
         span, selection = symbol.span, symbol.selection

@@ -573,7 +573,7 @@ class Crawler:
         if event.error is not None:
             tally.lost += 1
             if not tally.failed:
-                tally.failed = f"{LossReason.SERVER_ERROR}: {event.error.message[:200]}"
+                tally.failed = f"{LossReason.SERVER_ERROR}: {event.error.message.replace(self.root, '.')[:200]}"
             return
         try:
             if method == harvest.DEFINITION:

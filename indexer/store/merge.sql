@@ -110,9 +110,11 @@ GROUP BY ALL;
 CREATE TEMP TABLE exact AS
 SELECT p.place_id, coalesce(module.sym_id, ranged.sym_id, b.sym_id) AS sym_id
 FROM place p
-LEFT JOIN (SELECT doc_id, sym_id, line_count FROM sym_of JOIN document USING (doc_id) WHERE ordinal = 0) module
-       ON module.doc_id = p.doc_id AND p.line = 0 AND p.col = 0  -- a point, or all of the file
-      AND (p.end_line = 0 AND p.end_col = 0 OR p.end_line > 0 AND p.end_line >= module.line_count - 1)
+LEFT JOIN (SELECT doc_id, sym_id, line_count, language FROM sym_of JOIN document USING (doc_id) WHERE ordinal = 0) module
+       ON module.doc_id = p.doc_id
+      AND (p.line = 0 AND p.col = 0 AND p.end_line = 0 AND p.end_col = 0
+           -- TypeScript's modules are all of the file, from the first token on.
+           OR module.language IN ('typescript', 'javascript') AND p.end_line > p.line AND p.end_line >= module.line_count - 1)
 LEFT JOIN (SELECT doc_id, start_line, start_col, end_line, end_col, min(sym_id) AS sym_id FROM raw_range GROUP BY ALL) ranged
        ON ranged.doc_id = p.doc_id AND ranged.start_line = p.line AND ranged.start_col = p.col
       AND ranged.end_line = p.end_line AND ranged.end_col = p.end_col

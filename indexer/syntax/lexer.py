@@ -52,7 +52,7 @@ def parse(language: str, path: str, source: bytes, module: str, *, definitions_o
         imports=[],
         line_count=line_count,
         error_lines=[],
-        discovers=True,
+        discovers=True, adopts=True,
     )
 
 

@@ -89,6 +89,7 @@ class Syntax:
     `imports` are (token, dotted module) pairs, for counting what could not be resolved.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
     `discovers`: an identifier that the server says is its own definition becomes a symbol, though the text did not show it.
+    `adopts`: the text shows no symbols, so the server's outline becomes them.
     """
 
     symbols: list[Definition]
@@ -101,3 +102,4 @@ class Syntax:
     error_lines: list[int]
     owners: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     discovers: bool = False
+    adopts: bool = False
