@@ -52,7 +52,8 @@ def parse(language: str, path: str, source: bytes, module: str, *, definitions_o
         imports=[],
         line_count=line_count,
         error_lines=[],
-        discovers=True, adopts=True,
+        discovers=True,
+        adopts=True,
     )
 
 
