@@ -53,10 +53,10 @@ lint: $(STAMP) ## style and layers only
 types: $(STAMP) ## types only
 	$(BIN)/basedpyright
 
-bench: $(STAMP) ## compare with scip-python and ty: speed, memory, accuracy (needs npm; about 15 minutes)
+bench: $(STAMP) ## compare with scip-python, scip-typescript and scip-go: speed, memory, accuracy (needs npm and go; about 40 minutes)
 	$(BIN)/python -m ci.bench
 
-bench-quick: $(STAMP) ## the same on flask and django's package only
+bench-quick: $(STAMP) ## the same on flask, django's package, rxjs and mux only
 	$(BIN)/python -m ci.bench --quick
 
 self: $(STAMP) ## index this repository and lint the result

@@ -144,7 +144,7 @@ def test_a_killed_crawler_takes_all_its_processes_along_and_leaves_the_index_alo
             while running.stdout.readline() != b"merge\n":
                 pass
         else:
-            _await_lines(requests, {"start": 1, "soon": 20, "late": random.Random(7).randrange(200, 400)}[moment])
+            _await_lines(requests, {"start": 1, "soon": 20, "late": random.Random(7).randrange(150, 250)}[moment])
         running.kill()
     _assert_none_has("FAKE_RECORD", record)
     current = Home(root).current()

@@ -30,7 +30,7 @@ from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hell
 from indexer.crawl.plan import PlannedDocument, Unit
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client
-from indexer.drive.process import end_with_parent
+from indexer.drive.process import end_marked, end_with_parent
 from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
@@ -862,6 +862,8 @@ def main(mark: str, parent: str) -> int:
     except LspidxError as error:
         send(Failed(code=error.code, message=str(error)))
         return error.exit_code
+    finally:
+        end_marked(mark)  # what servers have put into sessions of their own; the crawler may not live to do it
     return 0
 
 
