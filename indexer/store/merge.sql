@@ -151,8 +151,11 @@ FROM exact e JOIN place p USING (place_id)
 LEFT JOIN bound_start b ON b.doc_id = p.doc_id AND b.line = p.line AND b.col = p.col  -- a whole declaration that begins with its name
 JOIN symbol s ON s.doc_id = p.doc_id
  AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
+JOIN document d ON d.doc_id = p.doc_id
 WHERE e.sym_id IS NULL AND s.kind IN (2, 3, 5, 6, 7, 9, 10, 11, 12, 23)
   AND p.place_id NOT IN (SELECT place_id FROM at_token)
+  -- TypeScript points at names, and at whole constructors: a name that is nothing here (a quoted key) is not what is around it.
+  AND (d.language NOT IN ('typescript', 'javascript') OR p.end_line > p.line OR (s.start_line, s.start_col) = (p.line, p.col))
 GROUP BY p.place_id;
 
 CREATE TEMP TABLE meaning AS
