@@ -423,7 +423,7 @@ def _discover(syntax: Syntax, answers: Answers, path: str) -> None:
     named = {place[0] for found in answers.definitions.values() for place in found}
     own = {uri for uri in named if uri_to_path(uri) == path}  # servers write one path in several ways
     declared = {token for _, token in syntax.members}
-    for token, found in answers.definitions.items():
+    for token, found in sorted(answers.definitions.items()):  # not in the order in which answers came
         if tokens.symbol[token] >= 0 or token in declared or tokens.same_as[token] >= 0:
             continue
         if tokens.roles[token] & Role.CALL:  # clangd invents a declaration where an unknown function is called
