@@ -26,8 +26,10 @@ from indexer import syntax as syntaxes
 from indexer.crawl import crosscheck, harvest
 from indexer.crawl.document import Document, read_source
 from indexer.crawl.externals import read_external
-from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Position, Progress, Reading, Report, Setup
+from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Progress, Reading, Report, Setup
+from indexer.crawl.places import Places
 from indexer.crawl.plan import PlannedDocument, Unit
+from indexer.crawl.questions import POSITION, questions
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client
 from indexer.drive.process import end_marked, end_with_parent
@@ -35,7 +37,7 @@ from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtoc
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri, uri_to_path
-from indexer.model import TYPE_KINDS, LossReason, SkipReason, SymbolFlag
+from indexer.model import LossReason, SkipReason
 from indexer.packages import Externals
 from indexer.servers import quirks
 from indexer.servers.registry import language_id
@@ -53,7 +55,6 @@ _PUBLISH_MISSES = 3  # in a row; a server that has kept none of these appointmen
 _COLLECT_EVERY = 16  # units
 _MESSAGE_CHARS = 2_000
 _ROUND = 2_000  # questions; many times the window, so that a round's answers are there when the next has been put
-_POSITION = b',"position":{"line":%d,"character":%d}}'
 _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
 _PROBE_LOOKS = 200
@@ -68,8 +69,6 @@ _Question = tuple[Document, str, bytes, int]
 """Document, method, parameters as JSON, ordinal of the token or symbol that it is about (below 0: a cross-check's token)."""
 
 _job_decoder = msgspec.json.Decoder(Job | ExternalJob)
-_FOREIGN = ("site-packages/", "dist-packages/", "node_modules/", "/pkg/mod/")
-"""Parts of paths that lie in a workspace folder and are none of its files."""
 
 
 class Crawler:
@@ -78,13 +77,8 @@ class Crawler:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.client: Client | None = None
-        self.externals = Externals()
-        self.wanted: dict[str, set[Position]] = {}
-        self._keys: dict[str, str] = {}
-        self._outside: set[str] = set()
+        self.places = Places(setup.root, setup.folders)
         self._hover_quirks = [quirks.HOVER[name] for name in setup.quirks]
-        self._packages: dict[tuple[str, int], str] = {}
-        self.builtins: dict[str, list[harvest.Place]] | None = None
         self.restarts = 0
         self.asked = 0
         self.shared = Check()
@@ -106,7 +100,6 @@ class Crawler:
         self.careful = False
         self._unit_documents: list[PlannedDocument] = []
         self._by_uri: dict[str, Document] = {}
-        self._prefixes = [(folder.rstrip("/") + "/", os.path.relpath(folder, setup.root)) for folder in setup.folders]
 
     # ---- the server
 
@@ -127,11 +120,11 @@ class Crawler:
         for _ in range(3):  # late registrations (pull diagnostics, say) come right after `initialized`
             self._notified(client.poll(0.02))
         if "python" in setup.languages and not self._readiness.has_signal:
-            self.builtins = self._ask_builtins(client)  # of every server, so that all have seen the same before a unit
+            self.places.builtins = self._ask_builtins(client)  # of every server, so that all have seen the same before a unit
         else:
             self._await_ready(client)
             if "python" in setup.languages:
-                self.builtins = self._ask_builtins(client)
+                self.places.builtins = self._ask_builtins(client)
         self._ever_started = True
         self._memory_at_start = client.memory_bytes()
         return client
@@ -232,7 +225,7 @@ class Crawler:
             assert document.syntax is not None
             places = document.syntax.tokens
             for token in tokens:
-                params = b'{"textDocument":{"uri":%b}' % document.uri_json + _POSITION % (places.line[token], places.col[token])
+                params = b'{"textDocument":{"uri":%b}' % document.uri_json + POSITION % (places.line[token], places.col[token])
                 asked.add(client.session.request(harvest.DEFINITION.encode(), params))
         knows = False
         self._probe_crashes += 1  # until all have been answered
@@ -245,24 +238,6 @@ class Crawler:
                     self._notified([event])
         self._probe_crashes -= 1
         return knows
-
-    def package_of(self, uri: str, up: int) -> str:
-        """URI of the package `up` levels above a module's file, or empty where it has none (a namespace package)."""
-        known = self._packages.get((uri, up))
-        if known is None:
-            path = uri_to_path(uri)
-            folder = os.path.dirname(path)
-            if os.path.basename(path).startswith("__init__."):
-                folder = os.path.dirname(folder)
-            for _ in range(up - 1):
-                folder = os.path.dirname(folder)
-            known = ""
-            for name in ("__init__.py", "__init__.pyi"):
-                if os.path.isfile(os.path.join(folder, name)):
-                    known = path_to_uri(os.path.join(folder, name))
-                    break
-            self._packages[uri, up] = known
-        return known
 
     def stop(self, *, polite: bool = True) -> None:
         if self.client is not None:
@@ -413,10 +388,10 @@ class Crawler:
             for document in waiting if overlap else [*waiting, *asked_now]:
                 while document.open:
                     yield None
-                questions = document.second_tries()
-                for question in questions:
+                more = document.second_tries()
+                for question in more:
                     yield document, *question
-                if questions:
+                if more:
                     second.append(document)
                 else:
                     document.settled = True
@@ -447,7 +422,7 @@ class Crawler:
             return iter(())
         if self.setup.open != "none":
             self._open(client, document)
-        return self._questions(client, document)
+        return questions(client.session, self.setup, document)
 
     def _read(self, document: Document) -> bool:
         """Reads and parses it; False where it is no longer what was planned, which all its methods then say."""
@@ -488,68 +463,6 @@ class Crawler:
         }
         client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": text}))
         self._by_uri[document.path] = document
-
-    def _questions(self, client: Client, document: Document) -> Iterator[tuple[str, bytes, int]]:
-        """All that is asked about a document: (method, parameters as JSON, ordinal of a token or symbol)."""
-        session, setup, syntax = client.session, self.setup, document.syntax
-        assert syntax is not None
-        tallies = document.answers.tallies
-        text_document = b'{"textDocument":{"uri":%b}' % document.uri_json
-        costly = (harvest.DIAGNOSTIC, harvest.HOVER, harvest.SUPERTYPES)
-
-        def usable(method: str, capability: str) -> bool:
-            if method in setup.lacks or not (session.supports(capability) or session.supports(method)):
-                tallies[method].unsupported = True
-                return False
-            if document.attempt >= 2 and method in costly:  # it brought the server down twice: leave out what costs most
-                tallies[method].failed = str(document.failure)
-                return False
-            return True
-
-        if usable(harvest.DOCUMENT_SYMBOL, "documentSymbolProvider"):
-            yield harvest.DOCUMENT_SYMBOL, text_document + b"}", 0
-        if setup.diagnostics == "pull" and usable(harvest.DIAGNOSTIC, "diagnosticProvider"):
-            yield harvest.DIAGNOSTIC, text_document + b"}", 0
-        if usable(harvest.DEFINITION, "definitionProvider"):
-            tokens = syntax.tokens
-            for token, ask in enumerate(tokens.ask):
-                if ask:
-                    yield harvest.DEFINITION, text_document + _POSITION % (tokens.line[token], tokens.col[token]), token
-            for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
-                yield harvest.DEFINITION, text_document + _POSITION % (tokens.line[token], tokens.col[token]), -token - 1
-        if session.supports("documentHighlightProvider") and harvest.HIGHLIGHT not in setup.lacks:
-            for ordinal in crosscheck.sample_symbols(document.planned.path, syntax, setup.cross_check):
-                selection = syntax.symbols[ordinal].selection
-                yield harvest.HIGHLIGHT, text_document + _POSITION % (selection.line, selection.col), ordinal
-        if setup.hover and usable(harvest.HOVER, "hoverProvider"):
-            for ordinal, symbol in enumerate(syntax.symbols):
-                if ordinal and SymbolFlag.LOCAL not in symbol.flags:
-                    yield harvest.HOVER, text_document + _POSITION % (symbol.selection.line, symbol.selection.col), ordinal
-        if setup.hierarchy == "item" and syntax.bases:
-            typed = sorted({owner for owner, _ in syntax.bases})
-        elif setup.hierarchy == "every_item":
-            typed = [i for i, symbol in enumerate(syntax.symbols) if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags]
-        else:
-            typed = []
-        if typed and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
-            for ordinal in typed:
-                symbol = syntax.symbols[ordinal]
-                selection = _range(symbol.selection)  # gopls looks for an identifier where `range` begins
-                item = {
-                    "name": symbol.name,
-                    "kind": int(symbol.kind),
-                    "uri": document.uri,
-                    "range": selection,
-                    "selectionRange": selection,
-                }
-                yield harvest.SUPERTYPES, msgspec.json.encode({"item": item}), ordinal
-        elif setup.hierarchy == "prepare" and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
-            for ordinal, symbol in enumerate(syntax.symbols):
-                if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags:
-                    position = _POSITION % (symbol.selection.line, symbol.selection.col)
-                    yield harvest.PREPARE_TYPE_HIERARCHY, text_document + position, ordinal
-        elif setup.hierarchy == "none":
-            tallies[harvest.SUPERTYPES].unsupported = True
 
     def _take(self, events: list[Answer | Notification]) -> None:
         pending = self._pending
@@ -656,7 +569,7 @@ class Crawler:
             self._await_diagnostics(document)
             self._by_uri.pop(document.path, None)
             self.client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
-        crosscheck.shared(self.shared, document, self.builtins or {}, self)
+        crosscheck.shared(self.shared, document, self.places.builtins or {}, self.places)
         crosscheck.backward(self.backward, document)
         self._keep(document, facts)
 
@@ -691,7 +604,7 @@ class Crawler:
     def _keep(self, document: Document, facts: dict[str, DocumentFacts]) -> None:
         assert document.syntax is not None
         facts[document.planned.path] = harvest.harvest(
-            document.planned, document.path, document.syntax, document.answers, surroundings=self
+            document.planned, document.path, document.syntax, document.answers, surroundings=self.places
         )
         progress = self._progress
         progress.documents += 1
@@ -714,42 +627,12 @@ class Crawler:
         """Far above its limit, and not because it started so: such a server would be replaced after every document."""
         return client.memory_bytes() > max(self.setup.memory_bytes * _FAR_TOO_LARGE, 2 * self._memory_at_start)
 
-    # ---- names of places
-
-    def portable(self, uri: str, place: harvest.Place) -> str:
-        """Relative path of a workspace file, portable key of any other; the latter's symbol at `place` is wanted then."""
-        key = self._keys.get(uri)
-        if key is None:
-            path = uri_to_path(uri)
-            relative = self._relative(path)
-            if relative and not any(part in relative for part in _FOREIGN):
-                key = relative
-            else:
-                key = self.externals.describe(path).key
-                self._outside.add(uri)
-            self._keys[uri] = key
-        if uri in self._outside:
-            self.wanted.setdefault(uri_to_path(uri), set()).add(place[1:])
-        return key
-
-    def _relative(self, path: str) -> str:
-        """Path from the root of a file in a workspace folder, else empty."""
-        for prefix, from_root in self._prefixes:
-            if path.startswith(prefix):
-                relative = path[len(prefix) :]
-                return relative if from_root == "." else f"{from_root}/{relative}"
-        return ""
-
 
 def _tells_a_place(event: Answer) -> bool:
     try:
         return event.error is None and bool(decode.targets(event.result))
     except decode.BROKEN:
         return False
-
-
-def _range(span: tuple[int, int, int, int]) -> dict[str, dict[str, int]]:
-    return {"start": {"line": span[0], "character": span[1]}, "end": {"line": span[2], "character": span[3]}}
 
 
 def _loss_reason(error: ServerError) -> LossReason:
@@ -811,13 +694,13 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
             restarts=crawler.restarts,
             shared=crawler.shared,
             backward=crawler.backward,
-            externals={path: sorted(where) for path, where in sorted(crawler.wanted.items())},
+            externals={path: sorted(where) for path, where in sorted(crawler.places.wanted.items())},
             elapsed_ms=int((time.monotonic() - started) * 1000),
             problem=crawler.unusable,
         )
     )
     crawler.asked = crawler.restarts = 0
-    crawler.shared, crawler.backward, crawler.wanted = Check(), Check(), {}
+    crawler.shared, crawler.backward, crawler.places.wanted = Check(), Check(), {}
 
 
 def _read_externals(job: ExternalJob, externals: Externals) -> None:

@@ -1,0 +1,70 @@
+"""Where targets lie, said so that it holds on every machine: what a document's rows need to know of the world around it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from indexer.crawl import harvest
+from indexer.crawl.messages import Position
+from indexer.lsp.uri import path_to_uri, uri_to_path
+from indexer.packages import Externals
+
+_FOREIGN = ("site-packages/", "dist-packages/", "node_modules/", "/pkg/mod/")
+"""Parts of paths that lie in a workspace folder and are none of its files."""
+
+
+class Places:
+    """A `harvest.Surroundings`. `builtins` are the language's own names, `wanted` the places outside that something points to."""
+
+    def __init__(self, root: str, folders: Sequence[str]) -> None:
+        self.root = root
+        self.builtins: dict[str, list[harvest.Place]] | None = None
+        self.wanted: dict[str, set[Position]] = {}
+        self._externals = Externals()
+        self._keys: dict[str, str] = {}
+        self._outside: set[str] = set()
+        self._packages: dict[tuple[str, int], str] = {}
+        self._prefixes = [(folder.rstrip("/") + "/", os.path.relpath(folder, root)) for folder in folders]
+
+    def package_of(self, uri: str, up: int) -> str:
+        """URI of the package `up` levels above a module's file, or empty where it has none (a namespace package)."""
+        known = self._packages.get((uri, up))
+        if known is None:
+            path = uri_to_path(uri)
+            folder = os.path.dirname(path)
+            if os.path.basename(path).startswith("__init__."):
+                folder = os.path.dirname(folder)
+            for _ in range(up - 1):
+                folder = os.path.dirname(folder)
+            known = ""
+            for name in ("__init__.py", "__init__.pyi"):
+                if os.path.isfile(os.path.join(folder, name)):
+                    known = path_to_uri(os.path.join(folder, name))
+                    break
+            self._packages[uri, up] = known
+        return known
+
+    def portable(self, uri: str, place: harvest.Place) -> str:
+        """Relative path of a workspace file, portable key of any other; the latter's symbol at `place` is wanted then."""
+        key = self._keys.get(uri)
+        if key is None:
+            path = uri_to_path(uri)
+            relative = self._relative(path)
+            if relative and not any(part in relative for part in _FOREIGN):
+                key = relative
+            else:
+                key = self._externals.describe(path).key
+                self._outside.add(uri)
+            self._keys[uri] = key
+        if uri in self._outside:
+            self.wanted.setdefault(uri_to_path(uri), set()).add(place[1:])
+        return key
+
+    def _relative(self, path: str) -> str:
+        """Path from the root of a file in a workspace folder, else empty."""
+        for prefix, from_root in self._prefixes:
+            if path.startswith(prefix):
+                relative = path[len(prefix) :]
+                return relative if from_root == "." else f"{from_root}/{relative}"
+        return ""

@@ -1,0 +1,82 @@
+"""What is asked about a document, in the tree's own order. Sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from indexer.crawl import crosscheck, harvest
+from indexer.crawl.document import Document
+from indexer.crawl.messages import Setup
+from indexer.lsp.session import Session
+from indexer.model import TYPE_KINDS, SymbolFlag
+
+POSITION = b',"position":{"line":%d,"character":%d}}'
+
+
+def questions(session: Session, setup: Setup, document: Document) -> Iterator[tuple[str, bytes, int]]:
+    """All that is asked about a document: (method, parameters as JSON, ordinal of a token or symbol)."""
+    syntax = document.syntax
+    assert syntax is not None
+    tallies = document.answers.tallies
+    text_document = b'{"textDocument":{"uri":%b}' % document.uri_json
+    costly = (harvest.DIAGNOSTIC, harvest.HOVER, harvest.SUPERTYPES)
+
+    def usable(method: str, capability: str) -> bool:
+        if method in setup.lacks or not (session.supports(capability) or session.supports(method)):
+            tallies[method].unsupported = True
+            return False
+        if document.attempt >= 2 and method in costly:  # it brought the server down twice: leave out what costs most
+            tallies[method].failed = str(document.failure)
+            return False
+        return True
+
+    if usable(harvest.DOCUMENT_SYMBOL, "documentSymbolProvider"):
+        yield harvest.DOCUMENT_SYMBOL, text_document + b"}", 0
+    if setup.diagnostics == "pull" and usable(harvest.DIAGNOSTIC, "diagnosticProvider"):
+        yield harvest.DIAGNOSTIC, text_document + b"}", 0
+    if usable(harvest.DEFINITION, "definitionProvider"):
+        tokens = syntax.tokens
+        for token, ask in enumerate(tokens.ask):
+            if ask:
+                yield harvest.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), token
+        for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
+            yield harvest.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), -token - 1
+    if session.supports("documentHighlightProvider") and harvest.HIGHLIGHT not in setup.lacks:
+        for ordinal in crosscheck.sample_symbols(document.planned.path, syntax, setup.cross_check):
+            selection = syntax.symbols[ordinal].selection
+            yield harvest.HIGHLIGHT, text_document + POSITION % (selection.line, selection.col), ordinal
+    if setup.hover and usable(harvest.HOVER, "hoverProvider"):
+        for ordinal, symbol in enumerate(syntax.symbols):
+            if ordinal and SymbolFlag.LOCAL not in symbol.flags:
+                yield harvest.HOVER, text_document + POSITION % (symbol.selection.line, symbol.selection.col), ordinal
+    if setup.hierarchy == "item" and syntax.bases:
+        typed = sorted({owner for owner, _ in syntax.bases})
+    elif setup.hierarchy == "every_item":
+        typed = [i for i, symbol in enumerate(syntax.symbols) if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags]
+    else:
+        typed = []
+    if typed and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
+        for ordinal in typed:
+            symbol = syntax.symbols[ordinal]
+            selection = _range(symbol.selection)  # gopls looks for an identifier where `range` begins
+            item = {
+                "name": symbol.name,
+                "kind": int(symbol.kind),
+                "uri": document.uri,
+                "range": selection,
+                "selectionRange": selection,
+            }
+            yield harvest.SUPERTYPES, msgspec.json.encode({"item": item}), ordinal
+    elif setup.hierarchy == "prepare" and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
+        for ordinal, symbol in enumerate(syntax.symbols):
+            if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags:
+                position = POSITION % (symbol.selection.line, symbol.selection.col)
+                yield harvest.PREPARE_TYPE_HIERARCHY, text_document + position, ordinal
+    elif setup.hierarchy == "none":
+        tallies[harvest.SUPERTYPES].unsupported = True
+
+
+def _range(span: tuple[int, int, int, int]) -> dict[str, dict[str, int]]:
+    return {"start": {"line": span[0], "character": span[1]}, "end": {"line": span[2], "character": span[3]}}
