@@ -5,9 +5,11 @@ Lines and columns are 1-based here, columns count UTF-16 code units, ends are ex
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
+
+R = TypeVar("R")
 
 
 class Reason(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -65,17 +67,20 @@ class Place(msgspec.Struct, kw_only=True, omit_defaults=True):
     text: str = ""
 
 
-class Answer(msgspec.Struct, kw_only=True):
-    """What a tool returns, for all five callers.
+class Answer(msgspec.Struct, Generic[R], kw_only=True):
+    """What a tool returns, for all callers.
 
     `query` repeats what was asked, with names resolved; `total` counts before `limit`; `next_cursor` continues.
+    `shortened`: this is a part, cut to the size that the caller set; `result_file` has all of it if it was over the tool's own limit.
     """
 
     tool: str
     query: dict[str, Any]
-    result: Any
+    result: R
     total: int
     truncated: bool
     completeness: Completeness
     provenance: Provenance
     next_cursor: str | None = None
+    shortened: bool = False
+    result_file: str = ""

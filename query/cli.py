@@ -294,7 +294,7 @@ def lint(as_json: bool) -> None:
     """Check that the index is well-formed; exit with 1 when it is not."""
     from indexer.store.lint import lint as check
     from query.index import open_index
-    from query.render import one_line
+    from query.style import one_line
 
     with open_index() as opened:
         findings = check(opened.rows)

@@ -17,7 +17,7 @@ from indexer.servers.detect import look_for, rank_languages
 from indexer.servers.install import Installed
 from indexer.servers.installed import servers_dir
 from indexer.servers.registry import FoundServer, how_to_get, load_table
-from query.render import one_line
+from query.style import one_line
 
 _NAME_WIDTH = 28
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -18,6 +18,7 @@ from indexer.errors import NoIndex, UsageError
 from query.answer import Answer
 from query.completeness import Certificate
 from query.index import Index
+from query.style import Style
 
 MAX_RESULT_CHARS = 100_000
 
@@ -37,11 +38,16 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 """Short names and what they preset; here, so that a question loads its own tool only (a test holds them against the tools)."""
 
 
+def _silent(done: int, total: int, what: str) -> None:
+    """Whoever asks need not watch."""
+
+
 class Context(msgspec.Struct, kw_only=True):
-    """What a tool works on."""
+    """What a tool works on. `progress(done, total, what)` may be called by one that takes long."""
 
     index: Index
     certificate: Certificate
+    progress: Callable[[int, int, str], None] = _silent
 
 
 class Workspace(msgspec.Struct, kw_only=True):
@@ -50,12 +56,28 @@ class Workspace(msgspec.Struct, kw_only=True):
     root: Path
 
 
+Task = Literal["find", "read", "impact", "tests", "quality", "index"]
+
+TASKS: Mapping[Task, str] = {
+    "find": "Find a symbol",
+    "read": "Read about a symbol or a file",
+    "impact": "See what depends on it",
+    "tests": "Find its tests",
+    "quality": "Look for what nobody uses or tests",
+    "index": "Know the index, the workspace and the tools",
+}
+"""What people come for, in the order of the list of tools."""
+
+
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """A declared tool.
+    """A declared tool: everything that the command line, MCP, the schemas, the reference and the Python functions are made of.
 
     name: canonical. aliases: short names with the parameters that they preset. positional: the parameter given without a flag.
-    parameters, result: record types. run: takes context and parameters. example: arguments of a command line that works.
-    needs_index: `run` gets a Context, else a Workspace.
+    parameters, result: record types; parameters are validated before `run` sees them. example: arguments of a command line that works.
+    run: takes context and parameters. text: lines for people (and, with a compact style, for agents); same content as the result.
+    task: where it stands in the list of tools. hint: further words under which one may look for it.
+    needs_index: `run` gets a Context, else a Workspace. unavailable: why this index cannot answer; empty where it can.
+    max_result_chars: an answer whose JSON is longer goes to a file, and the caller gets its path and the beginning.
     """
 
     name: str
@@ -65,44 +87,72 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     result: Any
     positional: str
     example: str
-    run: Callable[[Any, Any], Answer]
+    run: Callable[[Any, Any], Answer[Any]]
+    text: Callable[[Answer[Any], Style], Iterator[str]]
+    task: Task
+    hint: str
     needs_index: bool = True
     read_only: bool = True
     concurrency_safe: bool = True
     destructive: bool = False
+    unavailable: Callable[[Index], str] = lambda index: ""
     max_result_chars: int = MAX_RESULT_CHARS
 
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the parameters."""
-        return msgspec.json.schema(self.parameters)
+        return _inlined(msgspec.json.schema(self.parameters))
 
     def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of `result` in the envelope."""
-        return msgspec.json.schema(self.result)
+        """JSON Schema of the whole answer, `result` in its envelope."""
+        return _inlined(msgspec.json.schema(Answer[self.result]))
 
 
-def tool(
-    name: str, *, parameters: type[msgspec.Struct], result: Any, positional: str, example: str
-) -> Callable[[Callable[[Context, Any], Answer]], Tool]:
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """With the record itself at the top, as readers of a schema of parameters expect it; other records stay in `$defs`."""
+    reference = schema.pop("$ref", "")
+    definitions = schema.get("$defs", {})
+    top = definitions.pop(reference.rpartition("/")[2], {}) if reference else {}
+    if not definitions:
+        schema.pop("$defs", None)
+    return {**top, **schema}
+
+
+P = TypeVar("P", bound=msgspec.Struct)
+R = TypeVar("R")
+
+
+def tool(name: str, **declaration: Unpack[_Declaration]) -> Callable[[Callable[[Context, P], Answer[R]]], Tool]:
     """Declares a tool; the first line of the function's docstring is its description everywhere."""
-    return lambda run: _declare(
-        name, parameters=parameters, result=result, positional=positional, example=example, run=run, needs_index=True
-    )
+    return lambda run: _declare(name, run, declaration, needs_index=True)
 
 
-def workspace_tool(
-    name: str, *, parameters: type[msgspec.Struct], result: Any, positional: str, example: str
-) -> Callable[[Callable[[Workspace, Any], Answer]], Tool]:
+def workspace_tool(name: str, **declaration: Unpack[_Declaration]) -> Callable[[Callable[[Workspace, P], Answer[R]]], Tool]:
     """As `tool`, for a question about files and machine that is answered without an index."""
-    return lambda run: _declare(
-        name, parameters=parameters, result=result, positional=positional, example=example, run=run, needs_index=False
-    )
+    return lambda run: _declare(name, run, declaration, needs_index=False)
 
 
-def _declare(name: str, *, run: Callable[[Any, Any], Answer], **rest: Any) -> Tool:
+class _Required(TypedDict):
+    parameters: type[msgspec.Struct]
+    result: Any
+    positional: str
+    example: str
+    text: Callable[[Answer[Any], Style], Iterator[str]]
+    task: Task
+    hint: str
+
+
+class _Declaration(_Required, total=False):
+    read_only: bool
+    concurrency_safe: bool
+    destructive: bool
+    unavailable: Callable[[Index], str]
+    max_result_chars: int
+
+
+def _declare(name: str, run: Callable[[Any, Any], Answer[Any]], declaration: _Declaration, *, needs_index: bool) -> Tool:
     aliases = {alias: preset for alias, (canonical, preset) in ALIASES.items() if canonical == name}
     description = (run.__doc__ or "").strip().split("\n", 1)[0]
-    return Tool(name=name, aliases=aliases, description=description, run=run, **rest)
+    return Tool(name=name, aliases=aliases, description=description, run=run, needs_index=needs_index, **declaration)
 
 
 def names() -> list[str]:
@@ -122,12 +172,15 @@ def load(name: str) -> tuple[Tool, dict[str, Any]]:
     return importlib.import_module(f"query.tools.{canonical}").TOOL, dict(preset)
 
 
-def call(index: Index | None, name: str, arguments: Mapping[str, Any]) -> Answer:
+def call(
+    index: Index | None, name: str, arguments: Mapping[str, Any], *, progress: Callable[[int, int, str], None] = _silent
+) -> Answer[Any]:
     """Answers one question.
 
     Args:
         index: None for a tool that needs none.
         name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
+        progress: told how far a long answer is: done, total, what.
     Raises:
         UsageError: no such tool, or arguments that do not fit. Whatever the tool raises.
     """
@@ -145,7 +198,9 @@ def call(index: Index | None, name: str, arguments: Mapping[str, Any]) -> Answer
     elif index is None:
         raise NoIndex(f"{name} needs an index; to make one: lspidx index")
     else:
-        context = Context(index=index, certificate=Certificate(index))
+        if why := declared.unavailable(index):
+            raise UsageError(f"{name}: {why}")
+        context = Context(index=index, certificate=Certificate(index), progress=progress)
     answer = declared.run(context, parameters)
     return msgspec.structs.replace(answer, tool=declared.name)
 

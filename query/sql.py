@@ -6,7 +6,7 @@ from typing import Any
 
 from indexer.errors import UsageError
 from query.index import Index
-from query.render import one_line
+from query.style import one_line
 
 _MAX_CELL = 80
 

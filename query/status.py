@@ -10,7 +10,7 @@ import click
 from query.folders import folders, index_command, moved
 from query.freshness import drift
 from query.index import Index
-from query.render import one_line
+from query.style import one_line
 
 
 def status(index: Index) -> dict[str, Any]:

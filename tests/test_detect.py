@@ -102,7 +102,7 @@ def test_detect_tells_languages_servers_and_what_is_missing(machine: Path):
     assert (answer.total, answer.truncated, answer.completeness.status) == (3, False, "complete")
     assert (answer.provenance.source, answer.provenance.servers[0]) == ("live", "gopls 0.99.0")
     text = click.unstyle(to_text(answer))
-    assert "go  51: 1 files, go.mod" in text
+    assert "go  51: 1 file, go.mod" in text
     assert "  no server; to get one: gem install solargraph" in text
     assert text.endswith("as of now")
 

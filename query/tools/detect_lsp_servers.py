@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from indexer.servers.registry import FoundServer, ServerSpec, how_to_get, load_t
 from query.answer import Answer, Completeness, Provenance, Reason
 from query.page import asked
 from query.registry import Workspace, workspace_tool
+from query.style import Style, count, one_line
 
 MAX_FILES = 200_000
 
@@ -53,10 +55,30 @@ class Detected(msgspec.Struct, kw_only=True):
     scores: list[LanguageScore]
 
 
+def _text(answer: Answer[Detected], style: Style) -> Iterator[str]:
+    found = answer.result
+    servers = {server.language: server for server in found.installed_servers}
+    for score in found.scores:
+        why = ", ".join([count(score.files, "file"), *score.markers])
+        yield f"{style.strong(score.language)}  {style.dim(f'{score.score}: {one_line(why)}')}"
+        server = servers.get(score.language)
+        if server:
+            yield f"  {server.server} {server.version}  {style.path(server.path)} ({server.source})"
+        else:
+            yield f"  {style.warning('no server')}; to get one: {found.how_to_get[score.language]}"
+
+
 @workspace_tool(
-    "detect_lsp_servers", parameters=DetectLspServers, result=Detected, positional="workspace_dir", example="detect path/to/project"
+    "detect_lsp_servers",
+    parameters=DetectLspServers,
+    result=Detected,
+    positional="workspace_dir",
+    example="detect path/to/project",
+    task="index",
+    hint="languages installed missing setup",
+    text=_text,
 )
-def TOOL(workspace: Workspace, ask: DetectLspServers) -> Answer:
+def TOOL(workspace: Workspace, ask: DetectLspServers) -> Answer[Detected]:
     """Languages of a folder, ranked by their files and project markers, and the language servers that are installed for them."""
     folder = _folder(workspace.root, ask.workspace_dir)
     paths, cut = _walk(folder)

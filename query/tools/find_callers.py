@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -13,6 +15,7 @@ from query.completeness import DEFINITION, provenance
 from query.index import Index
 from query.page import Named, Sources, asked, next_cursor, offset_of
 from query.registry import Context, tool
+from query.style import Style, headline, printable
 from query.symbols import Symbol, symbols_by_id
 
 Direction = Literal["incoming", "outgoing", "both"]
@@ -59,8 +62,31 @@ class Edge(msgspec.Struct, kw_only=True):
     of: str
 
 
-@tool("find_callers", parameters=FindCallers, result=list[Edge], positional="symbol", example="callers Flask.route")
-def TOOL(context: Context, ask: FindCallers) -> Answer:
+def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
+    yield headline(style, answer.query)
+    for direction, edges in groupby(answer.result, key=lambda edge: edge.direction):
+        yield ""
+        yield "callers:" if direction == "incoming" else "callees:"
+        for edge in edges:
+            indent = "  " * edge.depth
+            yield f"{indent}{style.symbol(edge.symbol)}"
+            for site in edge.sites:
+                plain = site.evidence in ("definition", "same_binding", "syntax")
+                note = "" if plain else f"  {style.dim(f'[{site.evidence}]')}"
+                yield f"{indent}    {style.below(site.path, site.line, site.col)}  {printable(site.text)}{note}"
+
+
+@tool(
+    "find_callers",
+    parameters=FindCallers,
+    result=list[Edge],
+    positional="symbol",
+    example="callers Flask.route",
+    task="impact",
+    hint="call graph hierarchy incoming outgoing who calls callees",
+    text=_text,
+)
+def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     """Callers and callees of a symbol with every call site, to any depth."""
     index, certificate = context.index, context.certificate
     symbol = ask.resolve(index)

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from query.answer import Answer
 from query.completeness import DEFINITION, provenance
 from query.page import asked, next_cursor, offset_of
 from query.references import Filtered, Reference, search
 from query.registry import Context, tool
+from query.style import Style, headline
 
 
 class FindReferences(Filtered, kw_only=True):
     pass
 
 
-@tool("find_references", parameters=FindReferences, result=list[Reference], positional="symbol", example="references Flask.route")
-def TOOL(context: Context, ask: FindReferences) -> Answer:
+def _text(answer: Answer[list[Reference]], style: Style) -> Iterator[str]:
+    yield headline(style, answer.query)
+    yield from style.references(answer.result)
+
+
+@tool(
+    "find_references",
+    parameters=FindReferences,
+    result=list[Reference],
+    positional="symbol",
+    example="references Flask.route",
+    task="impact",
+    hint="usages uses where used occurrences",
+    text=_text,
+)
+def TOOL(context: Context, ask: FindReferences) -> Answer[list[Reference]]:
     """All uses of a symbol in the workspace, definitions first, then by path and position."""
     index = context.index
     symbol = ask.resolve(index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -14,6 +15,7 @@ from query.completeness import provenance
 from query.dotted import dotted
 from query.page import asked, next_cursor, offset_of
 from query.registry import Context, tool
+from query.style import Style
 from query.symbols import CARD, to_symbol
 
 Match = Literal["auto", "exact", "prefix", "substring", "fuzzy"]
@@ -41,8 +43,24 @@ _CONDITIONS: dict[str, str] = {
 }
 
 
-@tool("find_symbol", parameters=FindSymbol, result=list[SymbolRecord], positional="query", example="symbols get_object_or")
-def TOOL(context: Context, ask: FindSymbol) -> Answer:
+def _text(answer: Answer[list[SymbolRecord]], style: Style) -> Iterator[str]:
+    for record in answer.result:
+        yield style.symbol(record)
+        if record.signature:
+            yield f"    {style.signature(record.signature)}"
+
+
+@tool(
+    "find_symbol",
+    parameters=FindSymbol,
+    result=list[SymbolRecord],
+    positional="query",
+    example="symbols get_object_or",
+    task="find",
+    hint="search workspace symbol by name class function lookup",
+    text=_text,
+)
+def TOOL(context: Context, ask: FindSymbol) -> Answer[list[SymbolRecord]]:
     """Symbols by name: exact, prefix, substring or fuzzy, most referenced first."""
     attempts: list[str] = ["exact", "prefix", "substring", "fuzzy"] if ask.match == "auto" else [ask.match]
     if not ask.query:

@@ -17,6 +17,7 @@ from query.index import Index
 from query.page import asked, next_cursor, offset_of
 from query.references import Count, Filtered, Found, Reference, search
 from query.registry import Context, tool
+from query.style import Style, count, headline, one_line
 from query.symbols import Symbol
 
 
@@ -75,14 +76,35 @@ class _Part(NamedTuple):
         return path.startswith(self.prefix) and (bool(self.prefix) or not path.startswith("../"))
 
 
+def _text(answer: Answer[CrossRepoReferences], style: Style) -> Iterator[str]:
+    yield headline(style, answer.query)
+    for folder in answer.result.folders:
+        items = answer.result.library_references if folder.role == "library" else answer.result.consumer_references[folder.name]
+        found = f"{count(folder.references, 'reference')} in {count(folder.files, 'file')}"
+        commit = f" · commit {folder.commit[:10]}{' + changes' if folder.dirty else ''}" if folder.commit else ""
+        yield ""
+        yield f"{folder.role} {style.strong(one_line(folder.name))} {style.dim(f'({one_line(folder.path)}{commit})')}: {found}"
+        yield from style.references(items)
+    told = {reason.code for reason in answer.completeness.reasons}  # in the last lines of the answer
+    warnings = [warning for warning in answer.result.warnings if warning.code not in told]
+    if warnings:
+        yield ""
+    for warning in warnings:
+        where = f"{one_line(warning.folder)}: " if warning.folder else ""
+        yield f"{style.warning('warning')} {where}{one_line(warning.detail)}"
+
+
 @tool(
     "get_cross_repo_references",
     parameters=GetCrossRepoReferences,
     result=CrossRepoReferences,
     positional="symbol",
     example="cross_repo Flask.route",
+    task="impact",
+    hint="library consumers other repositories downstream",
+    text=_text,
 )
-def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer:
+def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer[CrossRepoReferences]:
     """All uses of a symbol in every workspace folder, the library's own first, then each consumer's, with warnings about the folders."""
     index, certificate = context.index, context.certificate
     symbol = _with_file(ask).resolve(index)

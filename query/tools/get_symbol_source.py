@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from query import names
@@ -9,6 +11,7 @@ from query.answer import Answer, SymbolRecord
 from query.completeness import provenance
 from query.page import Named, Sources, asked
 from query.registry import Context, tool
+from query.style import Style
 from query.symbols import Symbol
 
 
@@ -26,8 +29,28 @@ class Source(msgspec.Struct, kw_only=True):
     source: str
 
 
-@tool("get_symbol_source", parameters=GetSymbolSource, result=list[Source], positional="symbol", example="source Flask.route")
-def TOOL(context: Context, ask: GetSymbolSource) -> Answer:
+def _text(answer: Answer[list[Source]], style: Style) -> Iterator[str]:
+    for item in answer.result:
+        yield style.path(f"{item.path}:{item.start_line}-{item.end_line}")
+        if item.source:
+            yield from style.source(item.source, item.start_line)
+        else:
+            yield "  (the file has changed since the index was made; to bring it up to date: lspidx index)"
+    if not answer.result:
+        yield "  (outside the workspace: its source is not in the index)"
+
+
+@tool(
+    "get_symbol_source",
+    parameters=GetSymbolSource,
+    result=list[Source],
+    positional="symbol",
+    example="source Flask.route",
+    task="read",
+    hint="code body text show implementation of a function",
+    text=_text,
+)
+def TOOL(context: Context, ask: GetSymbolSource) -> Answer[list[Source]]:
     """The source text of a symbol, or of the innermost definition around a position."""
     index = context.index
     symbol = _meant(context, ask)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
@@ -11,6 +12,7 @@ from query.answer import Answer, Place, SymbolRecord
 from query.completeness import provenance
 from query.page import Named, Sources, asked
 from query.registry import Context, tool
+from query.style import Style
 from query.symbols import Symbol
 
 
@@ -25,8 +27,23 @@ class Definition(msgspec.Struct, kw_only=True):
     places: list[Place]
 
 
-@tool("go_to_definition", parameters=GoToDefinition, result=list[Definition], positional="symbol", example="definition Flask.route")
-def TOOL(context: Context, ask: GoToDefinition) -> Answer:
+def _text(answer: Answer[list[Definition]], style: Style) -> Iterator[str]:
+    for definition in answer.result:
+        yield style.symbol(definition.symbol)
+        yield from style.places(definition.places)
+
+
+@tool(
+    "go_to_definition",
+    parameters=GoToDefinition,
+    result=list[Definition],
+    positional="symbol",
+    example="definition Flask.route",
+    task="find",
+    hint="jump where defined declaration",
+    text=_text,
+)
+def TOOL(context: Context, ask: GoToDefinition) -> Answer[list[Definition]]:
     """Where a symbol, or the identifier at a position, is defined."""
     index = context.index
     meant = _meant(context, ask)

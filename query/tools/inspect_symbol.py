@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from query.answer import Answer, SymbolRecord
 from query.completeness import provenance
 from query.page import Named, asked
 from query.registry import Context, tool
+from query.style import Style, printable
 
 
 class InspectSymbol(Named, kw_only=True):
@@ -23,8 +26,26 @@ class Inspection(msgspec.Struct, kw_only=True):
     hover: str
 
 
-@tool("inspect_symbol", parameters=InspectSymbol, result=Inspection, positional="symbol", example="hover Flask.route")
-def TOOL(context: Context, ask: InspectSymbol) -> Answer:
+def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
+    item = answer.result
+    yield style.symbol(item.symbol)
+    for text in (item.signature, item.documentation, item.hover):
+        if text:
+            yield ""
+            yield from (printable(line) for line in text.split("\n"))
+
+
+@tool(
+    "inspect_symbol",
+    parameters=InspectSymbol,
+    result=Inspection,
+    positional="symbol",
+    example="hover Flask.route",
+    task="read",
+    hint="hover type signature documentation",
+    text=_text,
+)
+def TOOL(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
     """Signature, documentation and the server's hover text of a symbol, as indexed."""
     index = context.index
     symbol = ask.resolve(index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
@@ -11,6 +12,7 @@ from query.completeness import provenance
 from query.names import document_path
 from query.page import asked
 from query.registry import Context, tool
+from query.style import Style
 
 
 class ListSymbols(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -60,8 +62,31 @@ _DECLARED = f"""
 """
 
 
-@tool("list_symbols", parameters=ListSymbols, result=list[OutlineItem], positional="file_path", example="outline src/app.py")
-def TOOL(context: Context, ask: ListSymbols) -> Answer:
+def _text(answer: Answer[list[OutlineItem]], style: Style) -> Iterator[str]:
+    path = answer.query["file_path"]
+    if style.compact:
+        yield style.heading(path)
+    stack = [(item, 0) for item in reversed(answer.result)]
+    while stack:
+        item, level = stack.pop()
+        name = style.strong(f"{item.of.rpartition('.')[2]}.{item.name}" if item.of else item.name)
+        note = style.dim("  (defined elsewhere)") if item.declared else ""
+        place = f"{item.line}-{item.end_line}" if style.compact else style.place(path, item.line, item.col)
+        yield f"{'  ' * level}{place}  {style.kind(item.kind)} {name}{note}"
+        stack += [(child, level + 1) for child in reversed(item.children)]
+
+
+@tool(
+    "list_symbols",
+    parameters=ListSymbols,
+    result=list[OutlineItem],
+    positional="file_path",
+    example="outline src/app.py",
+    task="read",
+    hint="outline structure of a file document symbols",
+    text=_text,
+)
+def TOOL(context: Context, ask: ListSymbols) -> Answer[list[OutlineItem]]:
     """All symbols of a document, as a tree."""
     path = document_path(context.index, ask.file_path)
     rows = context.index.rows(f"{_OUTLINE} ORDER BY s.sel_line, s.sel_col, s.sym_id", {"path": path, "locals": ask.locals})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Annotated, Literal
 
 import msgspec
@@ -13,6 +15,7 @@ from query.completeness import DEFINITION, SUPERTYPES, provenance
 from query.index import Index
 from query.page import Named, asked
 from query.registry import Context, tool
+from query.style import Style, headline
 from query.symbols import TYPES, symbols_by_id
 
 
@@ -55,8 +58,27 @@ def _step(index: Index, direction: str, frontier: list[int]) -> list[tuple[int, 
     return [(of, other, evidence) for (of, other), evidence in known.items()]
 
 
-@tool("type_hierarchy", parameters=TypeHierarchy, result=list[TypeRelation], positional="symbol", example="hierarchy Flask")
-def TOOL(context: Context, ask: TypeHierarchy) -> Answer:
+def _text(answer: Answer[list[TypeRelation]], style: Style) -> Iterator[str]:
+    yield headline(style, answer.query)
+    for direction, relations in groupby(answer.result, key=lambda relation: relation.direction):
+        yield ""
+        yield f"{direction}:"
+        for relation in relations:
+            note = "" if "subclass_list" in relation.evidence else f"  {style.dim(f'[{relation.evidence[0]}]')}"
+            yield f"{'  ' * relation.depth}{style.symbol(relation.symbol)}{note}"
+
+
+@tool(
+    "type_hierarchy",
+    parameters=TypeHierarchy,
+    result=list[TypeRelation],
+    positional="symbol",
+    example="hierarchy Flask",
+    task="impact",
+    hint="inheritance superclass subclass base derived implementations",
+    text=_text,
+)
+def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
     """Supertypes and subtypes of a class, interface or struct, to any depth."""
     index = context.index
     symbol = ask.resolve(index, TYPES)
