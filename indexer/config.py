@@ -1,7 +1,8 @@
 """Configuration: a value that is passed down, with the source of every setting.
 
 Order, later wins: default < user (`lspidx/config.toml` in the XDG config folder) < project (`lspidx.toml`, else
-`pyproject.toml [tool.lspidx]`) < environment (`LSPIDX_*`) < flag. Nothing below `load_config` reads the environment.
+`pyproject.toml [tool.lspidx]`) < environment (`LSPIDX_*`) < flag of the run that made the index < flag. Nothing below `load_config`
+reads the environment.
 """
 
 from __future__ import annotations
@@ -81,17 +82,31 @@ class Config:
     def values(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "sources"}
 
+    def flags(self) -> dict[str, Any]:
+        """What was given as a flag, now or when the index was made: a refresh takes it again."""
+        return {name: getattr(self, name) for name, source in self.sources.items() if source in ("flag", REMEMBERED)}
+
 
 _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name != "sources"}
 
 
+REMEMBERED = "flag of an earlier run"
+"""Source of a setting that was given as a flag when the index was made."""
+
+
 def load_config(
-    root: Path, *, flags: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None, user_dir: Path | None = None
+    root: Path,
+    *,
+    flags: Mapping[str, Any] | None = None,
+    remembered: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+    user_dir: Path | None = None,
 ) -> Config:
     """The configuration of `root`.
 
     Args:
         flags: values given on the command line; None values are not given.
+        remembered: flags of the run that made the present index (`Home.flags`), so that refreshing it makes the same index again.
         environment: defaults to the process's; tests pass their own.
         user_dir: defaults to XDG's configuration folder.
     Raises:
@@ -136,6 +151,7 @@ def load_config(
         if text is not None:
             is_list = "tuple" in str(kind)
             take({name: [part for part in text.split(os.pathsep) if part] if is_list else text}, f"environment LSPIDX_{name.upper()}")
+    take(remembered or {}, REMEMBERED)
     take({key: value for key, value in (flags or {}).items() if value is not None}, "flag")
     config = Config(**values, sources={name: sources.get(name, "default") for name in _TYPES})
     _check(config)

@@ -15,12 +15,12 @@ from typing import Any, NoReturn
 import click
 
 from indexer.errors import Bug, LspidxError, UsageError
+from query.cli_tools import query
 
 _EXIT_INTERRUPTED = 130
-_EXIT_INCOMPLETE = 1
 
 
-class _Group(click.Group):
+class Group(click.Group):
     """Commands in the order of their use, not of the alphabet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -28,7 +28,7 @@ class _Group(click.Group):
 
 
 @click.group(
-    cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog="Example: lspidx index && lspidx query callers main"
+    cls=Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog="Example: lspidx index && lspidx query callers main"
 )
 @click.option("-C", "directory", type=click.Path(exists=True, file_okay=False), help="Work as if started in this folder.")
 @click.option("--color/--no-color", default=None, help="Colour; default: on a terminal, unless NO_COLOR is set.")
@@ -50,6 +50,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--exclude", multiple=True, help="Pattern of files to leave out; may be repeated.")
 @click.option("--folder", "folders", multiple=True, metavar="[NAME=]PATH", help="A further workspace folder; may be repeated.")
 @click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
+@click.option("--forget", is_flag=True, help="Do not take the flags of the run that made the present index again.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress; the last line still counts.")
 def index(
     root: str | None,
@@ -60,12 +61,17 @@ def index(
     exclude: tuple[str, ...],
     folders: tuple[str, ...],
     memory_mb: int | None,
+    forget: bool,
     quiet: bool,
 ) -> None:
-    """Make or refresh the index of ROOT (default: the workspace around here, usually the git root)."""
+    """Make or refresh the index of ROOT (default: the workspace around here, usually the git root).
+
+    A refresh takes the flags again with which the index was made, unless they are given anew or --forget is.
+    """
     from indexer import vcs
     from indexer.config import load_config
     from indexer.crawl.run import crawl
+    from indexer.store.generations import Home
     from query import progress
 
     folder = Path(root).resolve() if root else vcs.find_root(Path.cwd().resolve())
@@ -77,7 +83,7 @@ def index(
         "folders": [_absolute_folder(entry) for entry in folders] or None,
         "memory_mb": memory_mb,
     }
-    config = load_config(folder, flags=flags)
+    config = load_config(folder, flags=flags, remembered={} if forget else Home(folder).flags())
     with progress.watcher(quiet=quiet) as watcher:
         made = crawl(folder, config, watcher, full=full)
     click.echo(progress.summary(made), err=True)
@@ -89,128 +95,7 @@ def _absolute_folder(entry: str) -> str:
     return f"{name}{equals}{Path(path).expanduser().absolute()}"
 
 
-class _Tools(click.Group):
-    """One subcommand per tool and alias, made from the tool's declaration when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        from query.registry import ALIASES, names
-
-        return [*ALIASES, *names()]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from query.registry import load
-
-        try:
-            load(cmd_name)
-        except UsageError:
-            return None
-        return _tool_command(cmd_name)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-            raise click.UsageError(f"no tool is called '{args[0]}'" + (f"; did you mean '{near[0]}'?" if near else "")) from error
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from query.registry import load
-
-        rows = [(name, load(name)[0].description) for name in self.list_commands(ctx)]
-        with formatter.section("Tools"):
-            formatter.write_dl(rows)
-
-
-@main_group.group(cls=_Tools, epilog="Example: lspidx query callers Flask.route --depth 2")
-def query() -> None:
-    """Ask the index a question; no language server runs."""
-
-
-def _tool_command(name: str) -> click.Command:
-    from query.registry import load
-
-    tool, preset = load(name)
-    hints = {field.name: field for field in _fields(tool.parameters)}
-    params: list[click.Parameter] = []
-    for field in hints.values():
-        if field.name in preset:
-            continue
-        if field.name == tool.positional:
-            params.append(click.Argument([field.name], required=False, default=""))
-        else:
-            params.append(_option(field))
-    params += [
-        click.Option(["--json", "as_json"], is_flag=True, help="The whole envelope as JSON."),
-        click.Option(["--strict"], is_flag=True, help="Exit with 1 when the answer is not complete."),
-    ]
-
-    def run(as_json: bool, strict: bool, **values: Any) -> None:
-        _ask(name, {key: _plain(value) for key, value in values.items() if value is not None and value != ()}, as_json, strict)
-
-    example = tool.example.partition(" ")[2]
-    return click.Command(
-        name,
-        params=params,
-        callback=run,
-        help=tool.description,
-        epilog=f"Example: lspidx query {name} {example}",
-        no_args_is_help=tool.needs_index,
-    )
-
-
-def _fields(record: type[Any]) -> Any:
-    import msgspec
-
-    return msgspec.inspect.type_info(record).fields  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _option(field: Any) -> click.Option:
-    import msgspec
-
-    kind, text = field.type, ""
-    if isinstance(kind, msgspec.inspect.Metadata):
-        text, kind = (kind.extra_json_schema or {}).get("description", ""), kind.type
-    flag = f"--{field.name.replace('_', '-')}"
-    if isinstance(kind, msgspec.inspect.BoolType):
-        return click.Option([f"{flag}/--no-{flag[2:]}", field.name], default=None, help=text)
-    if isinstance(kind, msgspec.inspect.LiteralType):
-        return click.Option([flag, field.name], type=click.Choice([str(value) for value in kind.values]), help=text)
-    if isinstance(kind, msgspec.inspect.IntType):
-        return click.Option([flag, field.name], type=int, help=text)
-    if isinstance(kind, msgspec.inspect.ListType):
-        return click.Option([flag, field.name], multiple=True, help=f"{text}; may be repeated")
-    return click.Option([flag, field.name], help=text)
-
-
-def _ask(name: str, arguments: dict[str, Any], as_json: bool, strict: bool) -> None:
-    import msgspec
-
-    from query.index import open_index
-    from query.registry import call, load
-
-    answer = call(open_index() if load(name)[0].needs_index else None, name, arguments)
-    if as_json:
-        click.echo(msgspec.json.encode(answer).decode())
-    else:
-        from query.render import to_text
-
-        click.echo(to_text(answer))
-    _leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
-
-
-def _leave(code: int) -> None:
-    """Ends the process without waiting for DuckDB to tear down; everything is printed by now."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if "pytest" in sys.modules:
-        raise SystemExit(code)
-    os._exit(code)
+main_group.add_command(query)
 
 
 @main_group.command(epilog="Example: lspidx status --json")
@@ -234,7 +119,7 @@ def doctor(show_all: bool, as_json: bool) -> None:
     _print(report.doctor(Path.cwd()), lambda found: report.doctor_text(found, show_all=show_all), as_json)
 
 
-@main_group.group(cls=_Group, epilog="Example: lspidx servers install go")
+@main_group.group(cls=Group, epilog="Example: lspidx servers install go")
 def servers() -> None:
     """The language servers in lspidx's own folder, and those that it knows of."""
 
@@ -269,8 +154,10 @@ def config(as_json: bool) -> None:
     """Every setting with its value and where it comes from."""
     from indexer import vcs
     from indexer.config import load_config
+    from indexer.store.generations import Home
 
-    loaded = load_config(vcs.find_root(Path.cwd().resolve()))
+    root = vcs.find_root(Path.cwd().resolve())
+    loaded = load_config(root, remembered=Home(root).flags())
     rows = [{"name": name, "value": value, "source": loaded.sources[name]} for name, value in loaded.values().items()]
     _print(rows, lambda items: "\n".join(f"{item['name']:<20} {item['value']!r:<24} {item['source']}" for item in items), as_json)
 
@@ -307,6 +194,30 @@ def lint(as_json: bool) -> None:
     )
     if findings:
         raise SystemExit(1)
+
+
+@main_group.command(epilog="Example: lspidx tools find_callers")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Declarations with JSON Schemas of parameters and answer, as JSON.")
+def tools(name: str | None, as_json: bool) -> None:
+    """All tools by task; with NAME everything about one: parameters, answer, limits."""
+    from query import reference
+
+    if as_json:
+        _print(reference.declarations(name), str, as_json)
+    else:
+        click.echo(reference.tool_text(name) if name else reference.tools_text())
+
+
+@main_group.command(epilog="Example: lspidx completion bash")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """A script that completes commands, tools, options and names of symbols in SHELL; source what it prints."""
+    from click.shell_completion import get_completion_class
+
+    made = get_completion_class(shell)
+    assert made is not None
+    click.echo(made(main_group, {}, "lspidx", "_LSPIDX_COMPLETE").source())
 
 
 def _print(value: Any, text: Callable[[Any], str], as_json: bool) -> None:

@@ -8,14 +8,18 @@ a test pins that it still has what we use).
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexer.errors import IndexUnusable, NoIndex, UsageError, VersionMismatch
 from indexer.store.generations import Home, find_home
 from indexer.store.schema import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    import pyarrow
 
 try:
     import _duckdb as duckdb  # pyright: ignore[reportMissingImports]
@@ -27,24 +31,28 @@ _MAX_DOCUMENTS_AT_ONCE = 5_000
 _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException, duckdb.CatalogException)
 
 
+_SETTINGS: dict[str, Any] = {
+    "threads": 1,  # faster than more for every point query
+    "memory_limit": _MEMORY_LIMIT,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "enable_external_access": False,
+}
+
+
 class Index:
-    """An open index. Use it as a context manager, or leave closing to the end of the process."""
+    """An open index, for any number of threads. Use it as a context manager, or leave closing to the end of the process."""
 
     def __init__(self, home: Home, generation: Path) -> None:
         self.home = home
         self.root = home.root
         self.generation = generation
-        config: dict[str, Any] = {
-            "threads": 1,  # faster than more for every point query
-            "memory_limit": _MEMORY_LIMIT,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "enable_external_access": False,
-        }
+        self._own = threading.local()
         try:
-            self._connection: Any = duckdb.connect(str(generation), read_only=True, config=config)
+            self._connection: Any = duckdb.connect(str(generation), read_only=True, config=_SETTINGS)
         except Exception as error:
             raise IndexUnusable(f"'{generation.name}' cannot be opened: {error}; to make a new one: lspidx index --full") from error
+        self._own.cursor = self._connection
         self.kept: dict[str, Any] = {}
         self.meta: dict[str, str] = dict(self._meta())
         found = self.meta.get("schema_version", "?")
@@ -53,9 +61,16 @@ class Index:
                 f"'{generation.name}' has schema {found}, this lspidx reads {SCHEMA_VERSION}; to make a new one: lspidx index"
             )
 
+    def cursor(self) -> Any:
+        """This thread's connection: one at a time may run a statement on it. `interrupt()` ends that statement, from any thread."""
+        found = getattr(self._own, "cursor", None)
+        if found is None:
+            found = self._own.cursor = self._connection.cursor()
+        return found
+
     def _meta(self) -> list[tuple[str, str]]:
         try:
-            return self._connection.execute("SELECT key, value FROM meta").fetchall()
+            return self.cursor().execute("SELECT key, value FROM meta").fetchall()
         except Exception as error:
             raise IndexUnusable(f"'{self.generation.name}' is no index: {error}; to make a new one: lspidx index --full") from error
 
@@ -68,7 +83,7 @@ class Index:
     def rows(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
         """All rows of a statement; parameters by name (`$x`) or by order (`?`)."""
         try:
-            return self._connection.execute(sql, parameters).fetchall()
+            return self.cursor().execute(sql, parameters).fetchall()
         except _DAMAGE as error:
             raise IndexUnusable(f"'{self.generation.name}' is damaged: {error}; to make a new one: lspidx index --full") from error
 
@@ -96,14 +111,33 @@ class Index:
             UsageError: not one statement, or one that does more than read.
             Exception: DuckDB's own error for a wrong statement.
         """
-        kinds = [statement.type for statement in duckdb.extract_statements(sql)]
-        if len(kinds) != 1:
-            raise UsageError(f"sql: expected one statement, got {len(kinds)}")
-        if kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-            raise UsageError(f"sql: only SELECT, DESCRIBE, SUMMARIZE, SHOW and EXPLAIN are allowed, this is {kinds[0].name}")
-        cursor = self._connection.execute(sql)
+        _require_reading(sql)
+        cursor = self.cursor().execute(sql)
         names = [column[0] for column in cursor.description or ()]
         return names, cursor.fetchall() if names else []
+
+    def arrow(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> pyarrow.Table:
+        """The rows of one statement on the views as an Arrow table; `.to_pandas()` and `polars.from_arrow` take it from there.
+
+        Raises:
+            UsageError: more than one statement, or one that does more than read. duckdb.Error: a wrong statement.
+        """
+        import duckdb as door  # the core module has no Arrow
+
+        _require_reading(sql)
+        with door.connect(str(self.generation), read_only=True, config=_SETTINGS) as connection:
+            return connection.execute(sql, parameters).to_arrow_table()
+
+    def table(self, name: str) -> pyarrow.Table:
+        """A whole view of the contract (symbols, occurrences, calls, …; see `lspidx sql "SHOW TABLES"`) as an Arrow table.
+
+        Raises:
+            UsageError: no view has this name.
+        """
+        known = [row[0] for row in self.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1")]
+        if name not in known:
+            raise UsageError(f"no table is called '{name}'; known: {', '.join(known)}")
+        return self.arrow(f'SELECT * FROM "{name}"')
 
     def manifest(self) -> dict[str, Any]:
         """What the index covers, what made it and what is missing."""
@@ -120,6 +154,14 @@ class Index:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _require_reading(sql: str) -> None:
+    kinds = [statement.type for statement in duckdb.extract_statements(sql)]
+    if len(kinds) != 1:
+        raise UsageError(f"sql: expected one statement, got {len(kinds)}")
+    if kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise UsageError(f"sql: only SELECT, DESCRIBE, SUMMARIZE, SHOW and EXPLAIN are allowed, this is {kinds[0].name}")
 
 
 def open_index(path: str | Path = ".") -> Index:

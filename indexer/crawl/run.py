@@ -112,7 +112,9 @@ def crawl(root: Path, config: Config, watcher: Watcher, *, full: bool = False, e
     home = Home(root)
     with home.locked():
         logs.configure(home.log_file)
-        return _Run(home, config, watcher, full, os.environ if environment is None else environment, started).go()
+        made = _Run(home, config, watcher, full, os.environ if environment is None else environment, started).go()
+        home.remember(json.loads(json.dumps(config.flags())))
+        return made
 
 
 class _Run:

@@ -6,6 +6,7 @@
       CURRENT                       name of the generation to read, replaced atomically
       db/gen-<n>.duckdb  gen-<n>.json   an index and its manifest, never modified once published
       shards/<recipe>/*.parquet     what the crawl wrote
+      flags.json                    settings that were given as flags, for the next run; of this machine only
       log/lspidx.log  run.jsonl
       scratch/  cache/              what servers write
 
@@ -15,10 +16,12 @@ A reader that has opened a generation keeps it: files are removed by name, never
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
+from typing import Any
 
 from indexer.errors import Locked, NoIndex
 
@@ -37,6 +40,7 @@ class Home:
         self.log_file = self.path / "log" / "lspidx.log"
         self.run_record = self.path / "run.jsonl"
         self._pointer = self.path / "CURRENT"
+        self._flags = self.path / "flags.json"
 
     def create(self) -> None:
         for folder in (self.path, self.databases, self.shards):
@@ -60,6 +64,21 @@ class Home:
             return None
         path = self.databases / name
         return path if name.startswith("gen-") and "/" not in name and path.is_file() else None
+
+    def flags(self) -> dict[str, Any]:
+        """Settings that were given as flags when the index was made; none where that cannot be read."""
+        try:
+            found = json.loads(self._flags.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def remember(self, flags: Mapping[str, Any]) -> None:
+        """Keeps settings for the next run. Holds the lock."""
+        if flags != self.flags():
+            beside = self._flags.with_suffix(".tmp")
+            beside.write_text(json.dumps(flags, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            os.replace(beside, self._flags)
 
     def require(self) -> Path:
         """The published generation's database.

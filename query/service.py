@@ -1,0 +1,110 @@
+"""Answers questions about one workspace for as long as a process lives: the one place that opens, refreshes, bounds and checks.
+
+The command line asks once, MCP and the dialects many times. A new generation is taken as soon as it is published; a question that is
+under way keeps the one that it began with.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from indexer.errors import NoIndex, UsageError
+from indexer.store.generations import find_home
+from query.answer import Answer
+from query.budget import bounded
+from query.folders import moved
+from query.freshness import drift
+from query.index import Index, open_index
+from query.registry import Tool, call, load
+
+Progress = Callable[[int, int, str], None]
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    """Nobody watches."""
+
+
+class Service:
+    """The tools on the workspace at or around `start`. Any number of threads may ask."""
+
+    def __init__(self, start: Path, *, max_chars: int | None = None) -> None:
+        """`max_chars` in place of the tools' own limits; 0 for none."""
+        self.start = start
+        self._max_chars = max_chars
+        self._index: Index | None = None
+        self._lock = threading.Lock()
+
+    def index(self) -> Index:
+        """The newest published generation.
+
+        Raises:
+            NoIndex, VersionMismatch, IndexUnusable: as `open_index`.
+        """
+        with self._lock:
+            if self._index is None or find_home(self.start).current() != self._index.generation:
+                self._index = open_index(self.start)  # the old one closes when its last question is answered
+            return self._index
+
+    def ask(self, name: str, arguments: Mapping[str, Any], *, fresh: bool = False, progress: Progress = _silent) -> Answer[Any]:
+        """Answers one question, bounded.
+
+        Args:
+            name, arguments: as `registry.call`. fresh: brings the index up to date first, if the work tree has moved on.
+        Raises:
+            UsageError: no such tool, or arguments that do not fit. Whatever the tool or the crawl raises.
+        """
+        tool, _ = load(name)
+        index: Index | None = None
+        if tool.needs_index:
+            if fresh:
+                self.refresh(progress)
+            index = self.index()
+        answer = call(index, name, arguments, progress=progress)
+        return self.bounded(tool, answer, index)
+
+    def bounded(self, tool: Tool, answer: Answer[Any], index: Index | None) -> Answer[Any]:
+        limit = tool.max_result_chars if self._max_chars is None else self._max_chars
+        return bounded(answer, tool.result, limit, index.home if index else None)
+
+    def refresh(self, progress: Progress = _silent) -> bool:
+        """Makes the index again as it was made, where the work tree has moved on; whether it had.
+
+        Raises:
+            Locked: somebody else is doing it. ServerError and others: as the crawl.
+        """
+        try:
+            index = self.index()
+        except NoIndex as error:
+            raise UsageError(f"there is no index to bring up to date; {error}") from error
+        tree = drift(index)
+        if tree.checked and not tree.paths and not moved(index):
+            return False
+        from indexer.config import load_config
+        from indexer.crawl.run import crawl
+
+        root = index.root
+        crawl(root, load_config(root, remembered=index.home.flags()), _Watcher(progress))
+        return True
+
+
+class _Watcher:
+    """A crawl's progress as that of a question."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._done = self._total = 0
+        self._phase = ""
+
+    def phase(self, name: str, total_documents: int) -> None:
+        self._phase, self._done, self._total = name, 0, total_documents
+        self._progress(0, total_documents, name)
+
+    def advance(self, documents: int, tokens: int) -> None:
+        self._done += documents
+        self._progress(self._done, self._total, self._phase)
+
+    def note(self, message: str) -> None:
+        """What a crawl has to say besides is in its manifest."""
