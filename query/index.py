@@ -126,7 +126,7 @@ class Index:
 
         _require_reading(sql)
         with door.connect(str(self.generation), read_only=True, config=_SETTINGS) as connection:
-            return connection.execute(sql, parameters).to_arrow_table()
+            return connection.sql(sql, params=parameters).to_arrow_table()
 
     def table(self, name: str) -> pyarrow.Table:
         """A whole view of the contract (symbols, occurrences, calls, …; see `lspidx sql "SHOW TABLES"`) as an Arrow table.

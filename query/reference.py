@@ -1,7 +1,4 @@
-"""The reference of the tools, made from their declarations: for the command line, for programs, and `query/doc/tools.md`.
-
-To write the document again: python -m query.reference
-"""
+"""The reference of the tools, made from their declarations: for the command line, for programs, and `query/doc/tools.md`."""
 
 from __future__ import annotations
 
@@ -9,14 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from indexer.errors import UsageError
 from query.registry import TASKS, Tool, load, names
 
 DOCUMENT = Path(__file__).with_name("doc") / "tools.md"
 
 _INTRODUCTION = """# The tools
 
-Made from the declarations in `query/tools` by `python -m query.reference`; do not edit.
+Made from the declarations in `query/tools` by `python -m query.generate`; do not edit.
 
 Every tool can be asked as `lspidx query NAME`, over MCP (`lspidx mcp`), and from Python (`query.api`).
 Lines and columns are 1-based, columns count UTF-16 code units, ends are exclusive; paths are relative to the workspace root.
@@ -140,15 +136,3 @@ def _result(tool: Tool) -> str:
     fields = ", ".join(f"`{name}`" for name in record.get("properties", {}))
     about = " ".join(record.get("description", "").split())
     return f"{'a list of ' if is_list else ''}{reference or result.get('type', 'any')} ({fields}). {about}".strip()
-
-
-def main() -> None:
-    DOCUMENT.parent.mkdir(exist_ok=True)
-    DOCUMENT.write_text(document(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except UsageError as error:
-        raise SystemExit(str(error)) from error
