@@ -27,25 +27,28 @@ _LINE_CHARS = 160
 _KEPT_FILES = 50
 
 
+Measure = Callable[[Answer[Any]], str]
+
+
 def to_json(answer: Answer[Any]) -> str:
     return msgspec.json.encode(answer).decode()
 
 
-def bounded(answer: Answer[Any], result: Any, max_chars: int, home: Home | None) -> Answer[Any]:
-    """The answer itself, or where its JSON has more than `max_chars` characters: its beginning, and where all of it is.
+def bounded(answer: Answer[Any], result: Any, max_chars: int, home: Home | None, measure: Measure = to_json) -> Answer[Any]:
+    """The answer itself, or where it is longer than `max_chars` characters: its beginning, and where all of it is (as JSON).
 
     Args:
         result: type of the tool's result. max_chars: 0 for no limit. home: where the file goes; None: the folder for temporary files.
+        measure: the form whose length counts.
     """
-    text = to_json(answer) if max_chars else ""
-    if len(text) <= max_chars:
+    if not max_chars or len(measure(answer)) <= max_chars:
         return answer
-    file = _write(text, answer.tool, home)
-    part = shorten(answer, result, min(PREVIEW_CHARS, max_chars))
+    file = _write(to_json(answer), answer.tool, home)
+    part = shorten(answer, result, min(PREVIEW_CHARS, max_chars), measure)
     return msgspec.structs.replace(part, result_file=str(file), shortened=True)
 
 
-def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Callable[[Answer[Any]], str] = to_json) -> Answer[Any]:
+def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure = to_json) -> Answer[Any]:
     """The first rows of every list, as many as fit.
 
     Args:

@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 import click
 
 from indexer.errors import Bug, LspidxError, UsageError
+from query.cli_dialects import call_dialect
+from query.cli_mcp import mcp
 from query.cli_tools import query
 
 _EXIT_INTERRUPTED = 130
@@ -96,6 +98,8 @@ def _absolute_folder(entry: str) -> str:
 
 
 main_group.add_command(query)
+main_group.add_command(mcp)
+main_group.add_command(call_dialect)
 
 
 @main_group.command(epilog="Example: lspidx status --json")

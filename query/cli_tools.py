@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from indexer.errors import LspidxError, UsageError
+
+if TYPE_CHECKING:
+    from query.answer import Answer
 
 _EXIT_INCOMPLETE = 1
 _MAX_COMPLETIONS = 30
@@ -157,16 +160,21 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     as_json, compact, strict, max_chars = (values.pop(option) for option in ("as_json", "compact", "strict", "max_chars"))
     fresh = values.pop("fresh", False)
     arguments = {key: _plain(value) for key, value in values.items() if value is not None and value != ()}
-    answer = Service(Path.cwd(), max_chars=max_chars).ask(name, arguments, fresh=fresh)
-    if as_json:
-        from query.budget import to_json
+    from query.budget import to_json
 
-        click.echo(to_json(answer))
+    if as_json:
+        written = to_json
     else:
         from query.render import to_text
         from query.style import Style
 
-        click.echo(to_text(answer, Style(compact=compact)))
+        style = Style(compact=compact)
+
+        def written(answer: Answer[Any]) -> str:
+            return to_text(answer, style)
+
+    answer = Service(Path.cwd(), max_chars=max_chars).ask(name, arguments, fresh=fresh, measure=written)
+    click.echo(written(answer))
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
 
 

@@ -44,10 +44,10 @@ class Drift:
         return sorted([*self.changed, *self.deleted, *self.new])
 
 
-def drift(index: Index) -> Drift:
-    """Compares the index with the work tree now, or at most RECHECK_S ago for a process that asks much."""
+def drift(index: Index, *, now_only: bool = False) -> Drift:
+    """Compares the index with the work tree now, or, unless `now_only`, at most RECHECK_S ago for a process that asks much."""
     now = time.monotonic()
-    known: tuple[float, Drift] | None = index.kept.get("drift")
+    known: tuple[float, Drift] | None = None if now_only else index.kept.get("drift")
     if known is not None and now - known[0] < RECHECK_S:
         return known[1]
     found = _look(index)

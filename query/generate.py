@@ -31,11 +31,7 @@ for arguments that do not fit, NameNotFound and AmbiguousName for names.
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-from query.answer import Answer{answer}
-from query.index import Index
-from query.registry import call
+from typing import {typing}
 '''
 
 _MAX_LINE = 140
@@ -44,11 +40,11 @@ _MAX_LINE = 140
 def python_api() -> str:
     """The text of `query/api.py`."""
     tools = [load(name)[0] for name in names()]
-    imports: dict[str, set[str]] = {}
+    imports: dict[str, set[str]] = {"query.answer": {"Answer"}, "query.index": {"Index"}, "query.registry": {"call"}}
     functions = [_function(tool, imports) for tool in tools]
-    shared = "".join(f", {name}" for name in sorted(imports.pop("query.answer", set())))
+    used = ", ".join(name for name in ("Any", "Literal") if any(f"{name}[" in text or f" {name}" in text for text in functions))
     lines = [f"from {module} import {', '.join(sorted(found))}" for module, found in sorted(imports.items())]
-    return "\n".join([_HEAD.format(answer=shared).rstrip("\n"), *lines, "", "", "\n\n\n".join(functions), ""])
+    return "\n".join([_HEAD.format(typing=used), *lines, "", "", "\n\n\n".join(functions), ""])
 
 
 def _function(tool: Tool, imports: dict[str, set[str]]) -> str:

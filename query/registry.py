@@ -18,6 +18,7 @@ from indexer.errors import NoIndex, UsageError
 from query.answer import Answer
 from query.completeness import Certificate
 from query.index import Index
+from query.recrawl import Progress, silent
 from query.style import Style
 
 MAX_RESULT_CHARS = 100_000
@@ -31,15 +32,14 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "callees": ("find_callers", {"direction": "outgoing"}),
     "hierarchy": ("type_hierarchy", {}),
     "source": ("get_symbol_source", {}),
+    "explore": ("explore_symbol", {}),
     "hover": ("inspect_symbol", {}),
     "cross_repo": ("get_cross_repo_references", {}),
     "detect": ("detect_lsp_servers", {}),
+    "changes": ("detect_changes", {}),
+    "tests_for": ("get_tests_for_file", {}),
 }
 """Short names and what they preset; here, so that a question loads its own tool only (a test holds them against the tools)."""
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    """Whoever asks need not watch."""
 
 
 class Context(msgspec.Struct, kw_only=True):
@@ -47,7 +47,7 @@ class Context(msgspec.Struct, kw_only=True):
 
     index: Index
     certificate: Certificate
-    progress: Callable[[int, int, str], None] = _silent
+    progress: Progress = silent
 
 
 class Workspace(msgspec.Struct, kw_only=True):
@@ -172,9 +172,7 @@ def load(name: str) -> tuple[Tool, dict[str, Any]]:
     return importlib.import_module(f"query.tools.{canonical}").TOOL, dict(preset)
 
 
-def call(
-    index: Index | None, name: str, arguments: Mapping[str, Any], *, progress: Callable[[int, int, str], None] = _silent
-) -> Answer[Any]:
+def call(index: Index | None, name: str, arguments: Mapping[str, Any], *, progress: Progress = silent) -> Answer[Any]:
     """Answers one question.
 
     Args:

@@ -7,24 +7,19 @@ under way keeps the one that it began with.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from indexer.errors import NoIndex, UsageError
 from indexer.store.generations import find_home
 from query.answer import Answer
-from query.budget import bounded
+from query.budget import Measure, bounded, to_json
 from query.folders import moved
 from query.freshness import drift
 from query.index import Index, open_index
-from query.registry import Tool, call, load
-
-Progress = Callable[[int, int, str], None]
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    """Nobody watches."""
+from query.recrawl import Progress, recrawl, silent
+from query.registry import call, load
 
 
 class Service:
@@ -48,11 +43,20 @@ class Service:
                 self._index = open_index(self.start)  # the old one closes when its last question is answered
             return self._index
 
-    def ask(self, name: str, arguments: Mapping[str, Any], *, fresh: bool = False, progress: Progress = _silent) -> Answer[Any]:
+    def ask(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        fresh: bool = False,
+        progress: Progress = silent,
+        measure: Measure = to_json,
+    ) -> Answer[Any]:
         """Answers one question, bounded.
 
         Args:
             name, arguments: as `registry.call`. fresh: brings the index up to date first, if the work tree has moved on.
+            measure: the form in which the answer must fit.
         Raises:
             UsageError: no such tool, or arguments that do not fit. Whatever the tool or the crawl raises.
         """
@@ -63,13 +67,10 @@ class Service:
                 self.refresh(progress)
             index = self.index()
         answer = call(index, name, arguments, progress=progress)
-        return self.bounded(tool, answer, index)
-
-    def bounded(self, tool: Tool, answer: Answer[Any], index: Index | None) -> Answer[Any]:
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
-        return bounded(answer, tool.result, limit, index.home if index else None)
+        return bounded(answer, tool.result, limit, index.home if index else None, measure)
 
-    def refresh(self, progress: Progress = _silent) -> bool:
+    def refresh(self, progress: Progress = silent) -> bool:
         """Makes the index again as it was made, where the work tree has moved on; whether it had.
 
         Raises:
@@ -79,32 +80,8 @@ class Service:
             index = self.index()
         except NoIndex as error:
             raise UsageError(f"there is no index to bring up to date; {error}") from error
-        tree = drift(index)
+        tree = drift(index, now_only=True)
         if tree.checked and not tree.paths and not moved(index):
             return False
-        from indexer.config import load_config
-        from indexer.crawl.run import crawl
-
-        root = index.root
-        crawl(root, load_config(root, remembered=index.home.flags()), _Watcher(progress))
+        recrawl(index.root, index.home.flags(), progress)
         return True
-
-
-class _Watcher:
-    """A crawl's progress as that of a question."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._done = self._total = 0
-        self._phase = ""
-
-    def phase(self, name: str, total_documents: int) -> None:
-        self._phase, self._done, self._total = name, 0, total_documents
-        self._progress(0, total_documents, name)
-
-    def advance(self, documents: int, tokens: int) -> None:
-        self._done += documents
-        self._progress(self._done, self._total, self._phase)
-
-    def note(self, message: str) -> None:
-        """What a crawl has to say besides is in its manifest."""

@@ -214,3 +214,22 @@ def json_of(done: subprocess.CompletedProcess[str]) -> Any:
     import json
 
     return json.loads(done.stdout)
+
+
+_VALUES = {
+    "query": "run", "file_path": "shop/models.py", "symbol": "shop.models.Item", "workspace_dir": ".",
+    "symbol_path": "shop.models.Item.gross",
+    "source": "shop.service.outer", "target": "shop.service.run", "changed_files": "shop/service.py", "path": "shop",
+}  # fmt: skip
+"""Something sensible to ask about the shop, by positional parameter."""
+
+ASKED_ELSEWHERE = ("changes", "detect_changes", "diff_index", "add_workspace_folder", "remove_workspace_folder")
+"""Tools that compare trees of a repository, which the shop is not, or that make another index: tests of their own ask them."""
+
+
+def question(tool: Any) -> dict[str, Any]:
+    """Arguments by name, for the parameters that a tool takes without a flag."""
+    given: dict[str, Any] = {name: _VALUES[name] for name in tool.positional.split()}
+    if tool.name == "find_callers":
+        given["symbol"] = "shop.service.run"
+    return {name: [value] if isinstance(getattr(tool.parameters(), name), list) else value for name, value in given.items()}

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from query_support import json_of, lspidx
-from support import crawl_with_ty
+from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
 from query.answer import Answer
@@ -198,3 +198,36 @@ def test_arrow_tables_are_read_only_too(shop: Index, statement: str):
 def test_a_table_that_is_none_is_refused_with_those_that_are(shop: Index):
     with pytest.raises(UsageError, match="symbols"):
         shop.table("symbols; DROP TABLE occ")
+
+
+# ---- workspace folders
+
+
+def test_a_folder_is_added_stays_over_a_refresh_and_is_removed_again(copy: Path, tmp_path: Path):
+    consumer = tmp_path / "consumer"
+    write_tree(consumer, {"use.py": "from shop.service import run\n\n\ndef go():\n    return run(1)\n"})
+    service = Service(copy)
+    before = service.ask("callers", {"symbol": "shop.service.run"})
+    added = service.ask("add_workspace_folder", {"path": str(consumer)})
+    assert [item.name for item in added.result.workspace_folders] == ["shop", "consumer"]
+    after = service.ask("callers", {"symbol": "shop.service.run"})
+    assert {edge.symbol.path for edge in after.result} - {edge.symbol.path for edge in before.result} == {"../consumer/use.py"}
+    assert not service.ask("add_workspace_folder", {"path": str(consumer)}).result.changed
+    (copy / "shop" / "later.py").write_text("x = 1\n", encoding="utf-8")
+    assert service.refresh()
+    assert service.ask("callers", {"symbol": "shop.service.run"}).total == after.total
+    removed = service.ask("remove_workspace_folder", {"path": "consumer"})
+    assert [item.name for item in removed.result.workspace_folders] == ["shop"]
+    assert service.ask("callers", {"symbol": "shop.service.run"}).total == before.total
+    assert (consumer / "use.py").is_file()
+
+
+@pytest.mark.parametrize(("tool", "path", "message"), [
+    ("add_workspace_folder", "no-such-folder", "not a folder"),
+    ("add_workspace_folder", "", "name a folder"),
+    ("add_workspace_folder", "//server/share", "no folder of this machine"),
+    ("remove_workspace_folder", "shop", "root of the workspace"),
+])  # fmt: skip
+def test_a_folder_that_cannot_be_added_or_removed_is_refused(copy: Path, tool: str, path: str, message: str):
+    with pytest.raises(UsageError, match=message):
+        Service(copy).ask(tool, {"path": path})

@@ -2,49 +2,98 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import msgspec
 
 from query.answer import Answer
 from query.completeness import DEFINITION, provenance
+from query.index import Index
 from query.page import asked, next_cursor, offset_of
+from query.places import LanguageId
 from query.references import Filtered, Reference, search
 from query.registry import Context, tool
-from query.style import Style, headline
+from query.style import Style, count, headline
+from query.symbols import Symbol
+
+_PAGE = 10_000
 
 
 class FindReferences(Filtered, kw_only=True):
-    pass
+    group_by: Annotated[
+        Literal["none", "file"], msgspec.Meta(description="file: one entry for each file, most references first, with the first place")
+    ] = "none"
+    workspace_only: Annotated[bool, msgspec.Meta(description="taken for compatibility: only files of the workspace are ever listed")] = True
+    language_id: LanguageId = ""
 
 
-def _text(answer: Answer[list[Reference]], style: Style) -> Iterator[str]:
+class FoundReference(Reference, kw_only=True, omit_defaults=True):
+    """A reference; grouped by file the first one of its file, and `count` says how many that has."""
+
+    count: int = 0
+
+
+def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
     yield headline(style, answer.query)
-    yield from style.references(answer.result)
+    if answer.query.get("group_by") != "file":
+        yield from style.references(answer.result)
+        return
+    for item in answer.result:
+        test = f"  {style.dim('[test]')}" if item.is_test else ""
+        yield f"  {style.place(item.path, item.line, item.col)}  {count(item.count, 'reference')}{test}"
 
 
 @tool(
     "find_references",
     parameters=FindReferences,
-    result=list[Reference],
+    result=list[FoundReference],
     positional="symbol",
     example="references Flask.route",
     task="impact",
     hint="usages uses where used occurrences",
     text=_text,
 )
-def TOOL(context: Context, ask: FindReferences) -> Answer[list[Reference]]:
+def TOOL(context: Context, ask: FindReferences) -> Answer[list[FoundReference]]:
     """All uses of a symbol in the workspace, definitions first, then by path and position."""
     index = context.index
     symbol = ask.resolve(index)
-    found = search(index, symbol, ask)
-    offset, shown = offset_of(ask.cursor), len(found.page)
+    offset = offset_of(ask.cursor)
+    if ask.group_by == "file":
+        files = _by_file(index, symbol, ask)
+        total, page = len(files), files[offset : offset + ask.limit]
+    else:
+        found = search(index, symbol, ask)
+        total, page = found.total, [FoundReference(**msgspec.structs.asdict(reference)) for _, reference in found.page]
+    shown = len(page)
     name = "" if symbol.is_local else symbol.record.name
     return Answer(
         tool="find_references",
         query=asked(ask, symbol),
-        result=[reference for _, reference in found.page],
-        total=found.total,
-        truncated=offset + shown < found.total,
+        result=page,
+        total=total,
+        truncated=offset + shown < total,
         completeness=context.certificate.of_workspace(DEFINITION, name, about=symbol.record.path),
         provenance=provenance(index, symbol.record.path),
-        next_cursor=next_cursor(offset, shown, found.total),
+        next_cursor=next_cursor(offset, shown, total),
     )
+
+
+def _by_file(index: Index, symbol: Symbol, ask: FindReferences) -> list[FoundReference]:
+    """The first reference of every file with the number of all, the file with most first."""
+    first: dict[str, Reference] = {}
+    number: Counter[str] = Counter()
+    cursor: str | None = ""
+    while cursor is not None:
+        found = search(index, symbol, msgspec.structs.replace(ask, limit=_PAGE, cursor=cursor))
+        for _, reference in found.page:
+            number[reference.path] += 1
+            before = first.setdefault(reference.path, reference)
+            if (reference.line, reference.col) < (before.line, before.col):
+                first[reference.path] = reference
+        cursor = next_cursor(offset_of(cursor), len(found.page), found.total) if found.page else None
+    return [
+        FoundReference(**msgspec.structs.asdict(first[path]), count=number[path])
+        for path in sorted(number, key=lambda path: (-number[path], path))
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -11,6 +11,7 @@ from query.answer import Answer
 from query.completeness import provenance
 from query.names import document_path
 from query.page import asked
+from query.places import LanguageId
 from query.registry import Context, tool
 from query.style import Style
 
@@ -19,21 +20,27 @@ class ListSymbols(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     file_path: Annotated[str, msgspec.Meta(description="document, relative to the workspace root or to here, or absolute")] = ""
     depth: Annotated[int, msgspec.Meta(ge=1, le=50, description="levels shown; 1 is the top level only")] = 10
     locals: Annotated[bool, msgspec.Meta(description="also parameters and local variables")] = False
+    top_level_only: Annotated[bool, msgspec.Meta(description="the same as depth 1")] = False
+    format: Annotated[
+        Literal["json", "outline"], msgspec.Meta(description="outline: name, kind and line only, about a fifth of the tokens")
+    ] = "json"
+    language_id: LanguageId = ""
 
 
 class OutlineItem(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A symbol with its members, in order of position; lines and columns 1-based.
 
     of: the type it is a member of, where that stands in another document (a method of Go, a definition of C++).
-    declared: it is declared here and defined in another document (a prototype).
+    declared: it is declared here and defined in another document (a prototype). In the format `outline` only name, kind, line and
+    children are given.
     """
 
-    symbol: str
     name: str
     kind: str
     line: int
-    col: int
-    end_line: int
+    symbol: str = ""
+    col: int = 0
+    end_line: int = 0
     signature: str = ""
     of: str = ""
     declared: bool = False
@@ -66,9 +73,15 @@ def _text(answer: Answer[list[OutlineItem]], style: Style) -> Iterator[str]:
     path = answer.query["file_path"]
     if style.compact:
         yield style.heading(path)
+    if answer.query.get("format") == "outline" and not style.compact:
+        yield style.heading(path)
     stack = [(item, 0) for item in reversed(answer.result)]
     while stack:
         item, level = stack.pop()
+        if answer.query.get("format") == "outline":
+            yield f"{'  ' * level}{style.strong(item.name)} [{style.kind(item.kind.title().replace(' ', ''))}] :{item.line}"
+            stack += [(child, level + 1) for child in reversed(item.children)]
+            continue
         name = style.strong(f"{item.of.rpartition('.')[2]}.{item.name}" if item.of else item.name)
         note = style.dim("  (defined elsewhere)") if item.declared else ""
         place = f"{item.line}-{item.end_line}" if style.compact else style.place(path, item.line, item.col)
@@ -92,14 +105,18 @@ def TOOL(context: Context, ask: ListSymbols) -> Answer[list[OutlineItem]]:
     rows = context.index.rows(f"{_OUTLINE} ORDER BY s.sel_line, s.sel_col, s.sym_id", {"path": path, "locals": ask.locals})
     if not path.endswith((".py", ".pyi")):  # in Python nothing is declared in one file and defined in another
         rows = sorted([*rows, *context.index.rows(_DECLARED, {"path": path})], key=lambda row: (row[5], row[6], row[0]))
+    short = ask.format == "outline"
     items = {
-        row[0]: OutlineItem(
+        row[0]: OutlineItem(name=row[3], kind=row[4], line=row[5] + 1)
+        if short
+        else OutlineItem(
             symbol=row[2], name=row[3], kind=row[4], line=row[5] + 1, col=row[6] + 1, end_line=row[7] + 1, signature=row[8],
             of=row[9] or "", declared=row[10],
         )
         for row in rows
     }  # fmt: skip
     container = {row[0]: row[1] for row in rows}
+    depth = 1 if ask.top_level_only else ask.depth
 
     def level(sym_id: int) -> int:
         chain = [sym_id]
@@ -110,7 +127,7 @@ def TOOL(context: Context, ask: ListSymbols) -> Answer[list[OutlineItem]]:
     top: list[OutlineItem] = []
     shown = 0
     for sym_id, above in container.items():
-        if level(sym_id) <= ask.depth:
+        if level(sym_id) <= depth:
             shown += 1
             (items[above].children if above in items else top).append(items[sym_id])
     return Answer(

@@ -1,0 +1,960 @@
+"""The tools as functions: `callers = api.find_callers(index, "Flask.route", depth=2)`.
+
+Made from the declarations in `query/tools` by `python -m query.generate`; do not edit. Each takes an open index, the parameters of the
+tool, and gives the whole answer: `result`, `total`, `completeness`, `provenance`. Errors are those of `indexer.errors`: UsageError
+for arguments that do not fit, NameNotFound and AmbiguousName for names.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from query.answer import Answer
+from query.index import Index
+from query.places import Definition
+from query.registry import call
+from query.search import Found
+from query.tools.blast_radius import BlastRadiusResult
+from query.tools.detect_changes import Changes
+from query.tools.detect_lsp_servers import Detected
+from query.tools.explore_symbol import Explored
+from query.tools.find_callers import Edge
+from query.tools.find_references import FoundReference
+from query.tools.find_symbol import FoundSymbol
+from query.tools.get_cross_repo_references import CrossRepoReferences
+from query.tools.get_diagnostics import Diagnostics
+from query.tools.get_document_highlights import Highlights
+from query.tools.get_editing_context import EditingContext
+from query.tools.get_server_capabilities import ServerCapabilities
+from query.tools.get_symbol_documentation import Documentation
+from query.tools.get_symbol_source import Source
+from query.tools.get_tests_for_file import TestsForFile
+from query.tools.go_to_declaration import Declaration
+from query.tools.go_to_implementation import Implementation
+from query.tools.go_to_type_definition import TypeDefinition
+from query.tools.index_status import Status
+from query.tools.inspect_symbol import Inspection
+from query.tools.list_symbols import OutlineItem
+from query.tools.list_workspace_folders import WorkspaceFolder
+from query.tools.type_hierarchy import TypeRelation
+from query.tools.unreferenced import UnreferencedSymbol
+from query.tools.untested import UntestedResult
+from query.tools.why import WhyResult
+from query.workspace import Folders
+
+
+def add_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
+    """Adds a folder to the workspace and indexes it, so that references and calls between the folders become known; remembered.
+
+    Args:
+        path: folder to add: a consumer of this library, or a library that it uses
+    """
+    return call(index, "add_workspace_folder", {"path": path})
+
+
+def blast_radius(
+    index: Index,
+    changed_files: list[str] | None = None,
+    *,
+    symbol: str = "",
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    symbols: list[str] | None = None,
+    include_transitive: bool = False,
+    depth: int = 0,
+    scope: Literal["exported", "all"] = "exported",
+    tests: Literal["include", "exclude", "only"] = "include",
+    limit: int = 50,
+    cursor: str = "",
+) -> Answer[BlastRadiusResult]:
+    """What depends on the exported symbols of files, or on symbols: callers outside tests, tests that reach them, risk of each.
+
+    Args:
+        changed_files: files whose symbols are about to change
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        symbols: symbols that are about to change, as `symbol` takes them
+        include_transitive: callers of the callers too; the same as depth 2
+        depth: 1: direct uses; 0: 1, or 2 with include_transitive
+        scope: which symbols of a file or of a type count; a symbol that is named always does
+        tests: uses in tests
+        limit: entries shown of each list
+        cursor: next_cursor of the previous answer; it continues every list
+    """
+    return call(
+        index,
+        "blast_radius",
+        {
+            "changed_files": changed_files or [],
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "symbols": symbols or [],
+            "include_transitive": include_transitive,
+            "depth": depth,
+            "scope": scope,
+            "tests": tests,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
+def detect_changes(
+    index: Index,
+    *,
+    workspace_root: str = "",
+    scope: Literal["unstaged", "staged", "committed"] = "unstaged",
+    range: str = "",
+    base: str = "",
+    head: str = "",
+    make_base: bool = False,
+    test_depth: int = 8,
+    limit: int = 100,
+    cursor: str = "",
+) -> Answer[Changes]:
+    """What a git diff changes semantically, who is affected, which callers it leaves alone, which tests reach it, and how risky it is.
+
+    Args:
+        workspace_root: taken for compatibility: must be the index's own root, if given
+        scope: unstaged: work tree against staged; staged: staged against HEAD; committed: see range
+        range: for committed: A..B, A...B (from their merge base), or one commit against its parent; default HEAD
+        base: branch or commit: compares its merge base with head; goes before scope and range
+        head: with base: default HEAD; '.' for the work tree
+        make_base: crawl the old side where no index of it is here, for callers of what is gone
+        test_depth: how many calls away a test may be
+        limit: changed symbols, callers and tests shown
+        cursor: next_cursor of the previous answer: further symbols
+    """
+    return call(
+        index,
+        "detect_changes",
+        {
+            "workspace_root": workspace_root,
+            "scope": scope,
+            "range": range,
+            "base": base,
+            "head": head,
+            "make_base": make_base,
+            "test_depth": test_depth,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
+def detect_lsp_servers(index: Index | None, workspace_dir: str = "") -> Answer[Detected]:
+    """Languages of a folder, ranked by their files and project markers, and the language servers that are installed for them.
+
+    Args:
+        workspace_dir: folder to look at; empty: the current one
+    """
+    return call(index, "detect_lsp_servers", {"workspace_dir": workspace_dir})
+
+
+def explore_symbol(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    language_id: str = "",
+    limit: int = 10,
+    source_lines: int = 80,
+) -> Answer[Explored]:
+    """A symbol in one answer: type, documentation, source, callers, references, tests, callees, types around it, risk.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        language_id: taken for compatibility: the index knows the language of every file
+        limit: callers, callees, types and overrides shown of each; totals are exact
+        source_lines: lines of source shown; 0 for none
+    """
+    return call(
+        index,
+        "explore_symbol",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "language_id": language_id,
+            "limit": limit,
+            "source_lines": source_lines,
+        },
+    )
+
+
+def find_callers(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    direction: Literal["incoming", "outgoing", "both"] = "both",
+    depth: int = 1,
+    evidence: list[str] | None = None,
+    dispatch: bool = False,
+    external: bool = True,
+    tests: Literal["include", "exclude", "only"] = "include",
+    limit: int = 200,
+    cursor: str = "",
+) -> Answer[list[Edge]]:
+    """Callers and callees of a symbol with every call site, to any depth.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        direction: incoming: callers; outgoing: callees
+        depth: 1: direct calls only
+        evidence: kinds of evidence; default syntax, definition, same_binding, callee_type, constructor, property, inherited; others:
+            decorator, inferred
+        dispatch: also calls of what this overrides, which may end here; evidence: override
+        external: callees outside the workspace too
+        tests: call sites in test files
+        limit: callers or callees shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "find_callers",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "direction": direction,
+            "depth": depth,
+            "evidence": evidence or [],
+            "dispatch": dispatch,
+            "external": external,
+            "tests": tests,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
+def find_references(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    include_declaration: bool = False,
+    role: list[str] | None = None,
+    path: str = "",
+    tests: Literal["include", "exclude", "only"] = "include",
+    possible: bool = False,
+    limit: int = 500,
+    cursor: str = "",
+    group_by: Literal["none", "file"] = "none",
+    workspace_only: bool = True,
+    language_id: str = "",
+) -> Answer[list[FoundReference]]:
+    """All uses of a symbol in the workspace, definitions first, then by path and position.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        include_declaration: also the symbol's own definitions
+        role: only these roles: call, read, write, import, decorator, supertype, annotation, ...
+        path: only documents that match this glob
+        tests: references in test files
+        possible: also identifiers of that name that nobody could resolve, marked so
+        limit: references shown
+        cursor: next_cursor of the previous answer
+        group_by: file: one entry for each file, most references first, with the first place
+        workspace_only: taken for compatibility: only files of the workspace are ever listed
+        language_id: taken for compatibility: the index knows the language of every file
+    """
+    return call(
+        index,
+        "find_references",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "include_declaration": include_declaration,
+            "role": role or [],
+            "path": path,
+            "tests": tests,
+            "possible": possible,
+            "limit": limit,
+            "cursor": cursor,
+            "group_by": group_by,
+            "workspace_only": workspace_only,
+            "language_id": language_id,
+        },
+    )
+
+
+def find_symbol(
+    index: Index,
+    query: str = "",
+    *,
+    match: Literal["auto", "exact", "prefix", "substring", "fuzzy"] = "auto",
+    kind: list[str] | None = None,
+    path: str = "",
+    language: str = "",
+    tests: Literal["include", "exclude", "only"] = "include",
+    external: bool = False,
+    detail_level: Literal["basic", "hover"] = "basic",
+    limit: int = 50,
+    offset: int = 0,
+    cursor: str = "",
+) -> Answer[list[FoundSymbol]]:
+    """Symbols by name: exact, prefix, substring or fuzzy, most referenced first.
+
+    Args:
+        query: name or dotted name; empty lists all
+        match: auto: exact, else prefix, else substring, else fuzzy
+        kind: only these kinds, e.g. class, function, method, EnumMember
+        path: only documents that match this glob
+        language: only this language
+        tests: symbols of test files
+        external: also symbols of dependencies that the workspace refers to
+        detail_level: hover: each symbol with the server's hover text
+        limit: symbols shown, with hover where that is asked for
+        offset: skip so many; cursor goes before it
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "find_symbol",
+        {
+            "query": query,
+            "match": match,
+            "kind": kind or [],
+            "path": path,
+            "language": language,
+            "tests": tests,
+            "external": external,
+            "detail_level": detail_level,
+            "limit": limit,
+            "offset": offset,
+            "cursor": cursor,
+        },
+    )
+
+
+def get_cross_repo_references(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    include_declaration: bool = False,
+    role: list[str] | None = None,
+    path: str = "",
+    tests: Literal["include", "exclude", "only"] = "include",
+    possible: bool = False,
+    limit: int = 500,
+    cursor: str = "",
+    symbol_file: str = "",
+    consumer_roots: list[str] | None = None,
+    language_id: str = "",
+) -> Answer[CrossRepoReferences]:
+    """All uses of a symbol in every workspace folder, the library's own first, then each consumer's, with warnings about the folders.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        include_declaration: also the symbol's own definitions
+        role: only these roles: call, read, write, import, decorator, supertype, annotation, ...
+        path: only documents that match this glob
+        tests: references in test files
+        possible: also identifiers of that name that nobody could resolve, marked so
+        limit: references shown
+        cursor: next_cursor of the previous answer
+        symbol_file: as file_path: the document that the symbol is in
+        consumer_roots: only these consumers: paths or names of workspace folders, or folders below them; default all
+        language_id: taken for compatibility: the index knows the language of every document
+    """
+    return call(
+        index,
+        "get_cross_repo_references",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "include_declaration": include_declaration,
+            "role": role or [],
+            "path": path,
+            "tests": tests,
+            "possible": possible,
+            "limit": limit,
+            "cursor": cursor,
+            "symbol_file": symbol_file,
+            "consumer_roots": consumer_roots or [],
+            "language_id": language_id,
+        },
+    )
+
+
+def get_diagnostics(
+    index: Index, file_path: str = "", *, path: str = "", severity: list[str] | None = None, limit: int = 200, cursor: str = ""
+) -> Answer[Diagnostics]:
+    """Errors, warnings and hints that the servers reported when the index was made, of one document or of all.
+
+    Args:
+        file_path: only this document; all by default
+        path: only documents that match this glob or are below this folder
+        severity: only these: error, warning, information, hint, or 1 to 4; all by default
+        limit: diagnostics shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index, "get_diagnostics", {"file_path": file_path, "path": path, "severity": severity or [], "limit": limit, "cursor": cursor}
+    )
+
+
+def get_document_highlights(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    language_id: str = "",
+    limit: int = 1000,
+    cursor: str = "",
+) -> Answer[Highlights]:
+    """All occurrences of a symbol in one document: text, read or write.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        language_id: taken for compatibility: the index knows the language of every file
+        limit: occurrences shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "get_document_highlights",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "language_id": language_id,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
+def get_editing_context(
+    index: Index,
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    if_none_match: str = "",
+    limit: int = 5,
+    budget: int = 10000,
+    cursor: str = "",
+) -> Answer[EditingContext]:
+    """Before editing a file: its symbols with signatures and risk, their callers in and outside tests, callees and imports.
+
+    Args:
+        file_path: document, relative to the workspace root or to here, or absolute
+        language_id: taken for compatibility: the index knows the language of every file
+        if_none_match: etag of an earlier answer: if it still holds, not_modified is all
+        limit: callers and callees shown of each symbol; counts are exact
+        budget: tokens (characters / 4) that the answer may have; fewer callers, then fewer symbols
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "get_editing_context",
+        {
+            "file_path": file_path,
+            "language_id": language_id,
+            "if_none_match": if_none_match,
+            "limit": limit,
+            "budget": budget,
+            "cursor": cursor,
+        },
+    )
+
+
+def get_server_capabilities(index: Index, *, language: str = "") -> Answer[list[ServerCapabilities]]:
+    """What each language server could do when the index was made, and which tools can answer for its language.
+
+    Args:
+        language: only the server of this language
+    """
+    return call(index, "get_server_capabilities", {"language": language})
+
+
+def get_symbol_documentation(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    language_id: str = "",
+    format: Literal["text", "markdown"] = "text",
+) -> Answer[Documentation]:
+    """Documentation and signature of a symbol of the workspace or of a dependency, as stored when the index was made.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        language_id: only symbols of this language, e.g. go, rust, python; any by default
+        format: markdown: the signature in a fenced code block
+    """
+    return call(
+        index,
+        "get_symbol_documentation",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "language_id": language_id,
+            "format": format,
+        },
+    )
+
+
+def get_symbol_source(
+    index: Index, symbol: str = "", *, file_path: str = "", line: int = 0, column: int = 0, position_pattern: str = ""
+) -> Answer[list[Source]]:
+    """The source text of a symbol, or of the innermost definition around a position.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+    """
+    return call(
+        index,
+        "get_symbol_source",
+        {"symbol": symbol, "file_path": file_path, "line": line, "column": column, "position_pattern": position_pattern},
+    )
+
+
+def get_tests_for_file(index: Index, file_path: str = "", *, depth: int = 3, limit: int = 50, cursor: str = "") -> Answer[TestsForFile]:
+    """Test files that exercise a source file, by who really calls or imports it, then by name, each with why and its test functions.
+
+    Args:
+        file_path: the source file
+        depth: 1: tests that use its symbols themselves; more: through other code
+        limit: test files shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(index, "get_tests_for_file", {"file_path": file_path, "depth": depth, "limit": limit, "cursor": cursor})
+
+
+def go_to_declaration(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    language_id: str = "",
+) -> Answer[list[Declaration]]:
+    """Where a symbol is declared: the header's prototype in C and C++, elsewhere the definition, marked as one.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        language_id: taken for compatibility: the index knows the language of every file
+    """
+    return call(
+        index,
+        "go_to_declaration",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "language_id": language_id,
+        },
+    )
+
+
+def go_to_definition(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    show_source: bool = True,
+    language_id: str = "",
+) -> Answer[list[Definition]]:
+    """Where a symbol, or the identifier at a position, is defined.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        show_source: with the line of each definition
+        language_id: taken for compatibility: the index knows the language of every file
+    """
+    return call(
+        index,
+        "go_to_definition",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "show_source": show_source,
+            "language_id": language_id,
+        },
+    )
+
+
+def go_to_implementation(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    transitive: bool = True,
+    language_id: str = "",
+    limit: int = 500,
+    cursor: str = "",
+) -> Answer[list[Implementation]]:
+    """Types that implement or extend a type, members that override a member; what is concrete and has none, itself.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        transitive: also what is below the types and members directly below
+        language_id: taken for compatibility: the index knows the language of every file
+        limit: implementations shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "go_to_implementation",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "transitive": transitive,
+            "language_id": language_id,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
+def go_to_symbol(index: Index, symbol_path: str = "", *, workspace_root: str = "", language: str = "") -> Answer[list[Definition]]:
+    """The places of a symbol by its dotted name, without a file or a position.
+
+    Args:
+        symbol_path: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it, e.g. MyClass.method or
+            pkg.Function
+        workspace_root: only below this folder of the workspace, or in the folder of this name
+        language: only symbols of this language
+    """
+    return call(index, "go_to_symbol", {"symbol_path": symbol_path, "workspace_root": workspace_root, "language": language})
+
+
+def go_to_type_definition(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    language_id: str = "",
+) -> Answer[list[TypeDefinition]]:
+    """Where the type of a variable, parameter, field or result is defined, as far as the index knows it; each with its evidence.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        language_id: taken for compatibility: the index knows the language of every file
+    """
+    return call(
+        index,
+        "go_to_type_definition",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "language_id": language_id,
+        },
+    )
+
+
+def index_status(
+    index: Index, file_path: str = "", *, language: str = "", method: str = "", limit: int = 200, cursor: str = ""
+) -> Answer[Status]:
+    """What the index covers and what it lacks, by file, language and method; of everything, one folder or one file.
+
+    Args:
+        file_path: only this file, or what is below this folder; all by default
+        language: only this language
+        method: only this method, e.g. textDocument/definition or syntax
+        limit: gaps shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(index, "index_status", {"file_path": file_path, "language": language, "method": method, "limit": limit, "cursor": cursor})
+
+
+def inspect_symbol(
+    index: Index, symbol: str = "", *, file_path: str = "", line: int = 0, column: int = 0, position_pattern: str = ""
+) -> Answer[Inspection]:
+    """Signature, documentation and the server's hover text of a symbol, as indexed.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+    """
+    return call(
+        index,
+        "inspect_symbol",
+        {"symbol": symbol, "file_path": file_path, "line": line, "column": column, "position_pattern": position_pattern},
+    )
+
+
+def list_symbols(
+    index: Index,
+    file_path: str = "",
+    *,
+    depth: int = 10,
+    locals: bool = False,
+    top_level_only: bool = False,
+    format: Literal["json", "outline"] = "json",
+    language_id: str = "",
+) -> Answer[list[OutlineItem]]:
+    """All symbols of a document, as a tree.
+
+    Args:
+        file_path: document, relative to the workspace root or to here, or absolute
+        depth: levels shown; 1 is the top level only
+        locals: also parameters and local variables
+        top_level_only: the same as depth 1
+        format: outline: name, kind and line only, about a fifth of the tokens
+        language_id: taken for compatibility: the index knows the language of every file
+    """
+    return call(
+        index,
+        "list_symbols",
+        {
+            "file_path": file_path,
+            "depth": depth,
+            "locals": locals,
+            "top_level_only": top_level_only,
+            "format": format,
+            "language_id": language_id,
+        },
+    )
+
+
+def list_workspace_folders(index: Index) -> Answer[list[WorkspaceFolder]]:
+    """The workspace folders of the index, with their commits and how many documents each has."""
+    return call(index, "list_workspace_folders", {})
+
+
+def remove_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
+    """Removes a folder from the workspace; its files stay, its facts are no longer in the index.
+
+    Args:
+        path: folder to remove, by its path or by its name in the index
+    """
+    return call(index, "remove_workspace_folder", {"path": path})
+
+
+def search_tools(index: Index | None, query: str = "", *, max_results: int = 5, output_schema: bool = False) -> Answer[Found]:
+    """Further tools by name or keywords, with their schemas; all that it finds can be called at once.
+
+    Args:
+        query: keywords (+word: must fit), or select:name,name for tools by name
+        max_results: declarations shown
+        output_schema: also the schemas of the answers
+    """
+    return call(index, "search_tools", {"query": query, "max_results": max_results, "output_schema": output_schema})
+
+
+def type_hierarchy(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    direction: Literal["supertypes", "subtypes", "both"] = "both",
+    depth: int = 1,
+    limit: int = 500,
+) -> Answer[list[TypeRelation]]:
+    """Supertypes and subtypes of a class, interface or struct, to any depth.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        direction: which way
+        depth: levels; 1: direct only
+        limit: types shown
+    """
+    return call(
+        index,
+        "type_hierarchy",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "direction": direction,
+            "depth": depth,
+            "limit": limit,
+        },
+    )
+
+
+def unreferenced(
+    index: Index,
+    path: str = "",
+    *,
+    kind: list[str] | None = None,
+    include_exported: bool = False,
+    confidence: Literal["all", "certain", "maybe"] = "all",
+    tests: Literal["include", "exclude", "only"] = "exclude",
+    limit: int = 100,
+    cursor: str = "",
+) -> Answer[list[UnreferencedSymbol]]:
+    """Symbols that nothing in the workspace refers to, certain ones first; public ones only on demand.
+
+    Args:
+        path: only documents that match this glob or lie below this folder
+        kind: only these kinds; default function, method, property, class, interface, struct, enum, constant, variable; also: field
+        include_exported: also what the outside may use: public names; they are `maybe`, reason exported
+        confidence: only rows of this confidence
+        tests: symbols defined in tests
+        limit: symbols shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "unreferenced",
+        {
+            "path": path,
+            "kind": kind or [],
+            "include_exported": include_exported,
+            "confidence": confidence,
+            "tests": tests,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
+def untested(
+    index: Index, path: str = "", *, kind: list[str] | None = None, depth: int = 5, limit: int = 100, cursor: str = ""
+) -> Answer[UntestedResult]:
+    """Functions, methods and types that no test reaches over calls and references, most called first.
+
+    Args:
+        path: only documents that match this glob or lie below this folder
+        kind: only these kinds; default function, method, class and other types
+        depth: steps of calls and references from a test that still count
+        limit: symbols shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(index, "untested", {"path": path, "kind": kind or [], "depth": depth, "limit": limit, "cursor": cursor})
+
+
+def why(
+    index: Index,
+    source: str = "",
+    target: str = "",
+    *,
+    via: Literal["calls", "references", "types", "any"] = "calls",
+    depth: int = 20,
+    tests: Literal["include", "exclude"] = "include",
+) -> Answer[WhyResult]:
+    """The shortest path of evidence from one symbol to another, over calls, references or types; or how far was looked without one.
+
+    Args:
+        source: the symbol that depends, as every tool takes one
+        target: the symbol that it depends on
+        via: calls: caller to callee; references: any use; types: subtype to supertype; any: all
+        depth: steps of the longest path looked for
+        tests: steps that tests take
+    """
+    return call(index, "why", {"source": source, "target": target, "via": via, "depth": depth, "tests": tests})

@@ -1,0 +1,40 @@
+"""One more folder in the index."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from indexer.errors import UsageError
+from query import workspace
+from query.answer import Answer
+from query.registry import Context, tool
+from query.workspace import Folders
+
+
+class AddWorkspaceFolder(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    path: Annotated[str, msgspec.Meta(description="folder to add: a consumer of this library, or a library that it uses")] = ""
+
+
+@tool(
+    "add_workspace_folder",
+    parameters=AddWorkspaceFolder,
+    result=Folders,
+    positional="path",
+    example="add_workspace_folder ../my-app",
+    task="index",
+    hint="cross repo consumer multi root workspace add directory",
+    text=workspace.lines,
+    read_only=False,
+    concurrency_safe=False,
+)
+def TOOL(context: Context, ask: AddWorkspaceFolder) -> Answer[Folders]:
+    """Adds a folder to the workspace and indexes it, so that references and calls between the folders become known; remembered."""
+    folder = workspace.folder_path(ask.path)
+    if not folder.is_dir():
+        raise UsageError(f"'{ask.path}' is not a folder of this machine")
+    index, changed = workspace.change(
+        context.index, lambda present: present if folder in (context.index.root, *present) else [*present, folder], context.progress
+    )
+    return workspace.answer("add_workspace_folder", index, ask, changed=changed, added=str(folder))

@@ -1,0 +1,171 @@
+"""What depends on files or symbols that are about to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+
+from indexer.errors import NameNotFound, UsageError
+from query import names
+from query.answer import Answer, Reason
+from query.completeness import DEFINITION, provenance
+from query.impact import symbols_of
+from query.index import Index
+from query.page import Named, asked, next_cursor, offset_of
+from query.radius import MAX_CALLERS, Caller, Changed, TestFunction, Totals, caller_lines, changed_line, measure, test_lines
+from query.registry import Context, tool
+from query.style import Style, one_line
+from query.symbols import TYPES, Symbol
+
+_TRANSITIVE = 2
+
+
+class BlastRadius(Named, kw_only=True):
+    changed_files: Annotated[list[str], msgspec.Meta(description="files whose symbols are about to change")] = []
+    symbols: Annotated[list[str], msgspec.Meta(description="symbols that are about to change, as `symbol` takes them")] = []
+    include_transitive: Annotated[bool, msgspec.Meta(description="callers of the callers too; the same as depth 2")] = False
+    depth: Annotated[int, msgspec.Meta(ge=0, le=20, description="1: direct uses; 0: 1, or 2 with include_transitive")] = 0
+    scope: Annotated[
+        Literal["exported", "all"],
+        msgspec.Meta(description="which symbols of a file or of a type count; a symbol that is named always does"),
+    ] = "exported"
+    tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="uses in tests")] = "include"
+    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="entries shown of each list")] = 50
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer; it continues every list")] = ""
+
+
+class BlastRadiusResult(msgspec.Struct, kw_only=True):
+    """One page of each list, most affected first. `totals` and `packages` are over everything. `warnings` repeat what may be missing."""
+
+    summary: str
+    totals: Totals
+    packages: list[str]
+    changed_symbols: list[Changed]
+    non_test_callers: list[Caller]
+    test_functions: list[TestFunction]
+    test_files: list[str]
+    warnings: list[str]
+
+
+def _text(answer: Answer[BlastRadiusResult], style: Style) -> Iterator[str]:
+    result, totals = answer.result, answer.result.totals
+    yield result.summary
+    lists = (
+        ("changed symbols", totals.changed_symbols, [changed_line(row, style) for row in result.changed_symbols]),
+        ("non-test callers", totals.non_test_callers, list(caller_lines(result.non_test_callers, style))),
+        ("test functions", totals.test_functions, list(test_lines(result.test_functions, style))),
+        ("test files", totals.test_files, [f"  {style.path(path)}" for path in result.test_files]),
+    )
+    for title, total, lines in lists:
+        if lines:
+            yield ""
+            yield f"{title} ({len(lines)} of {total}):" if len(lines) < total else f"{title}:"
+            yield from (line if line.startswith(" ") else f"  {line}" for line in lines)
+    if result.packages:
+        yield ""
+        yield f"packages: {', '.join(one_line(name) for name in result.packages)}"
+    for warning in result.warnings:
+        yield f"{style.warning('warning')} {one_line(warning)}"
+
+
+@tool(
+    "blast_radius",
+    parameters=BlastRadius,
+    result=BlastRadiusResult,
+    positional="changed_files",
+    example="blast_radius src/flask/app.py",
+    task="impact",
+    hint="before editing change impact affected dependents callers tests risk lock",
+    text=_text,
+)
+def TOOL(context: Context, ask: BlastRadius) -> Answer[BlastRadiusResult]:
+    """What depends on the exported symbols of files, or on symbols: callers outside tests, tests that reach them, risk of each."""
+    index, certificate = context.index, context.certificate
+    ids, paths, missing = _changed(index, ask)
+    depth = ask.depth or (_TRANSITIVE if ask.include_transitive else 1)
+    offset, limit = offset_of(ask.cursor), ask.limit
+    found = measure(context, ids, depth=depth, tests=ask.tests, offset=offset, limit=limit)
+    totals = found.totals
+    longest = max(totals.changed_symbols, totals.non_test_callers, totals.test_functions, totals.test_files)
+    about = paths[0] if len({path.rpartition(".")[2] for path in paths}) == 1 else ""
+    completeness = certificate.of_workspace(DEFINITION, "", [*missing, *found.doubts], about=about)
+    warnings = [reason.detail for reason in missing]
+    if found.capped:
+        warnings.append(f"the search for callers of callers ended at {MAX_CALLERS}")
+    if not ids and not missing:
+        warnings.append(f"no {'exported ' if ask.scope == 'exported' else ''}symbols there; all of them: --scope all")
+    return Answer(
+        tool="blast_radius",
+        query=asked(ask),
+        result=BlastRadiusResult(
+            summary=found.summary(),
+            totals=found.totals,
+            packages=found.packages,
+            changed_symbols=found.changed,
+            non_test_callers=found.callers,
+            test_functions=found.test_functions,
+            test_files=found.test_files,
+            warnings=warnings,
+        ),
+        total=longest,
+        truncated=found.capped or offset + limit < longest,
+        completeness=completeness,
+        provenance=provenance(index, about),
+        next_cursor=next_cursor(offset, limit, longest),
+    )
+
+
+def _changed(index: Index, ask: BlastRadius) -> tuple[list[int], list[str], list[Reason]]:
+    """Ids of what changes, the documents that it lies in, and what is not in the index."""
+    named = [names.resolve(index, name) for name in ask.symbols]
+    if ask.symbol or (ask.file_path and (ask.line or ask.position_pattern)):
+        named.append(ask.resolve(index))
+    files = list(ask.changed_files)
+    if ask.file_path and not (ask.symbol or ask.line or ask.position_pattern):
+        files.append(ask.file_path)
+    if not files and not named:
+        raise UsageError("name what changes: changed_files, symbols or symbol")
+    paths: list[str] = []
+    missing: list[Reason] = []
+    for name in files:
+        try:
+            paths.append(names.document_path(index, name))
+        except (NameNotFound, UsageError) as error:
+            if len(files) == 1:
+                raise
+            missing.append(Reason(code="not_indexed", detail=str(error), count=1, paths=[name]))
+    if not paths and not named:
+        raise NameNotFound(f"none of the {len(files)} files is in the index; the first: {missing[0].detail}")
+    paths += [symbol.record.path for symbol in named if _is_document(symbol)]
+    ids = symbols_of(index, _doc_ids(index, paths), ask.scope)
+    for symbol in named:
+        if not _is_document(symbol):
+            ids.append(symbol.sym_id)
+            ids += _members(index, symbol, ask.scope) if symbol.record.kind in (*TYPES, "module", "namespace") else []
+    return list(dict.fromkeys(ids)), [*paths, *(symbol.record.path for symbol in named)], missing
+
+
+def _is_document(symbol: Symbol) -> bool:
+    return symbol.record.kind == "module" and not symbol.record.container and not symbol.record.external
+
+
+def _doc_ids(index: Index, paths: Sequence[str]) -> list[int]:
+    sql = "SELECT d.doc_id FROM document d WHERE d.path IN (SELECT unnest($paths::VARCHAR[])) ORDER BY 1"
+    return [row[0] for row in index.rows(sql, {"paths": list(paths)})]
+
+
+def _members(index: Index, symbol: Symbol, scope: str) -> list[int]:
+    """Members of a type at any depth, by what they are contained in: Go's methods too."""
+    rows = index.rows(
+        """
+        WITH RECURSIVE down(sym_id) AS (
+            SELECT $id::INTEGER UNION SELECT s.sym_id FROM down JOIN symbol s ON s.container_id = down.sym_id WHERE s.flags & 3 = 0
+        )
+        SELECT s.sym_id FROM down JOIN symbol s USING (sym_id) WHERE s.flags & $wanted = $wanted AND s.sym_id <> $id AND s.kind <> 26
+        ORDER BY s.sym_id
+        """,
+        {"id": symbol.sym_id, "wanted": 4 if scope == "exported" else 0},
+    )
+    return [row[0] for row in rows]

@@ -1,0 +1,151 @@
+"""What the servers complained of when the index was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from indexer.errors import UsageError
+from query.answer import Answer
+from query.completeness import provenance
+from query.names import document_path
+from query.page import asked, next_cursor, offset_of
+from query.registry import Context, tool
+from query.style import Style, one_line
+
+_METHODS = ["textDocument/diagnostic", "textDocument/publishDiagnostics"]
+_SEVERITIES: dict[int, Literal["error", "warning", "information", "hint"]] = {1: "error", 2: "warning", 3: "information", 4: "hint"}
+
+
+class GetDiagnostics(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    file_path: Annotated[str, msgspec.Meta(description="only this document; all by default")] = ""
+    path: Annotated[str, msgspec.Meta(description="only documents that match this glob or are below this folder")] = ""
+    severity: Annotated[
+        list[str], msgspec.Meta(description="only these: error, warning, information, hint, or 1 to 4; all by default")
+    ] = []
+    limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="diagnostics shown")] = 200
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One message, 1-based, end exclusive. `number` is the severity as LSP counts: 1 error, 2 warning, 3 information, 4 hint."""
+
+    path: str
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+    severity: Literal["error", "warning", "information", "hint"]
+    number: int
+    message: str
+    code: str = ""
+    source: str = ""
+
+
+class Diagnostics(msgspec.Struct, kw_only=True):
+    """Errors first, then by path and position; exact counts by severity, of all pages; files whose messages may be out of date."""
+
+    counts: dict[str, int]
+    files: int
+    stale: list[str]
+    diagnostics: list[Diagnostic]
+
+
+def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
+    for (path, severity), group in groupby(answer.result.diagnostics, key=lambda item: (item.path, item.severity)):
+        yield f"{style.heading(path)}  {style.warning(severity)}"
+        for item in group:
+            origin = " ".join(filter(None, (item.source, item.code)))
+            yield f"  {style.below(path, item.line, item.col)}  {one_line(item.message)}  {style.dim(f'[{origin}]')}"
+    for path in answer.result.stale:
+        yield f"{style.path(path)}  {style.warning('has changed since: its messages may be out of date')}"
+    counts = ", ".join(f"{number} {name}" for name, number in answer.result.counts.items() if number)
+    yield f"{counts or 'no messages'} in {answer.result.files} files"
+
+
+@tool(
+    "get_diagnostics",
+    parameters=GetDiagnostics,
+    result=Diagnostics,
+    positional="file_path",
+    example="get_diagnostics src/flask/app.py",
+    task="quality",
+    hint="errors warnings problems lint type check messages",
+    text=_text,
+)
+def TOOL(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
+    """Errors, warnings and hints that the servers reported when the index was made, of one document or of all."""
+    index = context.index
+    path = document_path(index, ask.file_path) if ask.file_path else ""
+    values: dict[str, Any] = {}
+    conditions = ["d.status <> 'external'"]
+    if path:
+        conditions.append("x.doc_id = (SELECT doc_id FROM document WHERE path = $file)")
+        values["file"] = path
+    if ask.path:
+        conditions.append("(d.path GLOB $path OR starts_with(d.path, $path))")
+        values["path"] = ask.path
+    if ask.severity:
+        conditions.append("list_contains($severities, x.severity)")
+        values["severities"] = [_severity(name) for name in ask.severity]
+    source = f"FROM diagnostic x JOIN document d USING (doc_id) WHERE {' AND '.join(conditions)}"
+    counted = dict(index.rows(f"SELECT x.severity, count(*) {source} GROUP BY 1", values))
+    files = index.row(f"SELECT count(DISTINCT x.doc_id) {source}", values)
+    offset = offset_of(ask.cursor)
+    rows = index.rows(
+        f"""
+        SELECT d.path, x.line, x.col, x.end_line, x.end_col, x.severity, x.message, x.code, x.source {source}
+        ORDER BY x.severity, d.path, x.line, x.col, x.end_line, x.end_col, x.code, x.message LIMIT $limit OFFSET $offset
+        """,
+        {**values, "limit": ask.limit, "offset": offset},
+    )
+    total = sum(counted.values())
+    result = Diagnostics(
+        counts={name: int(counted.get(number, 0)) for number, name in _SEVERITIES.items()},
+        files=int(files[0]) if files else 0,
+        stale=[changed for changed in context.certificate.drift.paths if (not path or changed == path) and _holds(ask.path, changed)][:20],
+        diagnostics=[
+            Diagnostic(
+                path=of, line=line + 1, col=col + 1, end_line=end_line + 1, end_col=end_col + 1, severity=_SEVERITIES.get(severity, "hint"),
+                number=severity, message=message, code=code or "", source=origin or "",
+            )
+            for of, line, col, end_line, end_col, severity, message, code, origin in rows
+        ],
+    )  # fmt: skip
+    certificate = context.certificate
+    known = [method for method in _METHODS if index.keep(f"has {method}", lambda m=method: _has(context, m))] or _METHODS[:1]
+    if path:
+        completeness = certificate.of_documents([path], known)
+    else:
+        completeness = certificate.of_workspace(known, holds=(lambda other: _holds(ask.path, other)) if ask.path else None)
+    return Answer(
+        tool="get_diagnostics",
+        query={**asked(ask), **({"file_path": path} if path else {})},
+        result=result,
+        total=total,
+        truncated=offset + len(rows) < total,
+        completeness=completeness,
+        provenance=provenance(index, path),
+        next_cursor=next_cursor(offset, len(rows), total),
+    )
+
+
+def _has(context: Context, method: str) -> bool:
+    return context.index.row("SELECT 1 FROM document_coverage WHERE method = ? LIMIT 1", [method]) is not None
+
+
+def _holds(pattern: str, path: str) -> bool:
+    """As DuckDB's GLOB, whose `*` crosses folders, or as the beginning of the path."""
+    import fnmatch
+
+    return not pattern or path.startswith(pattern) or fnmatch.fnmatchcase(path, pattern)
+
+
+def _severity(name: str) -> int:
+    known = {**{str(number): number for number in _SEVERITIES}, **{label: number for number, label in _SEVERITIES.items()}, "info": 3}
+    if name.lower() not in known:
+        raise UsageError(f"no severity is called '{name}'; known: {', '.join(known)}")
+    return known[name.lower()]

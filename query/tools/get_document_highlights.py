@@ -1,0 +1,125 @@
+"""Occurrences of a symbol in one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import msgspec
+
+from indexer.errors import AmbiguousName, UsageError
+from indexer.model import Role
+from query import names
+from query.answer import Answer
+from query.completeness import DEFINITION, provenance
+from query.page import Named, Sources, asked, next_cursor, offset_of
+from query.places import LanguageId
+from query.registry import Context, tool
+from query.style import Style, printable
+from query.symbols import Symbol
+
+_NUMBERS = {"text": 1, "read": 2, "write": 3}
+
+
+class GetDocumentHighlights(Named, kw_only=True):
+    language_id: LanguageId = ""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="occurrences shown")] = 1_000
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class Highlight(msgspec.Struct, kw_only=True):
+    """One occurrence, 1-based, end exclusive, on one line; `number` is the kind as LSP counts: 1 text, 2 read, 3 write."""
+
+    line: int
+    col: int
+    end_col: int
+    kind: Literal["text", "read", "write"]
+    number: int
+    roles: list[str]
+    text: str = ""
+
+
+class Highlights(msgspec.Struct, kw_only=True):
+    """Occurrences in `path`, by position."""
+
+    path: str
+    highlights: list[Highlight]
+
+
+def _text(answer: Answer[Highlights], style: Style) -> Iterator[str]:
+    path = answer.result.path
+    yield style.heading(path)
+    for item in answer.result.highlights:
+        yield f"  {style.below(path, item.line, item.col)}  {style.kind(item.kind)}  {printable(item.text)}"
+
+
+@tool(
+    "get_document_highlights",
+    parameters=GetDocumentHighlights,
+    result=Highlights,
+    positional="symbol",
+    example="get_document_highlights src/flask/app.py:81:7",
+    task="read",
+    hint="occurrences in this file read write highlight",
+    text=_text,
+)
+def TOOL(context: Context, ask: GetDocumentHighlights) -> Answer[Highlights]:
+    """All occurrences of a symbol in one document: text, read or write."""
+    index = context.index
+    symbol, path = _meant(context, ask)
+    rows = index.rows(
+        """
+        SELECT line, col, end_col, bit_or(roles) FROM refs
+        WHERE sym_id = $id AND doc_id = (SELECT doc_id FROM document WHERE path = $path) AND evidence <> 7
+        GROUP BY line, col, end_col ORDER BY line, col
+        """,
+        {"id": symbol.sym_id, "path": path},
+    )
+    offset = offset_of(ask.cursor)
+    sources = Sources(index)
+    shown = [
+        Highlight(
+            line=line + 1,
+            col=col + 1,
+            end_col=end + 1,
+            kind=(kind := _kind(roles)),
+            number=_NUMBERS[kind],
+            roles=Role(roles).labels,
+            text=sources.line(path, line),
+        )
+        for line, col, end, roles in rows[offset : offset + ask.limit]
+    ]
+    return Answer(
+        tool="get_document_highlights",
+        query=asked(ask, symbol),
+        result=Highlights(path=path, highlights=shown),
+        total=len(rows),
+        truncated=offset + len(shown) < len(rows),
+        completeness=context.certificate.of_documents([path], DEFINITION),
+        provenance=provenance(index, path),
+        next_cursor=next_cursor(offset, len(shown), len(rows)),
+    )
+
+
+def _meant(context: Context, ask: GetDocumentHighlights) -> tuple[Symbol, str]:
+    """The symbol, and the document that is asked about: that of the position, the one given, or the one that defines it."""
+    index = context.index
+    position = ask.position(index)
+    if position is not None:
+        return ask.resolve(index), position.path
+    if ask.file_path and ask.symbol:
+        path = names.document_path(index, ask.file_path)
+        try:
+            return names.resolve(index, ask.symbol), path
+        except AmbiguousName:  # the one of the document, if it has one
+            return ask.resolve(index), path
+    symbol = ask.resolve(index)
+    if symbol.record.external:
+        raise UsageError(f"'{symbol.record.qualified_name}' is outside the workspace: give the file_path whose occurrences are asked for")
+    return symbol, symbol.record.path
+
+
+def _kind(roles: int) -> Literal["text", "read", "write"]:
+    if roles & Role.WRITE:
+        return "write"
+    return "read" if roles & (Role.READ | Role.CALL) else "text"

@@ -1,0 +1,386 @@
+"""All that one needs to know of a file before editing it, in one answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+
+from indexer.text import blob_digest
+from query import impact
+from query.answer import Answer
+from query.completeness import DEFINITION, languages_of, provenance
+from query.freshness import is_as_indexed
+from query.imports import Import, imports_of
+from query.index import Index
+from query.names import document_path
+from query.page import Sources, asked, next_cursor, offset_of
+from query.places import LanguageId
+from query.registry import Context, tool
+from query.style import Style, count, printable
+from query.symbols import Symbol, symbols_by_id
+
+CHARS_PER_TOKEN = 4
+
+_FORMAT = "1"
+"""Part of the etag: an answer of another form is another answer."""
+
+_MIN_BUDGET = 500
+_MAX_NESTING = 20
+
+
+class GetEditingContext(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    file_path: Annotated[str, msgspec.Meta(description="document, relative to the workspace root or to here, or absolute")] = ""
+    language_id: LanguageId = ""
+    if_none_match: Annotated[str, msgspec.Meta(description="etag of an earlier answer: if it still holds, not_modified is all")] = ""
+    limit: Annotated[int, msgspec.Meta(ge=0, le=1_000, description="callers and callees shown of each symbol; counts are exact")] = 5
+    budget: Annotated[
+        int,
+        msgspec.Meta(
+            ge=_MIN_BUDGET, le=1_000_000, description="tokens (characters / 4) that the answer may have; fewer callers, then fewer symbols"
+        ),
+    ] = 10_000
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class Caller(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A function or module that uses the symbol: its first use, 1-based, and how many it has. `how`: call, or reference only."""
+
+    name: str
+    path: str
+    line: int
+    uses: int
+    how: str = "call"
+
+
+class Callee(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What the function calls, where that is defined (no line outside the workspace), and how often."""
+
+    name: str
+    path: str
+    line: int = 0
+    uses: int = 1
+
+
+class SymbolContext(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A symbol of the file, lines 1-based; `name` with the types and functions of the file around it, `path:line` means it to any tool.
+
+    Callers by rank: those that call before those that only name it, other files before this one, then by number of uses.
+    declared: it is defined in another document. risk: high, medium, low or unknown, by callers outside tests; see risk_reasons.
+    """
+
+    name: str
+    kind: str
+    line: int
+    end_line: int
+    signature: str = ""
+    exported: bool = False
+    declared: bool = False
+    sync_guarded: bool = False
+    risk: str = ""
+    risk_reasons: list[str] = []
+    non_test_caller_count: int = 0
+    test_caller_count: int = 0
+    callee_count: int = 0
+    non_test_callers: list[Caller] = []
+    test_callers: list[Caller] = []
+    callees: list[Callee] = []
+
+
+class TokenSavings(msgspec.Struct, kw_only=True):
+    """Tokens by `estimate`: of this answer, of the whole file, and of all files that hold what the answer tells of."""
+
+    returned: int
+    whole_file: int
+    files_to_read: int
+    files: int
+    estimate: str = f"characters / {CHARS_PER_TOKEN}"
+
+
+class ContextMeta(msgspec.Struct, kw_only=True):
+    token_savings: TokenSavings
+
+
+class EditingContext(msgspec.Struct, kw_only=True, rename={"meta": "_meta"}):
+    """A file's symbols in the order of the text, its imports, and who depends on it.
+
+    etag: changes with the file, with the index (callers live in other files), with the work tree where it differs from the index, and
+    with the parameters. not_modified: if_none_match still holds, all else is left out.
+    """
+
+    path: str
+    language: str
+    etag: str
+    not_modified: bool
+    imports: list[Import]
+    symbols: list[SymbolContext]
+    meta: ContextMeta
+
+
+def _text(answer: Answer[EditingContext], style: Style) -> Iterator[str]:
+    item = answer.result
+    yield f"{style.heading(item.path)}  {item.language}  etag {item.etag}"
+    if item.not_modified:
+        yield "not modified"
+        return
+    for line in item.imports:
+        unresolved = "" if line.resolved else f"  {style.warning('[unresolved]')}"
+        meant = ", ".join(dict.fromkeys(name.path for name in line.names if name.path))
+        shown = line.text or ", ".join(name.name for name in line.names)
+        note = f"  {style.dim(f'→ {meant}')}" if meant else ""
+        yield f"  {style.below(item.path, line.line, 1)}  {printable(shown)}{note}{unresolved}"
+    for symbol in item.symbols:
+        marks = [
+            *(["exported"] if symbol.exported else []),
+            *(["defined elsewhere"] if symbol.declared else []),
+            *([f"risk {symbol.risk}: {', '.join(symbol.risk_reasons)}"] if symbol.risk else []),
+            *(["sync guarded"] if symbol.sync_guarded else []),
+        ]
+        yield ""
+        lines = f"{symbol.line}-{symbol.end_line}" if style.compact else style.place(item.path, symbol.line)
+        yield f"{lines}  {style.kind(symbol.kind)} {style.strong(symbol.name)}  {style.dim('[' + '; '.join(marks) + ']')}"
+        if symbol.signature:
+            yield f"  {style.signature(symbol.signature)}"
+        yield from _callers(style, "callers", symbol.non_test_callers, symbol.non_test_caller_count)
+        yield from _callers(style, "test callers", symbol.test_callers, symbol.test_caller_count)
+        if symbol.callee_count:
+            yield f"  callees: {symbol.callee_count}"
+        for callee in symbol.callees:
+            yield f"    {style.place(callee.path, callee.line)}  {printable(callee.name)}{f' ×{callee.uses}' if callee.uses > 1 else ''}"
+    saved = item.meta.token_savings
+    files = count(saved.files, "file")
+    yield f"about {saved.returned} tokens; the file {saved.whole_file}, all {files} told of {saved.files_to_read} ({saved.estimate})"
+
+
+def _callers(style: Style, title: str, callers: list[Caller], number: int) -> Iterator[str]:
+    if number:
+        yield f"  {title}: {number}"
+    for caller in callers:
+        notes = [*([f"×{caller.uses}"] if caller.uses > 1 else []), *([caller.how] if caller.how != "call" else [])]
+        yield f"    {style.place(caller.path, caller.line)}  {printable(caller.name)} {style.dim(' '.join(notes))}".rstrip()
+
+
+@tool(
+    "get_editing_context",
+    parameters=GetEditingContext,
+    result=EditingContext,
+    positional="file_path",
+    example="get_editing_context src/flask/app.py",
+    task="read",
+    hint="before edit file symbols signatures callers callees imports risk tests etag",
+    text=_text,
+)
+def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
+    """Before editing a file: its symbols with signatures and risk, their callers in and outside tests, callees and imports."""
+    index = context.index
+    path = document_path(index, ask.file_path)
+    language = languages_of(index).get(path, "")
+    etag = _etag(context, ask, path)
+    result = EditingContext(
+        path=path, language=language, etag=etag, not_modified=ask.if_none_match.strip('"') == etag, imports=[], symbols=[],
+        meta=ContextMeta(token_savings=TokenSavings(returned=0, whole_file=0, files_to_read=0, files=0)),
+    )  # fmt: skip
+    total = shown = offset = 0
+    if not result.not_modified:
+        facts = _facts(context, path)
+        offset, total = offset_of(ask.cursor), len(facts.symbols)
+        imports = imports_of(index, path, Sources(index)) if not offset else []
+        result, shown = _within(ask, msgspec.structs.replace(result, imports=imports), facts, offset)
+    saved = _savings(index, path, result)
+    return Answer(
+        tool="get_editing_context",
+        query={**asked(ask), "file_path": path},
+        result=msgspec.structs.replace(result, meta=ContextMeta(token_savings=saved)),
+        total=total,
+        truncated=offset + shown < total,
+        completeness=context.certificate.of_workspace(DEFINITION, about=path),
+        provenance=provenance(index, path),
+        next_cursor=next_cursor(offset, shown, total),
+    )
+
+
+def _etag(context: Context, ask: GetEditingContext, path: str) -> str:
+    """Of all that the answer is made of: the file, the index, where the work tree has left it, and what was asked for."""
+    index = context.index
+    stored = index.row("SELECT digest FROM document WHERE path = ?", [path])
+    digest = str(stored[0]) if stored else ""
+    if not is_as_indexed(index, path):
+        file = index.root / path
+        digest = blob_digest(file.read_bytes()) if file.is_file() else ""
+    made = index.keep("made", lambda: index.row("SELECT max(finished)::VARCHAR FROM run"))
+    parts = [
+        _FORMAT,
+        path,
+        digest,
+        index.meta.get("generation", ""),
+        index.meta.get("recipe", ""),
+        str(made),
+        *context.certificate.drift.paths,
+    ]
+    parts += [str(ask.limit), str(ask.budget), ask.cursor]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+
+class _Facts(NamedTuple):
+    """Of all symbols of a file. Callers and callees are ranked; the lists are whole."""
+
+    symbols: list[Symbol]
+    names: dict[int, str]  # within the file
+    places: dict[int, tuple[int, int, bool]]  # first line, last line, only declared here
+    callers: dict[int, list[tuple[bool, Caller]]]  # in a test
+    callees: dict[int, list[Callee]]
+    risks: dict[int, impact.Risk]
+    guarded: set[int]
+
+
+_PLACES = """
+    SELECT s.sym_id, s.start_line, s.end_line, false FROM symbol s
+    WHERE s.doc_id = $doc AND s.flags & 3 = 0 AND s.kind NOT IN (2, 26)
+    UNION ALL
+    SELECT o.sym_id, min(o.line), min(o.line), true FROM occ o JOIN symbol s ON s.sym_id = o.sym_id
+    WHERE o.doc_id = $doc AND o.roles & 1 <> 0 AND s.doc_id <> $doc AND s.flags & 2051 = 0 AND s.kind NOT IN (2, 3, 26)
+    GROUP BY o.sym_id
+"""
+_CALLEES = """
+    SELECT c.caller, c.callee, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id
+    WHERE c.evidence <> 7 AND c.caller <> c.callee GROUP BY ALL ORDER BY ALL
+"""
+
+
+def _facts(context: Context, path: str) -> _Facts:
+    """By one statement per kind of fact, whatever the number of symbols."""
+    index = context.index
+    row = index.row("SELECT doc_id FROM document WHERE path = ?", [path])
+    places = {
+        sym_id: (first + 1, last + 1, declared) for sym_id, first, last, declared in index.rows(_PLACES, {"doc": row[0] if row else -1})
+    }
+    ids = sorted(places)
+    uses = impact.uses_of(index, ids, dispatch=True)
+    calls = index.rows(_CALLEES, {"ids": ids})
+    known = symbols_by_id(index, sorted({*ids, *(use.holder for use in uses), *(callee for _, callee, _ in calls)}))
+    documents = impact.documents(index, {use.doc_id for use in uses})
+    symbols = sorted((known[sym_id] for sym_id in ids), key=lambda symbol: (places[symbol.sym_id][0], symbol.record.col, symbol.sym_id))
+    callees: dict[int, list[Callee]] = {}
+    for caller, callee, number in calls:
+        record = known[callee].record
+        callees.setdefault(caller, []).append(Callee(name=record.qualified_name, path=record.path, line=record.line, uses=number))
+    for listed in callees.values():
+        listed.sort(key=lambda item: (not item.line, -item.uses, item.path, item.line, item.name))
+    return _Facts(
+        symbols=symbols,
+        names=_names(symbols),
+        places=places,
+        callers=_ranked(path, uses, documents, known),
+        callees=callees,
+        risks=impact.risks(index, context.certificate, ids, uses),
+        guarded=impact.guarded(index, ids),
+    )
+
+
+def _names(symbols: Sequence[Symbol]) -> dict[int, str]:
+    """By symbol: its name after those of the symbols of the file that it lies in."""
+    by_moniker = {symbol.record.symbol: symbol.record for symbol in symbols}
+    found: dict[int, str] = {}
+    for symbol in symbols:
+        name, around = symbol.record.name, by_moniker.get(symbol.record.container)
+        for _ in range(_MAX_NESTING):
+            if around is None:
+                break
+            name, around = f"{around.name}.{name}", by_moniker.get(around.container)
+        found[symbol.sym_id] = name
+    return found
+
+
+def _ranked(
+    path: str, uses: Sequence[impact.Use], documents: dict[int, impact.Document], known: dict[int, Symbol]
+) -> dict[int, list[tuple[bool, Caller]]]:
+    """Callers by symbol; an import alone makes no caller."""
+    first: dict[tuple[int, int], impact.Use] = {}
+    number: Counter[tuple[int, int]] = Counter()
+    calling: set[tuple[int, int]] = set()
+    for use in uses:
+        if use.relation == "import":
+            continue
+        key = (use.sym_id, use.holder)
+        first.setdefault(key, use)
+        number[key] += 1
+        if use.relation == "call":
+            calling.add(key)
+    found: dict[int, list[tuple[bool, Caller]]] = {}
+    for key, use in first.items():
+        holder = known.get(use.holder)
+        how = "reference" if key not in calling else "override" if use.dispatch else "call"
+        name = holder.record.qualified_name if holder else ""
+        caller = Caller(name=name, path=documents[use.doc_id].path, line=use.line + 1, uses=number[key], how=how)
+        found.setdefault(use.sym_id, []).append((use.is_test, caller))
+    for listed in found.values():
+        listed.sort(key=lambda item: (item[1].how != "call", item[1].path == path, -item[1].uses, item[1].path, item[1].line, item[1].name))
+    return found
+
+
+def _within(ask: GetEditingContext, result: EditingContext, facts: _Facts, offset: int) -> tuple[EditingContext, int]:
+    """The answer with as many callers of each symbol, then as many symbols, as the budget has room for; and how many symbols."""
+    chars = ask.budget * CHARS_PER_TOKEN
+    limit = callees = ask.limit
+    while True:
+        symbols = [_symbol(facts, symbol, limit, callees) for symbol in facts.symbols[offset:]]
+        if len(msgspec.json.encode(msgspec.structs.replace(result, symbols=symbols))) <= chars or not callees:
+            break
+        limit, callees = (limit // 2, callees // 2) if limit > 1 else (limit, 0)  # the first caller is worth more than a further symbol
+    used = len(msgspec.json.encode(msgspec.structs.replace(result, symbols=[])))
+    shown = 0
+    for symbol in symbols:
+        used += len(msgspec.json.encode(symbol)) + 1
+        if used > chars and shown:
+            break
+        shown += 1
+    return msgspec.structs.replace(result, symbols=symbols[:shown]), shown
+
+
+def _symbol(facts: _Facts, symbol: Symbol, limit: int, limit_callees: int) -> SymbolContext:
+    sym_id, record = symbol.sym_id, symbol.record
+    first, last, declared = facts.places[sym_id]
+    callers = facts.callers.get(sym_id, [])
+    outside, tests = ([caller for is_test, caller in callers if is_test == wanted] for wanted in (False, True))
+    callees = facts.callees.get(sym_id, [])
+    risk = facts.risks.get(sym_id)
+    return SymbolContext(
+        name=facts.names[sym_id],
+        kind=record.kind,
+        line=first,
+        end_line=last,
+        signature=record.signature,
+        exported=record.exported,
+        declared=declared,
+        sync_guarded=sym_id in facts.guarded,
+        risk=risk.level if risk else "",
+        risk_reasons=list(risk.reasons) if risk else [],
+        non_test_caller_count=len(outside),
+        test_caller_count=len(tests),
+        callee_count=len(callees),
+        non_test_callers=outside[:limit],
+        test_callers=tests[:limit],
+        callees=callees[:limit_callees],
+    )
+
+
+def _savings(index: Index, path: str, result: EditingContext) -> TokenSavings:
+    """Sizes are those of the files as indexed, one byte for a character."""
+    told: set[str] = {path}
+    for symbol in result.symbols:
+        told.update(caller.path for caller in (*symbol.non_test_callers, *symbol.test_callers))
+        told.update(callee.path for callee in symbol.callees if callee.line)
+    rows: list[tuple[Any, ...]] = index.rows(
+        "SELECT d.path, d.size_bytes FROM (SELECT unnest($paths::VARCHAR[]) AS path) p JOIN document d USING (path)",
+        {"paths": sorted(told)},
+    )
+    sizes = {of: int(size or 0) for of, size in rows}
+    return TokenSavings(
+        returned=len(msgspec.json.encode(result)) // CHARS_PER_TOKEN,
+        whole_file=sizes.get(path, 0) // CHARS_PER_TOKEN,
+        files_to_read=sum(sizes.values()) // CHARS_PER_TOKEN,
+        files=len(told),
+    )

@@ -1,0 +1,181 @@
+"""What the servers said they can do, and which tools that lets answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from query.answer import Answer
+from query.completeness import provenance
+from query.index import Index
+from query.page import asked
+from query.registry import Context, names, tool
+from query.style import Style
+
+_DEFINITION = "textDocument/definition"
+_HOVER = "textDocument/hover"
+_DIAGNOSTIC = "textDocument/diagnostic"
+_SUPERTYPES = "typeHierarchy/supertypes"
+
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "find_references": (_DEFINITION,),
+    "get_cross_repo_references": (_DEFINITION,),
+    "get_document_highlights": (_DEFINITION,),
+    "find_callers": (_DEFINITION,),
+    "blast_radius": (_DEFINITION,),
+    "detect_changes": (_DEFINITION,),
+    "get_tests_for_file": (_DEFINITION,),
+    "explore_symbol": (_DEFINITION,),
+    "get_editing_context": (_DEFINITION,),
+    "unreferenced": (_DEFINITION,),
+    "untested": (_DEFINITION,),
+    "why": (_DEFINITION,),
+    "inspect_symbol": (_HOVER,),
+    "get_diagnostics": (_DIAGNOSTIC,),
+    "type_hierarchy": (_DEFINITION, _SUPERTYPES),
+    "go_to_implementation": (_DEFINITION, _SUPERTYPES),
+    "go_to_type_definition": (_DEFINITION,),
+}
+"""Methods of the crawl that a tool's answers are made of; a tool that is not here needs the text alone."""
+
+LIVE: Mapping[str, str] = {
+    "rename_symbol": "renameProvider",
+    "prepare_rename": "renameProvider",
+    "get_completions": "completionProvider",
+    "get_signature_help": "signatureHelpProvider",
+    "suggest_fixes": "codeActionProvider",
+    "execute_command": "executeCommandProvider",
+    "format_document": "documentFormattingProvider",
+    "format_range": "documentRangeFormattingProvider",
+    "get_semantic_tokens": "semanticTokensProvider",
+    "get_inlay_hints": "inlayHintProvider",
+}
+"""Tools that ask a running server, and the capability that it must have."""
+
+_PARTLY = (_SUPERTYPES,)
+"""Methods without which the text still tells something."""
+
+
+class GetServerCapabilities(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    language: Annotated[str, msgspec.Meta(description="only the server of this language")] = ""
+
+
+class ServerCapabilities(msgspec.Struct, kw_only=True):
+    """A server as it was at the crawl. `capabilities`: what it answered to `initialize`.
+
+    supported_tools: those whose answers this index has for its language, or that the server can give live; unsupported_tools: the
+    others here, with the reason. partly: supported ones that lack something, with the reason. live: those of them that start a server.
+    """
+
+    server_name: str
+    server_version: str
+    language: str
+    position_encoding: str
+    supported_tools: list[str]
+    unsupported_tools: dict[str, str]
+    partly: dict[str, str]
+    live: list[str]
+    capabilities: dict[str, Any]
+
+
+def _text(answer: Answer[list[ServerCapabilities]], style: Style) -> Iterator[str]:
+    for item in answer.result:
+        yield (
+            style.heading(f"{item.server_name} {item.server_version}".strip()) + f"  {item.language}, {item.position_encoding or 'utf-16'}"
+        )
+        yield f"  supported: {', '.join(item.supported_tools)}"
+        for title, listed in (("in part", item.partly), ("unsupported", item.unsupported_tools)):
+            for name, why in listed.items():
+                yield f"  {style.warning(title)}: {name}: {why}"
+        if item.live:
+            yield f"  of these start a server: {', '.join(item.live)}"
+        yield f"  capabilities: {', '.join(sorted(item.capabilities))}"
+
+
+@tool(
+    "get_server_capabilities",
+    parameters=GetServerCapabilities,
+    result=list[ServerCapabilities],
+    positional="",
+    example="get_server_capabilities",
+    task="index",
+    hint="language server features supported unsupported tools initialize",
+    text=_text,
+)
+def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapabilities]]:
+    """What each language server could do when the index was made, and which tools can answer for its language."""
+    index = context.index
+    language = ask.language.lower()
+    rows = index.rows("SELECT language, name, version, position_encoding, capabilities FROM server ORDER BY ALL")
+    known = {row[0]: row[1:] for row in rows}
+    without = index.rows("SELECT DISTINCT language FROM document WHERE status <> 'external' ORDER BY 1")
+    for (other,) in without:
+        known.setdefault(other, ("", "", "", "{}"))
+    result = [_server(index, of, *facts) for of, facts in sorted(known.items()) if not language or of == language]
+    return Answer(
+        tool="get_server_capabilities",
+        query=asked(ask),
+        result=result,
+        total=len(result),
+        truncated=False,
+        completeness=context.certificate.of_workspace([], language=language),
+        provenance=provenance(index, language=language),
+    )
+
+
+def _server(index: Index, language: str, name: str, version: str, encoding: str, capabilities: str) -> ServerCapabilities:
+    said: dict[str, Any] = json.loads(capabilities or "{}")
+    states = _states(index, language)
+    supported: list[str] = []
+    unsupported: dict[str, str] = {}
+    partly: dict[str, str] = {}
+    for tool_name in names():
+        if tool_name in LIVE:
+            if said.get(LIVE[tool_name]):
+                supported.append(tool_name)
+            else:
+                unsupported[tool_name] = f"{name} has no {LIVE[tool_name]}" if name else "there was no language server"
+            continue
+        lacks = [(method, state) for method in NEEDS.get(tool_name, ()) if (state := states.get(method, "skipped")) != "done"]
+        fatal = [f"{method} is {state} for {language}" for method, state in lacks if method not in _PARTLY and state != "in part"]
+        if fatal:
+            unsupported[tool_name] = "; ".join(fatal)
+            continue
+        supported.append(tool_name)
+        if lacks:
+            partly[tool_name] = "; ".join(f"{method} is {state} for {language}" for method, state in lacks)
+    return ServerCapabilities(
+        server_name=name,
+        server_version=version,
+        language=language,
+        position_encoding=encoding,
+        supported_tools=supported,
+        unsupported_tools=unsupported,
+        partly=partly,
+        live=[tool_name for tool_name in supported if tool_name in LIVE],
+        capabilities=said,
+    )
+
+
+def _states(index: Index, language: str) -> dict[str, Literal["done", "in part", "unsupported", "lost", "skipped"]]:
+    """By method: done where it was for all documents of the language (or they had nothing to ask), in part where for some."""
+    rows = index.rows(
+        """
+        SELECT c.method, count(*) FILTER (c.status IN ('done', 'empty')), count(*) FILTER (c.status = 'unsupported'),
+               count(*) FILTER (c.status = 'lost'), count(*) FILTER (c.status = 'skipped' AND c.reason = 'no_server')
+        FROM document_coverage c JOIN document d USING (doc_id) WHERE d.language = ? GROUP BY 1
+        """,
+        [language],
+    )
+    states: dict[str, Literal["done", "in part", "unsupported", "lost", "skipped"]] = {}
+    for method, done, unsupported, lost, without in rows:
+        if not (unsupported or lost or without):
+            states[method] = "done"
+        elif done:
+            states[method] = "in part"
+        else:
+            states[method] = "unsupported" if unsupported else "lost" if lost else "skipped"
+    return states

@@ -1,0 +1,229 @@
+"""Which tests exercise a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+
+from indexer.errors import UsageError
+from indexer.model import SymbolKind
+from query.answer import Answer
+from query.completeness import DEFINITION, languages_of, provenance
+from query.impact import Use, documents, no_tests, scopes, symbols_of, test_symbols, uses_of
+from query.index import Index
+from query.names import document_path
+from query.page import asked, next_cursor, offset_of
+from query.radius import Holder, TestFunction, doubts, test_function, test_lines, walk
+from query.registry import Context, tool
+from query.style import Style, count
+from query.symbols import symbols_by_id
+
+Why = Literal["itself", "inline", "calls", "references", "imports", "transitive", "name", "sibling"]
+
+_MAX_FUNCTIONS = 20
+_ORDER: dict[Why, int] = {"itself": 0, "inline": 0, "calls": 1, "references": 2, "imports": 3, "transitive": 4, "name": 5, "sibling": 6}
+
+
+class GetTestsForFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    file_path: Annotated[str, msgspec.Meta(description="the source file")] = ""
+    depth: Annotated[int, msgspec.Meta(ge=1, le=10, description="1: tests that use its symbols themselves; more: through other code")] = 3
+    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="test files shown")] = 50
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class TestFile(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A file of tests and what speaks for it, strongest first. `functions` are at most 20 of `total_functions`.
+
+    calls, references, imports: of the file's symbols. transitive: it uses code that uses them, `distance` steps away. name: it is
+    called like the file by convention. sibling: it is in the folder where such tests are. inline: tests within the file.
+    itself: the file is a test.
+    """
+
+    __test__ = False  # no test case for pytest
+
+    path: str
+    why: list[Why]
+    distance: Annotated[int, msgspec.Meta(description="steps to the file's symbols; 0 where only names speak for it")] = 0
+    calls: int = 0
+    references: int = 0
+    imports: int = 0
+    functions: list[TestFunction] = []
+    total_functions: int = 0
+
+
+class TestsForFile(msgspec.Struct, kw_only=True):
+    """`test_files` are the paths of `tests`, in their order."""
+
+    __test__ = False
+
+    source_file: str
+    test_files: list[str]
+    tests: list[TestFile]
+
+
+def _text(answer: Answer[TestsForFile], style: Style) -> Iterator[str]:
+    yield style.heading(answer.result.source_file)
+    for test in answer.result.tests:
+        numbers = [
+            count(number, word)
+            for number, word in ((test.calls, "call"), (test.references, "reference"), (test.imports, "import"))
+            if number
+        ]
+        if test.distance > 1:
+            numbers.append(f"{test.distance} steps away")
+        yield ""
+        why = style.dim(f"[{', '.join(test.why)}]")
+        yield f"{style.path(test.path)}  {why} {', '.join(numbers)}".rstrip()
+        yield from test_lines(test.functions, style)
+        if test.total_functions > len(test.functions):
+            yield f"  … and {test.total_functions - len(test.functions)} more"
+
+
+@tool(
+    "get_tests_for_file",
+    parameters=GetTestsForFile,
+    result=TestsForFile,
+    positional="file_path",
+    example="tests_for src/flask/app.py",
+    task="tests",
+    hint="which tests cover exercise run for a source file test mapping",
+    text=_text,
+)
+def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
+    """Test files that exercise a source file, by who really calls or imports it, then by name, each with why and its test functions."""
+    index, certificate = context.index, context.certificate
+    if not ask.file_path:
+        raise UsageError("name the source file: file_path")
+    path = document_path(index, ask.file_path)
+    doc_id = _doc_id(index, path)
+    symbols = symbols_of(index, [doc_id], "all")
+    uses = uses_of(index, [*symbols, *_modules(index, doc_id)])
+    found = _by_use(index, uses)
+    held, _ = walk(index, set(symbols), uses, ask.depth)
+    in_tests = [item for item in held if item.uses[0].is_test]
+    _add_transitive(index, found, in_tests)
+    _add_named(index, found, path)
+    _add_itself(index, found, doc_id, symbols)
+    if path in found and "itself" not in found[path].why and "inline" not in found[path].why:
+        del found[path]
+    ranked = sorted(
+        found.values(), key=lambda test: (_ORDER[test.why[0]], test.distance, -test.calls, -test.references, -test.imports, test.path)
+    )
+    offset = offset_of(ask.cursor)
+    shown = _with_functions(index, ranked[offset : offset + ask.limit], in_tests)
+    more = [*no_tests(index), *doubts(index, symbols)]
+    return Answer(
+        tool="get_tests_for_file",
+        query=asked(ask),
+        result=TestsForFile(source_file=path, test_files=[test.path for test in shown], tests=shown),
+        total=len(ranked),
+        truncated=offset + len(shown) < len(ranked),
+        completeness=certificate.of_workspace(DEFINITION, "", more, about=path),
+        provenance=provenance(index, path),
+        next_cursor=next_cursor(offset, len(shown), len(ranked)),
+    )
+
+
+def _doc_id(index: Index, path: str) -> int:
+    row = index.row("SELECT doc_id FROM document WHERE path = ?", [path])
+    return -1 if row is None else row[0]
+
+
+def _modules(index: Index, doc_id: int) -> list[int]:
+    return [row[0] for row in index.rows("SELECT sym_id FROM symbol WHERE doc_id = ? AND kind = 2 AND container_id IS NULL", [doc_id])]
+
+
+def _by_use(index: Index, uses: Sequence[Use]) -> dict[str, TestFile]:
+    """Test documents that use the file's symbols themselves."""
+    docs = documents(index, {use.doc_id for use in uses})
+    found: dict[str, TestFile] = {}
+    for use in uses:
+        if use.is_test:
+            test = found.setdefault(docs[use.doc_id].path, TestFile(path=docs[use.doc_id].path, why=[], distance=1))
+            if use.relation == "call":
+                test.calls += 1
+            elif use.relation == "reference":
+                test.references += 1
+            else:
+                test.imports += 1
+    for test in found.values():
+        reasons: list[tuple[Why, int]] = [("calls", test.calls), ("references", test.references), ("imports", test.imports)]
+        test.why = [why for why, number in reasons if number]
+    return found
+
+
+def _add_transitive(index: Index, found: dict[str, TestFile], held: Sequence[Holder]) -> None:
+    docs = documents(index, {item.doc_id for item in held})
+    for item in held:  # nearest first
+        path = docs[item.doc_id].path
+        if item.depth > 1 and path not in found:
+            found[path] = TestFile(path=path, why=["transitive"], distance=item.depth)
+
+
+def _add_itself(index: Index, found: dict[str, TestFile], doc_id: int, symbols: Sequence[int]) -> None:
+    document = documents(index, [doc_id])[doc_id]
+    if document.is_test:
+        found[document.path] = TestFile(path=document.path, why=["itself"])
+    elif test_symbols(index, symbols) or document.language in ("swift", "zig"):  # where tests stand beside what they test
+        known = found.get(document.path, TestFile(path=document.path, why=[]))
+        found[document.path] = msgspec.structs.replace(known, why=["inline", *known.why])
+
+
+def _with_functions(index: Index, tests: Sequence[TestFile], held: Sequence[Holder]) -> list[TestFile]:
+    """These files with the functions in them that use the file's symbols, nearest first."""
+    docs = documents(index, {item.doc_id for item in held})
+    kinds = scopes(index, {item.holder for item in held})
+    by_path: dict[str, list[Holder]] = {test.path: [] for test in tests}
+    for item in held:
+        path = docs[item.doc_id].path
+        if path in by_path and kinds[item.holder].kind != SymbolKind.MODULE:
+            by_path[path].append(item)
+    for items in by_path.values():
+        items.sort(key=lambda item: (item.depth, -item.sites, item.line, item.holder))
+    known = symbols_by_id(index, sorted({item.holder for items in by_path.values() for item in items[:_MAX_FUNCTIONS]}))
+    return [
+        msgspec.structs.replace(
+            test,
+            functions=[test_function(index, item, known, docs) for item in by_path[test.path][:_MAX_FUNCTIONS]],
+            total_functions=len(by_path[test.path]),
+        )
+        for test in tests
+    ]
+
+
+# ---- by name
+
+
+def _add_named(index: Index, found: dict[str, TestFile], path: str) -> None:
+    """Tests that are called like the file, and those in the folders where the file's tests are, by the conventions of its language."""
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    like = re.compile(
+        rf"(?:test_{re.escape(stem)}|tests_{re.escape(stem)}|{re.escape(stem)}(?:[._-](?:test|tests|spec|unittest))|{re.escape(stem)}(?:Test|Tests|Spec|IT))"
+        r"(?:\.[\w.]+)?",
+        re.IGNORECASE,
+    )
+    beside = {folder, f"{folder}/__tests__".lstrip("/")}
+    tests_folders = {f"{folder}/{name}".lstrip("/") for name in ("tests", "test")}
+    sql = "SELECT path, language FROM document WHERE is_test AND status <> 'external'"
+    rows: list[tuple[str, str]] = index.keep("test documents", lambda: index.rows(sql))
+    language = languages_of(index).get(path, "")
+    families = {"javascript": "typescript", "c": "cpp"}
+    for other, spoken in rows:
+        if other == path or families.get(spoken, spoken) != families.get(language, language):
+            continue
+        where, _, called = other.rpartition("/")
+        test = found.get(other)
+        if like.fullmatch(called) or (called.partition(".")[0] == stem and where in {*beside, *tests_folders}):
+            why: Why = "name"
+        elif where in tests_folders or (where == folder and language in ("go", "python") and called not in ("__init__.py", "conftest.py")):
+            why = "sibling"
+        else:
+            continue
+        if test is None:
+            found[other] = TestFile(path=other, why=[why])
+        elif why == "name":
+            test.why.append(why)

@@ -1,0 +1,73 @@
+"""Where a symbol is declared, as distinct from where it is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from query.answer import Answer, Place, SymbolRecord
+from query.completeness import DEFINITION, provenance
+from query.page import Named, Sources, asked
+from query.places import LanguageId, bound, meanings
+from query.registry import Context, tool
+from query.style import Style
+
+
+class GoToDeclaration(Named, kw_only=True):
+    language_id: LanguageId = ""
+
+
+class Declaration(msgspec.Struct, kw_only=True):
+    """A symbol and where it is declared. `what` is `definition` where nothing declares it apart from what defines it."""
+
+    symbol: SymbolRecord
+    what: Literal["declaration", "definition"]
+    places: list[Place]
+
+
+def _text(answer: Answer[list[Declaration]], style: Style) -> Iterator[str]:
+    for item in answer.result:
+        note = "" if item.what == "declaration" else f"  {style.dim('[declared where it is defined]')}"
+        yield f"{style.symbol(item.symbol)}{note}"
+        yield from style.places(item.places)
+
+
+@tool(
+    "go_to_declaration",
+    parameters=GoToDeclaration,
+    result=list[Declaration],
+    positional="symbol",
+    example="go_to_declaration store::Store::get",
+    task="find",
+    hint="header prototype forward declared extern",
+    text=_text,
+)
+def TOOL(context: Context, ask: GoToDeclaration) -> Answer[list[Declaration]]:
+    """Where a symbol is declared: the header's prototype in C and C++, elsewhere the definition, marked as one."""
+    index = context.index
+    meant = meanings(index, ask)
+    sources = Sources(index)
+    result: list[Declaration] = []
+    for symbol in meant:
+        found = bound(index, symbol, sources)
+        declared = [item.place for item in found if not item.own]
+        result.append(
+            Declaration(
+                symbol=symbol.record,
+                what="declaration" if declared else "definition",
+                places=declared or [item.place for item in found],
+            )
+        )
+    # any header may declare it: the answer depends on all files of its languages, not only on the one that defines it
+    about = meant[0].record.path if meant else ""
+    return Answer(
+        tool="go_to_declaration",
+        query=asked(ask, meant[0] if len(meant) == 1 else None),
+        result=result,
+        total=sum(len(item.places) for item in result),
+        truncated=False,
+        completeness=context.certificate.of_workspace(DEFINITION, about=about),
+        provenance=provenance(index, about),
+    )

@@ -1,0 +1,120 @@
+"""What implements an interface, a base or one of its members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+
+from indexer.model import SymbolFlag
+from query.answer import Answer, Reason, SymbolRecord
+from query.completeness import DEFINITION, SUPERTYPES, provenance
+from query.hierarchy import MAX_DEPTH, Kin, kin
+from query.page import Named, asked, next_cursor, offset_of
+from query.places import LanguageId
+from query.registry import Context, tool
+from query.style import Style, headline
+from query.symbols import TYPES, Symbol, symbols_by_id
+
+_MEMBERS = ("method", "property", "constructor")
+ITSELF = "itself"
+
+
+class GoToImplementation(Named, kw_only=True):
+    transitive: Annotated[bool, msgspec.Meta(description="also what is below the types and members directly below")] = True
+    language_id: LanguageId = ""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="implementations shown")] = 500
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class Implementation(msgspec.Struct, kw_only=True):
+    """A type or member that implements what was asked about, `depth` steps below it; `of` is the symbol one step nearer.
+
+    evidence: who knows of the step (`override` for members); `itself` where nothing is below and it is concrete, then depth is 0.
+    abstract: it has no body of its own, or is an interface.
+    """
+
+    symbol: SymbolRecord
+    depth: int
+    of: str
+    evidence: list[str]
+    abstract: bool = False
+
+
+def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
+    yield headline(style, answer.query)
+    for item in answer.result:
+        notes = [*(["itself: nothing is below"] if item.evidence == [ITSELF] else item.evidence), *(["abstract"] if item.abstract else [])]
+        yield f"{'  ' * max(1, item.depth)}{style.symbol(item.symbol)}  {style.dim('[' + ', '.join(notes) + ']')}"
+
+
+@tool(
+    "go_to_implementation",
+    parameters=GoToImplementation,
+    result=list[Implementation],
+    positional="symbol",
+    example="go_to_implementation SessionInterface",
+    task="find",
+    hint="implementations of interface abstract method overrides subclasses concrete",
+    text=_text,
+)
+def TOOL(context: Context, ask: GoToImplementation) -> Answer[list[Implementation]]:
+    """Types that implement or extend a type, members that override a member; what is concrete and has none, itself."""
+    index = context.index
+    symbol = ask.resolve(index)
+    of_type = symbol.record.kind in TYPES
+    way = "subtypes" if of_type else "overriding"
+    found = kin(index, symbol.sym_id, way, depth=MAX_DEPTH if ask.transitive else 1) if of_type or symbol.record.kind in _MEMBERS else []
+    if not found and not _abstract(context, [symbol])[symbol.sym_id]:
+        found = [Kin(symbol.sym_id, 0, symbol.sym_id, (ITSELF,))]
+    offset = offset_of(ask.cursor)
+    shown = found[offset : offset + ask.limit]
+    known = symbols_by_id(index, sorted({item.sym_id for item in shown} | {item.of for item in shown}))
+    abstract = _abstract(context, [known[item.sym_id] for item in shown])
+    result = [
+        Implementation(
+            symbol=known[item.sym_id].record,
+            depth=item.depth,
+            of=known[item.of].record.symbol,
+            evidence=list(item.evidence),
+            abstract=abstract[item.sym_id],
+        )
+        for item in shown
+    ]
+    about = symbol.record.path
+    return Answer(
+        tool="go_to_implementation",
+        query=asked(ask, symbol),
+        result=result,
+        total=len(found),
+        truncated=offset + len(shown) < len(found),
+        completeness=context.certificate.of_workspace([*DEFINITION, SUPERTYPES], more=_more(context, symbol, found), about=about),
+        provenance=provenance(index, about),
+        next_cursor=next_cursor(offset, len(shown), len(found)),
+    )
+
+
+def _abstract(context: Context, symbols: list[Symbol]) -> dict[int, bool]:
+    """Interfaces, what the source calls abstract, and members of interfaces."""
+    rows = context.index.rows(
+        """
+        SELECT s.sym_id, s.flags, coalesce(c.kind = 11, false) FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+        JOIN symbol s ON s.sym_id = u.id LEFT JOIN symbol c ON c.sym_id = s.container_id
+        """,
+        {"ids": [symbol.sym_id for symbol in symbols]},
+    )
+    flagged = {sym_id: bool(flags & SymbolFlag.ABSTRACT) or inside for sym_id, flags, inside in rows}
+    return {symbol.sym_id: symbol.record.kind == "interface" or flagged.get(symbol.sym_id, False) for symbol in symbols}
+
+
+def _more(context: Context, symbol: Symbol, found: list[Kin]) -> list[Reason]:
+    """Bases that nobody knows and that are called as the type asked about, or as one below it."""
+    record = symbol.record
+    if record.kind not in TYPES:
+        row = context.index.row(
+            "SELECT c.name FROM symbol s JOIN symbol c ON c.sym_id = s.container_id WHERE s.sym_id = ?", [symbol.sym_id]
+        )
+        return context.certificate.unresolved_subtypes({row[0]}, about=record.path) if row else []
+    known = symbols_by_id(context.index, sorted({item.sym_id for item in found}))
+    return context.certificate.unresolved_subtypes({record.name, *(other.record.name for other in known.values())}, about=record.path)

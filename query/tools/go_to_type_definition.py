@@ -1,0 +1,84 @@
+"""Where the type of a symbol is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from query.answer import Answer, Place, Reason, SymbolRecord
+from query.completeness import DEFINITION, provenance
+from query.page import Named, Sources, asked
+from query.places import LanguageId, definition, meanings
+from query.registry import Context, tool
+from query.style import Style, headline
+from query.types_of import types_of
+
+
+class GoToTypeDefinition(Named, kw_only=True):
+    language_id: LanguageId = ""
+
+
+class TypeDefinition(msgspec.Struct, kw_only=True):
+    """A type that the symbol has, and where it is defined (no place for types outside the workspace).
+
+    evidence: itself (it is a type), container (a constructor, an enum's member), annotation (named in its declaration),
+    constructor (called where it is bound), hover (named in the server's hover text, and only one type has that name).
+    """
+
+    of: str
+    symbol: SymbolRecord
+    evidence: Literal["itself", "container", "annotation", "constructor", "hover"]
+    places: list[Place]
+
+
+def _text(answer: Answer[list[TypeDefinition]], style: Style) -> Iterator[str]:
+    yield headline(style, answer.query)
+    for item in answer.result:
+        yield f"  {style.symbol(item.symbol)}  {style.dim(f'[{item.evidence}]')}"
+        yield from style.places(item.places, "    ")
+
+
+@tool(
+    "go_to_type_definition",
+    parameters=GoToTypeDefinition,
+    result=list[TypeDefinition],
+    positional="symbol",
+    example="go_to_type_definition Flask.config",
+    task="find",
+    hint="type of variable parameter field return value class",
+    text=_text,
+)
+def TOOL(context: Context, ask: GoToTypeDefinition) -> Answer[list[TypeDefinition]]:
+    """Where the type of a variable, parameter, field or result is defined, as far as the index knows it; each with its evidence."""
+    index = context.index
+    meant = meanings(index, ask)
+    sources = Sources(index)
+    result: list[TypeDefinition] = []
+    more: list[Reason] = []
+    for symbol in meant:
+        found = types_of(index, symbol, sources)
+        if not found:
+            asked_for = symbol.record.qualified_name
+            detail = f"the index does not know the type of '{asked_for}': no annotation, constructor call or hover text names it"
+            more.append(Reason(code="type_not_recorded", detail=detail, count=1, paths=[symbol.record.path]))
+        result += [
+            TypeDefinition(
+                of=symbol.record.symbol,
+                symbol=item.symbol.record,
+                evidence=item.evidence,  # pyright: ignore[reportArgumentType]
+                places=definition(index, item.symbol, sources).places,
+            )
+            for item in found
+        ]
+    paths = [symbol.record.path for symbol in meant]
+    return Answer(
+        tool="go_to_type_definition",
+        query=asked(ask, meant[0] if len(meant) == 1 else None),
+        result=result,
+        total=len(result),
+        truncated=False,
+        completeness=context.certificate.of_documents([*paths, *ask.document(index)], DEFINITION, more),
+        provenance=provenance(index, paths[0] if paths else ""),
+    )
