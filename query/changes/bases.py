@@ -1,0 +1,100 @@
+"""The index of the old side of a change: found among what is here, or made from the commit's own tree.
+
+    .lspidx/bases/<commit>/      files of that commit, without its history, with an index of their own
+
+The newest few are kept. Making one costs a crawl of the commit, once.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from indexer.errors import IndexUnusable, UsageError
+from indexer.store.generations import Home
+from query.index import Index
+from query.recrawl import Progress, Watching
+
+_KEPT = 3
+_LINKED = ("node_modules",)
+"""Installed dependencies that servers look for in the tree: the work tree's are taken, for git has none of them."""
+
+
+def find(index: Index, commit: str) -> Index | None:
+    """An index of this commit that is here already: the newest two generations, and those that `make` has made."""
+    if index.meta.get("commit") == commit and index.meta.get("dirty") != "true":
+        return index
+    for generation in sorted(index.home.databases.glob("gen-*.duckdb"), reverse=True):
+        if generation != index.generation:
+            other = _opened(index.home, generation)
+            if other is not None and other.meta.get("commit") == commit and other.meta.get("dirty") != "true":
+                return other
+    home = Home(_place(index, commit))
+    generation = home.current()
+    return _opened(home, generation) if generation is not None else None
+
+
+def make(index: Index, commit: str, *, progress: Progress) -> Index:
+    """Crawls the tree of a commit with the settings of this index; a few seconds for a thousand files.
+
+    Raises:
+        UsageError: git has not this commit, or the folder cannot be written. Whatever a crawl raises.
+    """
+    from indexer.config import load_config
+    from indexer.crawl.run import crawl
+
+    place = _place(index, commit)
+    try:
+        _unpack(index.root, commit, place)
+    except OSError as error:
+        raise UsageError(f"the tree of {commit[:10]} cannot be written to '{place}': {error}") from error
+    here = load_config(index.root, remembered=index.home.flags())
+    flags = {**index.home.flags(), "folders": []}
+    if here.python:  # relative to the workspace, not to the copy
+        flags["python"] = os.path.join(index.root, here.python)
+    crawl(place, load_config(place, flags=flags), Watching(progress))
+    _forget_old(place)
+    home = Home(place)
+    return Index(home, home.require())
+
+
+def _place(index: Index, commit: str) -> Path:
+    return index.home.path / "bases" / commit
+
+
+def _opened(home: Home, generation: Path) -> Index | None:
+    try:
+        return Index(home, generation)
+    except IndexUnusable:  # another version's, or damaged: as good as none
+        return None
+
+
+def _unpack(root: Path, commit: str, place: Path) -> None:
+    """The commit's files below the workspace, as git would check them out; nothing else."""
+    import tarfile
+
+    if (place / ".complete").is_file():
+        return
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    done = subprocess.run(["git", "archive", "--format=tar", commit, "."], cwd=root, capture_output=True, check=False)
+    if done.returncode:
+        raise UsageError(f"git has no tree of {commit[:10]}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        archive.extractall(place, filter="data")
+    for folder, _, files in os.walk(place):
+        if "package.json" in files:
+            beside = root / os.path.relpath(folder, place)
+            for name in _LINKED:
+                if (beside / name).is_dir() and not (Path(folder) / name).exists():
+                    (Path(folder) / name).symlink_to(beside / name, target_is_directory=True)
+    (place / ".complete").touch()
+
+
+def _forget_old(newest: Path) -> None:
+    others = sorted((folder for folder in newest.parent.iterdir() if folder != newest), key=lambda folder: -folder.stat().st_mtime_ns)
+    for folder in others[_KEPT - 1 :]:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,355 @@
+"""What differs between two trees of a git repository: files and lines. The only module of `changes` that runs git.
+
+Names are taken from git's NUL-separated listing and lines from the heads of its hunks, whose bodies are skipped by their counted
+lengths: nothing that a file or its name contains can be mistaken for something else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from indexer.errors import UsageError
+from indexer.text import blob_digest
+
+Scope = Literal["unstaged", "staged", "committed"]
+Status = Literal["added", "deleted", "modified", "renamed"]
+
+WORK_TREE = "work tree"
+STAGED = "staged"
+_NOTHING = "0" * 40
+_MAX_FILE_BYTES = 10_000_000
+_GIT = (
+    "git", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "diff.external=", "-c", "diff.noprefix=false",
+)  # fmt: skip
+_DIFF = (
+    "diff", "--raw", "-z", "--patch", "--unified=0", "--find-renames", "--relative", "--no-abbrev", "--ignore-submodules=none",
+    "--submodule=short", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--no-indent-heuristic",
+)  # fmt: skip
+_RAW = re.compile(rb":(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])(\d*)")
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_SYMLINK, _SUBMODULE = b"120000", b"160000"
+
+
+class Hunk(NamedTuple):
+    """Lines that differ, 0-based and half-open on both sides; an empty range stands before its line."""
+
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+class FileChange(NamedTuple):
+    """One file that differs. Paths are relative to the workspace root; `old_path` is empty for a new file, `new_path` for a deleted one.
+
+    `old_blob`, `new_blob`: git's names of the contents; empty where there is none. `special`: no file of text on one side: `symlink`,
+    `submodule`, `binary`, `conflict`; such a change has no hunks.
+    """
+
+    status: Status
+    old_path: str
+    new_path: str
+    old_blob: str
+    new_blob: str
+    hunks: tuple[Hunk, ...]
+    special: str = ""
+
+    @property
+    def path(self) -> str:
+        return self.new_path or self.old_path
+
+
+class Sides(NamedTuple):
+    """The two trees that are compared: a commit each, or WORK_TREE, or STAGED."""
+
+    old: str
+    new: str
+    described: str
+
+
+class Diff(NamedTuple):
+    sides: Sides
+    files: list[FileChange]
+
+
+# ---- which two trees
+
+
+def sides(root: Path, *, scope: Scope = "unstaged", range_: str = "", base: str = "", head: str = "") -> Sides:
+    """What a caller asks to compare.
+
+    Args:
+        scope: `unstaged`: work tree against staged; `staged`: staged against HEAD; `committed`: two commits, by `range_`.
+        range_: `A..B`, `A...B` (from their merge base), or one commit, which is compared with its first parent. Default HEAD.
+        base: a branch or commit: its merge base with `head` is the old side. Goes before scope and range.
+        head: with `base`: default HEAD; `.` is the work tree.
+    Raises:
+        UsageError: no repository, or a name that git does not know.
+    """
+    if base:
+        commit = _commit(root, "HEAD" if head in ("", ".") else head)
+        fork = merge_base(root, _commit(root, base), commit)
+        new = WORK_TREE if head == "." else commit
+        return Sides(fork, new, f"{base}...{head or 'HEAD'}" if head != "." else f"{base}... work tree")
+    if head:
+        raise UsageError("head needs a base")
+    if scope == "unstaged":
+        return Sides(STAGED, WORK_TREE, "unstaged")
+    if scope == "staged":
+        return Sides(_commit(root, "HEAD", empty=True), STAGED, "staged")
+    text = range_ or "HEAD"
+    if "..." in text:
+        left, _, right = text.partition("...")
+        new = _commit(root, right or "HEAD")
+        return Sides(merge_base(root, _commit(root, left or "HEAD"), new), new, text)
+    if ".." in text:
+        left, _, right = text.partition("..")
+        return Sides(_commit(root, left or "HEAD"), _commit(root, right or "HEAD"), text)
+    new = _commit(root, text)
+    return Sides(_commit(root, f"{text}~1", empty=True), new, f"{text}~1..{text}")
+
+
+def merge_base(root: Path, left: str, right: str) -> str:
+    """The commit from which both came.
+
+    Raises:
+        UsageError: they have nothing in common, or the clone is too shallow to know.
+    """
+    done = _git(root, "merge-base", left, right)
+    found = done.stdout.decode().strip()
+    if done.returncode or not found:
+        shallow = _git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+        why = "the clone is shallow; fetch more of its history: git fetch --unshallow" if shallow else "they have no common ancestor"
+        raise UsageError(f"no merge base of {left[:10]} and {right[:10]}: {why}")
+    return found
+
+
+def _commit(root: Path, name: str, *, empty: bool = False) -> str:
+    """The commit that a name means; with `empty`, the empty tree where there is none (before the first commit)."""
+    if name.startswith("-") or "\0" in name:
+        raise UsageError(f"'{name}' is no name of a commit")
+    done = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if done.returncode == 0:
+        return done.stdout.decode().strip()
+    _require_repository(root)
+    if empty:
+        return _git(root, "hash-object", "-t", "tree", os.devnull).stdout.decode().strip()
+    raise UsageError(f"git knows no commit '{name}' in '{root}'; is it fetched? to list branches: git branch --all")
+
+
+def _require_repository(root: Path) -> None:
+    done = _git(root, "rev-parse", "--is-inside-work-tree")
+    if done.stdout.strip() != b"true":
+        why = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"'{root}' is not in a git work tree, so nothing can be compared" + (f": {why[0]}" if why else ""))
+
+
+# ---- files and lines
+
+
+def diff(root: Path, between: Sides) -> Diff:
+    """Files that differ below the workspace root, with their lines; renames are found by content, untracked files are new ones.
+
+    Raises:
+        UsageError: git cannot compare them.
+    """
+    _require_repository(root)
+    arguments = [*_DIFF]
+    if between.new == STAGED:
+        arguments += ["--cached", between.old]
+    elif between.new == WORK_TREE:
+        arguments += [] if between.old == STAGED else [between.old]
+    else:
+        arguments += [between.old, between.new]
+    done = _git(root, *arguments, "--", ".")
+    if done.returncode:
+        raise UsageError(f"git cannot compare {between.described}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    files = list(_files(done.stdout))
+    if between.new == WORK_TREE:
+        files = [_with_digest(root, item) for item in files]
+        known = {item.new_path for item in files}
+        files += [item for path in _untracked(root) if path not in known for item in [_new_file(root, path)] if item is not None]
+    return Diff(between, sorted(files, key=lambda item: (item.path, item.old_path)))
+
+
+def _files(text: bytes) -> Iterator[FileChange]:
+    """From `git diff --raw -z --patch`: the listing, then the patch of each file in the order of the listing."""
+    entries: list[tuple[list[bytes], str, str]] = []
+    position = 0
+    while text[position : position + 1] == b":":
+        end = text.index(b"\0", position)
+        match = _RAW.fullmatch(text[position:end])
+        if match is None:
+            raise UsageError("git's listing of the changes cannot be read; is its version very old? lspidx needs git 2.30")
+        parts = [*match.groups()]
+        first, position = _name(text, end + 1)
+        second = first
+        if parts[4] in (b"R", b"C"):
+            second, position = _name(text, position)
+        entries.append((parts, first, second))
+    patches = _patches(text[position:].lstrip(b"\0"))
+    for parts, first, second in entries:
+        if parts[4] == b"U":  # a conflict has no patch
+            yield _change(parts, first, second, (), is_binary=False)._replace(special="conflict")
+            continue
+        hunks, is_binary = next(patches, ((), False))
+        if parts[4] == b"T":  # git shows a change of type as a deletion and an addition
+            more, _ = next(patches, ((), False))
+            hunks += more
+        yield _change(parts, first, second, hunks, is_binary=is_binary)
+
+
+def _name(text: bytes, start: int) -> tuple[str, int]:
+    end = text.index(b"\0", start)
+    return text[start:end].decode("utf-8", "surrogateescape"), end + 1
+
+
+def _change(parts: Sequence[bytes], first: str, second: str, hunks: tuple[Hunk, ...], *, is_binary: bool) -> FileChange:
+    old_mode, new_mode, old_blob, new_blob, letter, _ = parts
+    modes = (old_mode, new_mode)
+    special = "submodule" if _SUBMODULE in modes else "symlink" if _SYMLINK in modes else "binary" if is_binary else ""
+    status: Status = "modified"
+    if letter == b"A" or letter == b"C":
+        status = "added"
+    elif letter == b"D":
+        status = "deleted"
+    elif letter == b"R":
+        status = "renamed"
+    return FileChange(
+        status=status,
+        old_path="" if status == "added" else first,
+        new_path="" if status == "deleted" else second,
+        old_blob="" if status == "added" else _blob(old_blob),
+        new_blob="" if status == "deleted" else _blob(new_blob),
+        hunks=() if special else hunks,
+        special=special,
+    )
+
+
+def _blob(name: bytes) -> str:
+    text = name.decode()
+    return "" if set(text) == {"0"} else text
+
+
+def _patches(text: bytes) -> Iterator[tuple[tuple[Hunk, ...], bool]]:
+    """Hunks of each file, and whether git calls it binary. Bodies are skipped by the number of lines that their heads announce."""
+    hunks: list[Hunk] = []
+    is_binary = begun = False
+    position, size = 0, len(text)
+    while position < size:
+        end = text.find(b"\n", position)
+        end = size if end < 0 else end
+        line = text[position:end]
+        position = end + 1
+        match = _HUNK.match(line)
+        if match:
+            hunk = _hunk(match)
+            hunks.append(hunk)
+            body = hunk.old_end - hunk.old_start + hunk.new_end - hunk.new_start
+            while body or text[position : position + 1] == b"\\":  # `\ No newline at end of file`
+                body -= text[position : position + 1] != b"\\"
+                end = text.find(b"\n", position)
+                position = size if end < 0 else end + 1
+        elif line.startswith(b"diff --git "):
+            if begun:
+                yield tuple(hunks), is_binary
+            hunks, is_binary, begun = [], False, True
+        elif line.startswith((b"Binary files ", b"GIT binary patch")):
+            is_binary = True
+    if begun:
+        yield tuple(hunks), is_binary
+
+
+def _hunk(match: re.Match[bytes]) -> Hunk:
+    old_start, old_count, new_start, new_count = (1 if part is None else int(part) for part in match.groups())
+    # git counts from 1, and names the line before an empty range
+    old = old_start - 1 if old_count else old_start
+    new = new_start - 1 if new_count else new_start
+    return Hunk(old, old + old_count, new, new + new_count)
+
+
+def _untracked(root: Path) -> list[str]:
+    listed = _git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", ".").stdout
+    return [name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name]
+
+
+def _new_file(root: Path, path: str) -> FileChange | None:
+    if path.endswith("/"):  # another repository
+        return None
+    place = root / path
+    if place.is_symlink() or not place.is_file():
+        return FileChange("added", "", path, "", "", (), "symlink")
+    content = read_file(root, path)
+    if content is None or b"\0" in content[:8_000]:
+        return FileChange("added", "", path, "", "", (), "binary")
+    return FileChange("added", "", path, "", blob_digest(content), (Hunk(0, 0, 0, content.count(b"\n") + 1),))
+
+
+def _with_digest(root: Path, item: FileChange) -> FileChange:
+    """Git does not say what a file of the work tree would be called."""
+    if item.new_path and not item.special and not item.new_blob:
+        content = read_file(root, item.new_path)
+        return item._replace(new_blob="" if content is None else blob_digest(content))
+    return item
+
+
+# ---- contents
+
+
+def read_file(root: Path, path: str) -> bytes | None:
+    """A file of the work tree; None where there is no regular file of a reasonable size."""
+    place = root / path
+    try:
+        if place.is_symlink() or not place.is_file() or place.stat().st_size > _MAX_FILE_BYTES:
+            return None
+        return place.read_bytes()
+    except OSError:
+        return None
+
+
+def blobs(root: Path, names: Collection[str]) -> dict[str, bytes]:
+    """Contents by git's names, of those that the repository has and that are not too large."""
+    wanted = sorted(set(names) - {""})
+    if not wanted:
+        return {}
+    command = [*_GIT, "cat-file", "--batch", "--buffer"]
+    done = subprocess.run(command, cwd=root, input="\n".join(wanted).encode() + b"\n", capture_output=True, check=False)
+    found: dict[str, bytes] = {}
+    position = 0
+    text = done.stdout
+    while position < len(text):
+        end = text.index(b"\n", position)
+        head = text[position:end].decode().split()
+        position = end + 1
+        if len(head) == 3:
+            size = int(head[2])
+            if head[1] == "blob" and size <= _MAX_FILE_BYTES:
+                found[head[0]] = text[position : position + size]
+            position += size + 1
+    return found
+
+
+def churn(root: Path, commit: str, paths: Collection[str], *, most: int = 400) -> dict[str, int]:
+    """How many of the last `most` commits before `commit` touched each of these files."""
+    if not paths:
+        return {}
+    done = _git(root, "log", "--no-merges", "--relative", f"--max-count={most}", "--name-only", "--format=", "-z", commit, "--", ".")
+    wanted = set(paths)
+    found: dict[str, int] = {}
+    for name in done.stdout.split(b"\0"):
+        path = name.decode("utf-8", "surrogateescape").lstrip("\n")
+        if path in wanted:
+            found[path] = found.get(path, 0) + 1
+    return found
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run([*_GIT, *arguments], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise UsageError("git is not installed, so changes cannot be told; install git") from error

@@ -1,0 +1,189 @@
+"""The symbols of one file on one side of a change.
+
+An index that holds this very content knows them; else the text says them by itself. Both give the same shape, so that one side may come
+from an index and the other from the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from indexer.model import SymbolFlag, SymbolKind
+from indexer.servers.registry import language_of, languages_present
+from indexer.syntax import parse
+from query.index import Index
+
+_LOCAL, _PARAMETER, _EXPORTED, _FIXTURE = (
+    int(flag) for flag in (SymbolFlag.LOCAL, SymbolFlag.PARAMETER, SymbolFlag.EXPORTED, SymbolFlag.FIXTURE)
+)
+
+
+class Entity(NamedTuple):
+    """A symbol that is visible outside its function, or the module itself (an empty chain).
+
+    chain: names from the module's own level down to it. spans: half-open lines, 0-based, of all its definitions.
+    sym_id: its number in the index that it was read from, -1 where it was read from the text.
+    """
+
+    chain: tuple[str, ...]
+    kind: int
+    spans: tuple[tuple[int, int], ...]
+    signature: str
+    flags: int
+    sel_line: int
+    sel_col: int
+    sym_id: int
+
+    @property
+    def name(self) -> str:
+        return self.chain[-1] if self.chain else ""
+
+    @property
+    def exported(self) -> bool:
+        return bool(self.flags & _EXPORTED)
+
+    @property
+    def is_fixture(self) -> bool:
+        return bool(self.flags & _FIXTURE)
+
+
+class Outline(NamedTuple):
+    """Symbols of one content, the module first, each before its members. `held_by`: where they come from, None for the text."""
+
+    path: str
+    language: str
+    module: str
+    entities: list[Entity]
+    is_test: bool
+    held_by: Index | None
+    parse_errors: int = 0
+
+    def owners(self, line_count: int) -> list[int]:
+        """For each line the innermost entity that it belongs to: what a class says outside its members is the class's own."""
+        painted = [0] * (line_count + 1)
+        for number, entity in enumerate(self.entities):
+            if number:
+                for start, end in entity.spans:
+                    for line in range(start, min(end, line_count + 1)):
+                        painted[line] = number
+        return painted
+
+
+class Known(NamedTuple):
+    """A document of an index."""
+
+    held_by: Index
+    doc_id: int
+    path: str
+    language: str
+    module: str
+    is_test: bool
+
+
+def lookup(indexes: Sequence[Index], wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Known]:
+    """Which of the files (path, git's name of the content) are held by an index, the first that does."""
+    asked = set(wanted)
+    found: dict[tuple[str, str], Known] = {}
+    for index in indexes:
+        rest = sorted(asked - found.keys())
+        if not rest:
+            break
+        rows = index.rows(
+            """
+            SELECT d.path, d.digest, d.doc_id, d.language, d.module, d.is_test
+            FROM (SELECT unnest($paths::VARCHAR[]) AS path, unnest($digests::VARCHAR[]) AS digest) u
+            JOIN document d ON d.path = u.path AND d.digest = u.digest WHERE d.status <> 'external'
+            """,
+            {"paths": [path for path, _ in rest], "digests": [digest for _, digest in rest]},
+        )
+        for path, digest, doc_id, language, module, is_test in rows:
+            found.setdefault((path, digest), Known(index, doc_id, path, language, module or "", bool(is_test)))
+    return found
+
+
+def from_index(documents: Collection[Known]) -> dict[tuple[str, int], Outline]:
+    """Outlines of documents, by path and number; one statement for each index."""
+    outlines: dict[tuple[str, int], Outline] = {}
+    by_index: dict[int, list[Known]] = {}
+    for known in documents:
+        by_index.setdefault(id(known.held_by), []).append(known)
+    for of_one in by_index.values():
+        index = of_one[0].held_by
+        rows = index.rows(
+            """
+            SELECT s.doc_id, s.sym_id, s.container_id, s.name, s.kind, s.flags, s.start_line, s.end_line, s.end_col, s.sel_line, s.sel_col,
+                   coalesce(t.signature, ''), w.doc_id <> s.doc_id, w.name
+            FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
+            LEFT JOIN symbol w ON w.sym_id = s.container_id LEFT JOIN symbol_text t ON t.sym_id = s.sym_id
+            ORDER BY s.doc_id, s.sym_id
+            """,
+            {"ids": [known.doc_id for known in of_one]},
+        )
+        extra: dict[int, list[tuple[int, int]]] = {}
+        for sym_id, start, end, end_col in index.rows(
+            """
+            SELECT e.sym_id, e.start_line, e.end_line, e.end_col FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+            JOIN extra_definition e ON e.doc_id = u.id ORDER BY ALL
+            """,
+            {"ids": [known.doc_id for known in of_one]},
+        ):
+            extra.setdefault(sym_id, []).append((start, end + (end_col > 0)))
+        members: dict[int, list[Entity]] = {}
+        chains: dict[int, tuple[str, ...]] = {}
+        hidden: set[int] = set()
+        for doc_id, sym_id, container, name, kind, flags, start, end, end_col, sel_line, sel_col, signature, elsewhere, owner in rows:
+            is_module = container is None
+            if flags & (_LOCAL | _PARAMETER) or container in hidden:
+                hidden.add(sym_id)
+                continue
+            above = (owner,) if elsewhere and owner else chains.get(container, ())
+            chains[sym_id] = () if is_module else (*above, name)
+            spans = ((start, end + (end_col > 0)), *extra.get(sym_id, ()))
+            entity = Entity(chains[sym_id], kind, spans, signature, flags, sel_line, sel_col, sym_id)
+            members.setdefault(doc_id, []).append(entity)
+        for known in of_one:
+            entities = _in_order(members.get(known.doc_id, []))
+            outlines[known.path, known.doc_id] = Outline(known.path, known.language, known.module, entities, known.is_test, index)
+    return outlines
+
+
+def from_text(path: str, content: bytes, *, language: str = "", module: str = "", is_test: bool = False) -> Outline | None:
+    """What the text of a file says; None for a language that is not read, and for text that is none."""
+    language = language or language_of(path, languages_present([path]))
+    if not language or b"\0" in content:
+        return None
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    syntax = parse(language, path, content.removeprefix(b"\xef\xbb\xbf"), module or path, is_test=is_test, definitions_only=True)
+    chains: dict[int, tuple[str, ...]] = {}
+    entities: list[Entity] = []
+    owner_of = {symbol: syntax.tokens.name[token] for symbol, token in syntax.owners if token < len(syntax.tokens)}
+    for number, item in enumerate(syntax.symbols):
+        if item.flags & (_LOCAL | _PARAMETER) or (number and item.container not in chains):
+            continue
+        qualifier = item.qualifier or ((owner_of[number],) if number in owner_of else ())
+        chains[number] = (*chains[item.container], *qualifier, item.name) if number else ()
+        spans = tuple((span.line, span.end_line + (span.end_col > 0)) for span in (item.span, *item.extra_ranges))
+        selection = item.selection
+        entities.append(Entity(chains[number], int(item.kind), spans, item.signature, int(item.flags), selection.line, selection.col, -1))
+    return Outline(path, language, module, _in_order(entities), is_test, None, len(syntax.error_lines))
+
+
+def _in_order(entities: list[Entity]) -> list[Entity]:
+    """The module first, what is around before what is within."""
+    return sorted(entities, key=lambda item: (bool(item.chain), item.spans[0][0], -item.spans[0][1], len(item.chain)))
+
+
+def kind_label(kind: int) -> str:
+    return SymbolKind(kind).label
+
+
+def by_chain(entities: Iterable[Entity]) -> Mapping[tuple[str, ...], Entity]:
+    """By name; of two kinds with one name (a type and a function) the first."""
+    found: dict[tuple[str, ...], Entity] = {}
+    for entity in entities:
+        found.setdefault(entity.chain, entity)
+    return found

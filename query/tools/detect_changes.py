@@ -1,0 +1,147 @@
+"""What a change of the work tree, or between two commits, may break."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import msgspec
+
+from indexer.errors import UsageError
+from query.answer import Answer
+from query.changes.diff import sides
+from query.changes.review import TEST_DEPTH, AffectedTest, Ask, ChangedFile, ChangedSymbol, Review, Totals, review
+from query.page import asked, next_cursor, offset_of
+from query.registry import Context, tool
+from query.style import Style, count, printable
+
+_LISTED_SITES = 10
+_SHOWN_SITES = 5
+_SHOWN_TESTS = 10
+
+
+class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    workspace_root: Annotated[str, msgspec.Meta(description="taken for compatibility: must be the index's own root, if given")] = ""
+    scope: Annotated[
+        Literal["unstaged", "staged", "committed"],
+        msgspec.Meta(description="unstaged: work tree against staged; staged: staged against HEAD; committed: see range"),
+    ] = "unstaged"
+    range: Annotated[
+        str, msgspec.Meta(description="for committed: A..B, A...B (from their merge base), or one commit against its parent; default HEAD")
+    ] = ""
+    base: Annotated[str, msgspec.Meta(description="branch or commit: compares its merge base with head; goes before scope and range")] = ""
+    head: Annotated[str, msgspec.Meta(description="with base: default HEAD; '.' for the work tree")] = ""
+    make_base: Annotated[bool, msgspec.Meta(description="crawl the old side where no index of it is here, for callers of what is gone")] = (
+        False
+    )
+    test_depth: Annotated[int, msgspec.Meta(ge=1, le=20, description="how many calls away a test may be")] = TEST_DEPTH
+    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="changed symbols, callers and tests shown")] = 100
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer: further symbols")] = ""
+
+
+class NonTestCaller(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A place outside tests that uses a changed symbol. `name` is the caller's; `updated`: the change touches it too."""
+
+    name: str
+    file: str
+    line: int
+    uses: str
+    relation: str
+    updated: bool = False
+
+
+class Changes(msgspec.Struct, kw_only=True):
+    """What changed, ranked: the first symbols are those to read. `level` is the worst; `base` says where the old side's facts are from."""
+
+    compared: str
+    scope: str
+    level: str
+    changed_files: list[str]
+    changed_symbols: list[ChangedSymbol]
+    non_test_callers: list[NonTestCaller]
+    tests: list[AffectedTest]
+    files: list[ChangedFile]
+    totals: Totals
+    base: str
+
+
+def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
+    found = answer.result
+    totals = found.totals
+    yield (
+        f"{style.strong(found.compared)}: {count(totals.files, 'file')} (+{totals.lines_added} −{totals.lines_removed}), "
+        f"{count(totals.symbols, 'symbol')}, level {style.warning(found.level) if found.level in ('critical', 'high') else found.level}"
+    )
+    for item in found.changed_symbols:
+        renamed = f" (was {item.old_name or item.old_file})" if item.old_name or item.old_file else ""
+        name = style.strong(item.qualified_name)
+        place = style.place(item.file, item.line)
+        test = f"  {style.dim('[test]')}" if item.is_test else ""
+        yield f"{place}  {item.level}  {item.what} {style.kind(item.kind)} {name}{printable(renamed)}  risk={item.risk}{test}"
+        for text in item.says if not item.is_test else []:
+            yield f"    {style.dim(text)}"
+        stale = [site for site in item.affected if not site.updated and not site.is_test and site.relation != "import"]
+        for site in stale[:_SHOWN_SITES] if item.stale_sites else []:
+            yield f"    {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(f'not touched, in {site.caller}')}"
+    if found.tests:
+        yield f"tests that reach it, nearest first ({totals.tests}):"
+        for test in found.tests[:_SHOWN_TESTS]:
+            yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}, via {test.via}')}"
+
+
+@tool(
+    "detect_changes",
+    parameters=DetectChanges,
+    result=Changes,
+    positional="",
+    example="changes --base main",
+    task="impact",
+    hint="git diff what did I break pull request review risk affected tests commit staged",
+    text=_text,
+)
+def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
+    """What a git diff changes semantically, who is affected, which callers it leaves alone, which tests reach it, and how risky it is."""
+    index = context.index
+    if ask.workspace_root and os.path.realpath(ask.workspace_root) != os.path.realpath(index.root):
+        raise UsageError(f"'{ask.workspace_root}' is not the root of this index, '{index.root}'; ask there: lspidx -C PATH query changes")
+    between = sides(index.root, scope=ask.scope, range_=ask.range, base=ask.base, head=ask.head)
+    wanted = Ask(between, make_base=ask.make_base, test_depth=ask.test_depth)
+    found = review(index, context.certificate, wanted, progress=context.progress)
+    offset = offset_of(ask.cursor)
+    shown = [msgspec.structs.replace(item, affected=item.affected[:_LISTED_SITES]) for item in found.symbols[offset : offset + ask.limit]]
+    callers = _callers(found)
+    return Answer(
+        tool="detect_changes",
+        query=asked(ask),
+        result=Changes(
+            compared=found.compared,
+            scope="committed" if ask.base else ask.scope,
+            level=found.level,
+            changed_files=[item.path for item in found.files],
+            changed_symbols=shown,
+            non_test_callers=callers[: ask.limit],
+            tests=found.tests[: ask.limit],
+            files=found.files,
+            totals=found.totals,
+            base=found.base,
+        ),
+        total=len(found.symbols),
+        truncated=offset + len(shown) < len(found.symbols),
+        completeness=found.completeness,
+        provenance=found.provenance,
+        next_cursor=next_cursor(offset, len(shown), len(found.symbols)),
+    )
+
+
+def _callers(found: Review) -> list[NonTestCaller]:
+    """Each caller once for each symbol that it uses; those of the worst symbols first."""
+    told: dict[tuple[str, str], NonTestCaller] = {}
+    for item in found.symbols:
+        for site in item.affected:
+            if not site.is_test and site.relation != "import":
+                made = NonTestCaller(
+                    name=site.caller, file=site.path, line=site.line, uses=item.qualified_name, relation=site.relation, updated=site.updated
+                )
+                told.setdefault((site.symbol, item.symbol), made)
+    return list(told.values())
