@@ -17,6 +17,7 @@ import msgspec
 from indexer.store.generations import FOLDER, Home
 from query.answer import Answer
 from query.page import offset_of
+from query.registry import load
 
 PREVIEW_CHARS = 8_000
 """Of an answer that went to a file: about 2,000 tokens."""
@@ -79,7 +80,8 @@ def _longest(value: Any) -> int:
 def _cut(answer: Answer[Any], plain: Any, result: Any, rows: int) -> Answer[Any]:
     part = msgspec.convert(_rows(plain, rows), result)
     changes: dict[str, Any] = {"result": part, "shortened": True, "truncated": True}
-    if isinstance(plain, list) and len(plain) > rows and (answer.next_cursor is not None or not answer.truncated):
+    pages = "cursor" in load(answer.tool)[0].parameters.__struct_fields__
+    if pages and isinstance(plain, list) and len(plain) > rows and (answer.next_cursor is not None or not answer.truncated):
         changes["next_cursor"] = str(offset_of(str(answer.query.get("cursor", ""))) + rows)
     return msgspec.structs.replace(answer, **changes)
 

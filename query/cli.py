@@ -15,8 +15,10 @@ from typing import Any, NoReturn
 import click
 
 from indexer.errors import Bug, LspidxError, UsageError
+from query.cli_cache import cache
 from query.cli_dialects import call_dialect
 from query.cli_mcp import mcp
+from query.cli_report import graph, report
 from query.cli_tools import query
 
 _EXIT_INTERRUPTED = 130
@@ -98,6 +100,9 @@ def _absolute_folder(entry: str) -> str:
 
 
 main_group.add_command(query)
+main_group.add_command(cache)
+main_group.add_command(report)
+main_group.add_command(graph)
 main_group.add_command(mcp)
 main_group.add_command(call_dialect)
 

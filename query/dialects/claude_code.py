@@ -1,0 +1,300 @@
+"""Dialect `claude-code`: the tool `LSP` with nine operations, and `ToolSearch`.
+
+Each operation takes a record of its own (a union by `operation`), and has a text form of its own. Paths are relative to the workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Annotated, Any
+
+import msgspec
+
+from query.answer import Answer, Reason, SymbolRecord
+from query.dialects.lsp_shapes import kind_name
+from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert
+from query.style import count, one_line, printable
+
+_MAX_REFERENCES, _MAX_CALLS, _MAX_SYMBOLS = 10_000, 5_000, 200
+_CALLABLE = ("function", "method", "constructor", "class")
+
+Position = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+
+
+class _Operation(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, tag_field="operation"):
+    pass
+
+
+class _AtPosition(_Operation, kw_only=True):
+    filePath: str  # noqa: N815
+    line: Position
+    character: Position
+
+
+class GoToDefinition(_AtPosition, tag="goToDefinition"):
+    pass
+
+
+class FindReferences(_AtPosition, tag="findReferences"):
+    pass
+
+
+class Hover(_AtPosition, tag="hover"):
+    pass
+
+
+class GoToImplementation(_AtPosition, tag="goToImplementation"):
+    pass
+
+
+class PrepareCallHierarchy(_AtPosition, tag="prepareCallHierarchy"):
+    pass
+
+
+class IncomingCalls(_AtPosition, tag="incomingCalls"):
+    pass
+
+
+class OutgoingCalls(_AtPosition, tag="outgoingCalls"):
+    pass
+
+
+class DocumentSymbol(_Operation, tag="documentSymbol", kw_only=True):
+    """Takes a position too, which says nothing here: callers send all four arguments always."""
+
+    filePath: str  # noqa: N815
+    line: Position = 1
+    character: Position = 1
+
+
+class WorkspaceSymbol(_Operation, tag="workspaceSymbol", kw_only=True):
+    """The surface has no argument for the name that is searched: `query`, or the identifier at the position."""
+
+    query: str = ""
+    filePath: str = ""  # noqa: N815
+    line: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
+    character: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
+
+
+class ToolSearch(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[str, msgspec.Meta(min_length=1)]
+    max_results: Annotated[int, msgspec.Meta(ge=1, le=50)] = 5
+
+
+Lsp = (
+    GoToDefinition
+    | FindReferences
+    | Hover
+    | DocumentSymbol
+    | WorkspaceSymbol
+    | GoToImplementation
+    | PrepareCallHierarchy
+    | IncomingCalls
+    | OutgoingCalls
+)
+
+
+def _place(path: str, line: int, col: int = 0) -> str:
+    return one_line(path if not line else f"{path}:{line}:{col}" if col else f"{path}:{line}")
+
+
+def _symbol(record: SymbolRecord) -> str:
+    outside = "  (outside the workspace)" if record.external else ""
+    return f"{one_line(record.name)} ({kind_name(record.kind)}) - {_place(record.path, record.line, record.col)}{outside}"
+
+
+def _where(desk: Desk, ask: _AtPosition) -> dict[str, Any]:
+    return {"file_path": desk.file(ask.filePath), "line": ask.line, "column": ask.character}
+
+
+def _by_file(records: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """(path, line of text) below a heading for each path, in the order of their first."""
+    for path in dict.fromkeys(path for path, _ in records):
+        yield ""
+        yield f"{one_line(path)}:"
+        yield from (f"  {text}" for other, text in records if other == path)
+
+
+# ---- forms, one for each operation
+
+
+def _definition_form(answer: Answer[Any]) -> str:
+    places = [_place(place.path, place.line, place.col) for item in answer.result for place in item.places]
+    outside = [_symbol(item.symbol) for item in answer.result if item.symbol.external]
+    if len(places) == 1 and not outside:
+        return f"Defined in {places[0]}"
+    return "\n".join([f"Found {count(len(places) + len(outside), 'definition')}:", *(f"  {text}" for text in [*places, *outside])])
+
+
+def _references_form(answer: Answer[Any]) -> str:
+    found = answer.result
+    if not found:
+        return "No references found."
+    files = len({item.path for item in found})
+    lines = [f"Found {count(answer.total, 'reference')} across {count(files, 'file')}:"]
+    for path, group in groupby(found, key=lambda item: item.path):
+        lines += ["", f"{one_line(path)}:", *(f"  Line {item.line}:{item.col}  {printable(item.text)}".rstrip() for item in group)]
+    return "\n".join(lines)
+
+
+def _hover_form(answer: Answer[Any]) -> str:
+    item = answer.result
+    text = item.hover or "\n\n".join(filter(None, (item.signature, item.documentation)))
+    return f"{_symbol(item.symbol)}\n\n{printable(text) or 'No type information or documentation is stored.'}"
+
+
+def _outline_form(answer: Answer[Any]) -> str:
+    if not answer.result:
+        return "No symbols found in this file."
+    lines = ["Document symbols:"]
+    stack = [(item, 1) for item in reversed(answer.result)]
+    while stack:
+        item, level = stack.pop()
+        of = f" of {one_line(item.of)}" if item.of else ""
+        lines.append(f"{'  ' * level}{one_line(item.name)} ({kind_name(item.kind)}){of} - Line {item.line}")
+        stack += [(child, level + 1) for child in reversed(item.children)]
+    return "\n".join(lines)
+
+
+def _symbols_form(answer: Answer[Any]) -> str:
+    if not answer.result:
+        return "No symbols found in the workspace."
+    listed = [
+        (item.path, f"{one_line(item.qualified_name)} ({kind_name(item.kind)}) - Line {item.line}:{item.col}") for item in answer.result
+    ]
+    return "\n".join([f"Found {count(answer.total, 'symbol')} in the workspace:", *_by_file(listed)])
+
+
+def _implementation_form(answer: Answer[Any]) -> str:
+    if not answer.result:
+        return "No implementations found."
+    lines = [f"  {_symbol(item.symbol)}{'  (abstract)' if item.abstract else ''}" for item in answer.result]
+    return "\n".join([f"Found {count(answer.total, 'implementation')}:", *lines])
+
+
+def _item_form(answer: Answer[Any]) -> str:
+    items = [item.symbol for item in answer.result if item.symbol.kind in _CALLABLE]
+    if not items:
+        meant = ", ".join(_symbol(item.symbol) for item in answer.result)
+        return f"No call hierarchy item found: nothing here can be called: {meant}"
+    return "\n".join([f"Call hierarchy {'item' if len(items) == 1 else 'items'}:", *(f"  {_symbol(item)}" for item in items)])
+
+
+def _calls_form(answer: Answer[Any]) -> str:
+    incoming = answer.query.get("direction") == "incoming"
+    if not answer.result:
+        return "No incoming calls found." if incoming else "No outgoing calls found."
+    word = "caller" if incoming else "callee"
+    listed = [
+        (
+            edge.symbol.path,
+            f"{one_line(edge.symbol.qualified_name)} ({kind_name(edge.symbol.kind)})"
+            f"{f' - Line {edge.symbol.line}' if edge.symbol.line else ''}"
+            f" [calls at {', '.join(f'{site.line}:{site.col}' for site in edge.sites)}]",
+        )
+        for edge in answer.result
+    ]
+    return "\n".join([f"Found {count(answer.total, word)}:", *_by_file(listed)])
+
+
+# ---- operations
+
+
+def _run(desk: Desk, ask: Any) -> DialectReply:
+    match ask:
+        case GoToDefinition():
+            return desk.text(desk.ask("go_to_definition", show_source=False, **_where(desk, ask)), _definition_form)
+        case FindReferences():
+            return desk.text(desk.ask("find_references", limit=_MAX_REFERENCES, **_where(desk, ask)), _references_form)
+        case Hover():
+            return desk.text(desk.ask("inspect_symbol", **_where(desk, ask)), _hover_form)
+        case DocumentSymbol():
+            return desk.text(desk.ask("list_symbols", file_path=desk.file(ask.filePath)), _outline_form)
+        case WorkspaceSymbol():
+            return _workspace_symbol(desk, ask)
+        case GoToImplementation():
+            return desk.text(desk.ask("go_to_implementation", **_where(desk, ask)), _implementation_form)
+        case PrepareCallHierarchy():
+            return desk.text(desk.ask("go_to_definition", show_source=False, **_where(desk, ask)), _item_form)
+        case IncomingCalls():
+            return desk.text(desk.ask("find_callers", direction="incoming", limit=_MAX_CALLS, **_where(desk, ask)), _calls_form)
+        case _:
+            return desk.text(desk.ask("find_callers", direction="outgoing", limit=_MAX_CALLS, **_where(desk, ask)), _calls_form)
+
+
+def _workspace_symbol(desk: Desk, ask: WorkspaceSymbol) -> DialectReply:
+    path = desk.file(ask.filePath) if ask.filePath else ""
+    query, more = ask.query, list[Reason]()
+    if not query and path and ask.line and ask.character:
+        here = desk.ask("go_to_definition", file_path=path, line=ask.line, column=ask.character, show_source=False)
+        query = here.result[0].symbol.name
+        more = here.completeness.reasons
+    found = desk.ask("find_symbol", query=query, limit=_MAX_SYMBOLS)
+    if more:
+        status = msgspec.structs.replace(found.completeness, status="partial", reasons=[*found.completeness.reasons, *more])
+        found = msgspec.structs.replace(found, completeness=status)
+    return desk.text(found, _symbols_form)
+
+
+def _tool_search(desk: Desk, ask: ToolSearch) -> DialectReply:
+    answer = desk.ask("search_tools", query=ask.query, max_results=ask.max_results)
+    found = answer.result
+    return desk.value(
+        answer,
+        lambda of: {"matches": found.matches, "query": found.query, "total_deferred_tools": found.total_deferred_tools},
+        f"no tool is called {', '.join(found.unknown)}" if found.unknown else "",
+    )
+
+
+def _dispatch(desk: Desk, tool_name: str, arguments: dict[str, Any]) -> DialectReply:
+    if tool_name == "LSP":
+        return _run(desk, convert(arguments, Lsp, tool_name))
+    return _tool_search(desk, convert(arguments, ToolSearch, tool_name))
+
+
+_OPERATIONS = (
+    "goToDefinition",
+    "findReferences",
+    "hover",
+    "documentSymbol",
+    "workspaceSymbol",
+    "goToImplementation",
+    "prepareCallHierarchy",
+    "incomingCalls",
+    "outgoingCalls",
+)
+_LSP_SCHEMA = {
+    "type": "object",  # flat: not every client takes a union at the top; the union is checked when the call comes
+    "properties": {
+        "operation": {"type": "string", "enum": list(_OPERATIONS), "description": "what to look up"},
+        "filePath": {"type": "string", "description": "absolute or relative; all operations but workspaceSymbol need it"},
+        "line": {"type": "integer", "minimum": 1, "description": "1-based, as editors show it"},
+        "character": {"type": "integer", "minimum": 1, "description": "1-based, as editors show it"},
+        "query": {"type": "string", "description": "workspaceSymbol: the name; default: the identifier at the position"},
+    },
+    "required": ["operation"],
+    "additionalProperties": False,
+}
+_SEARCH_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "description": "select:Name,Name for tools by name, or keywords"},
+        "max_results": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+
+DIALECT = Dialect(
+    "claude-code",
+    [
+        DialectTool(
+            name="LSP",
+            description="Definitions, references, hovers, symbols, implementations and calls, from the index; places are 1-based.",
+            input_schema=_LSP_SCHEMA,
+        ),
+        DialectTool(name="ToolSearch", description="Names of further tools, by name or by keywords.", input_schema=_SEARCH_SCHEMA),
+    ],
+    _dispatch,
+)

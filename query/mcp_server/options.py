@@ -1,0 +1,28 @@
+"""How a server was started."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+MIN_BUDGET, BUDGET, MAX_BUDGET = 1_000, 8_000, 40_000
+"""Characters of one form of an answer. 8,000 are about 2,000 tokens; clients refuse answers of 25,000 tokens, which twice 40,000
+characters do not reach (a client may show the model both forms)."""
+
+Format = Literal["text", "json", "both"]
+Profile = Literal["default", "full"]
+
+
+class Options(NamedTuple):  # not a msgspec record: the command line has the limits in its help and loads nothing for it
+    """profile: which tools are listed from the beginning; all can be called. budget: characters of one answer, of each of its forms.
+
+    dialect: another product's tools in place of ours; empty for ours.
+    format: what an answer consists of. strict: an answer that is not complete is an error.
+    make_index: make the index where there is none.
+    """
+
+    profile: Profile = "default"
+    budget: int = BUDGET
+    format: Format = "both"
+    strict: bool = False
+    make_index: bool = False
+    dialect: str = ""

@@ -1,0 +1,88 @@
+"""Which workspace the questions are about, and its index."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from indexer.errors import NoIndex, VersionMismatch
+from indexer.store.generations import Home, find_home
+from query.index import Index
+from query.service import Progress, Service
+
+
+class Workspace:
+    """The workspace around `start`, or, where that has no index, the client's root."""
+
+    def __init__(self, start: Path, *, make: bool) -> None:
+        """`make`: an index that is missing is made."""
+        self.service = Service(start)
+        self._make = make
+        self._writing = threading.Lock()
+        self.roots_wanted = not _has_index(start)
+
+    def take_roots(self, uris: Iterable[str]) -> None:
+        """The first root that has an index, else the first: what the client works on."""
+        self.roots_wanted = False
+        folders = [folder for uri in uris if (folder := _folder(uri)) is not None]
+        if folders:
+            self.service = Service(next(filter(_has_index, folders), folders[0]))
+
+    def index(self, *, fresh: bool, progress: Progress) -> Index:
+        """The newest index. Of several that want to write it one does, the others wait and find it done.
+
+        Args:
+            fresh: brings it up to date first.
+        Raises:
+            NoIndex and others, as `Service.index`; what a crawl raises.
+        """
+        service = self.service
+        try:
+            index = service.index()
+        except (NoIndex, VersionMismatch):
+            if not self._make:
+                raise
+            with self._writing:
+                if not _is_readable(service):
+                    _crawl(service.start, progress)
+            return service.index()
+        if not fresh:
+            return index
+        with self._writing:
+            service.refresh(progress)
+        return service.index()
+
+
+def _has_index(folder: Path) -> bool:
+    try:
+        find_home(folder.resolve())
+    except NoIndex:
+        return False
+    return True
+
+
+def _is_readable(service: Service) -> bool:
+    try:
+        service.index()
+    except (NoIndex, VersionMismatch):
+        return False
+    return True
+
+
+def _crawl(start: Path, progress: Progress) -> None:
+    from indexer import vcs
+    from query.recrawl import recrawl
+
+    root = vcs.find_root(start.resolve())
+    recrawl(root, Home(root).flags(), progress)
+
+
+def _folder(uri: str) -> Path | None:
+    """The folder of a `file:` URI of this machine; None for anything else."""
+    parsed = urlsplit(uri)
+    if parsed.scheme != "file" or parsed.netloc not in ("", "localhost"):
+        return None
+    folder = Path(unquote(parsed.path))
+    return folder if folder.is_dir() else None
