@@ -545,7 +545,7 @@ def _tasks(groups: Sequence[Group], recipe: str, folder: Path) -> list[Task]:
     for number, item in enumerate(groups):
         spec = item.server.spec
         prefix = "" if "python" in spec.languages else f"{spec.name}-"
-        for unit in cut(item.documents, recipe, prefix=prefix, whole=not spec.split):
+        for unit in cut(item.documents, recipe, prefix=prefix, whole=not spec.split, fine=not spec.fresh):
             tasks.append(Task(unit, number, folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"))
     return tasks
 
