@@ -1,6 +1,6 @@
 """Git: where the root is, which files belong to it, its commit and attributes. Everything else knows only paths.
 
-GitPython runs the git command for us; importing it costs 0.1 s, so queries never do.
+GitPython runs the git command for us. Importing it costs 0.1 s, so only what finds itself below a `.git` does.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import git
+from typing import TYPE_CHECKING
 
 from indexer.errors import UsageError
+
+if TYPE_CHECKING:
+    import git
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,10 @@ def find_root(start: Path) -> Path:
 
 def _repository(root: Path) -> git.Repo | None:
     """The repository that tracks `root`; None for a plain folder and for one that its repository ignores."""
+    if not any((folder / ".git").exists() for folder in (root, *root.parents)):
+        return None
+    import git
+
     try:
         repository = git.Repo(root, search_parent_directories=True)
     except (git.InvalidGitRepositoryError, git.NoSuchPathError):
@@ -74,6 +80,8 @@ def list_files(root: Path) -> list[str]:
     repository = _repository(root)
     if repository is None:
         return sorted(_walk(root))
+    import git
+
     listing = git.Git(root)
     options = {"z": True, "strip_newline_in_stdout": False}
     try:
@@ -108,6 +116,8 @@ def attributes(root: Path, paths: Iterable[str]) -> Mapping[str, str]:
     listed = list(paths)
     if repository is None or not listed:
         return {}
+    import git
+
     with _as_file("\0".join(listed) + "\0") as stdin:
         answer = git.Git(root).execute(
             ["git", "check-attr", "-z", "--stdin", "linguist-generated", "linguist-vendored"],

@@ -433,7 +433,7 @@ def test_all_shares_together_fit_into_the_memory_of_the_run(memory_mb: int, jobs
     """Parent, workers and servers at their limits, whatever a server's own entry and settings say."""
     for own in (0, 100_000):
         config = Config(memory_mb=memory_mb, jobs=jobs, server_memory_mb=own)
-        count = worker_count(config, processors=8)
+        count = worker_count(config, processors=8, size_bytes=10**9)
         server_mb = server_memory_mb(config, LanguageConfig(), server_spec("pyright"), count)
         assert 1 <= count <= (jobs or 8)
         assert 250 + count * (70 + server_mb) <= memory_mb

@@ -28,6 +28,19 @@ CASES: dict[str, str] = {
         export { later };
         export default hidden;
         """,
+    "typescript/members_of_namespaces.ts": """
+        import * as ns from "./n";
+        import { other } from "./n";
+        ns.f(1); ns.f; ns.f; ns
+          .f(2);
+        let a: ns.T = new ns.T(), b: ns.T;
+        let c: typeof ns.f;
+        a instanceof ns.K; ns.K; ns.K;
+        ns.x = 1; ns.x; ns.deep.x; ns.deep.x;
+        other.f(); other.f();
+        function g(ns: any) { ns.f(); ns.f(); }
+        export class A extends ns.T { ns = 1; m() { return this.ns.f + this.ns.f; } }
+        """,
     "typescript/classes.ts": """
         /**
          * A thing.

@@ -55,6 +55,12 @@ class Job(msgspec.Struct, kw_only=True, tag=True):
     careful: bool = False
 
 
+class Prepare(msgspec.Struct, kw_only=True, tag=True):
+    """There is no unit left; get ready to read files of these languages outside the workspace. Nothing is answered."""
+
+    languages: list[str]
+
+
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
     """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges."""
 

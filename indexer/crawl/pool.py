@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Reading, Report, Setup
+from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Report, Setup
 from indexer.crawl.plan import Unit
 from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
 from indexer.model import LossReason
 from indexer.store.facts import DocumentFacts
-from indexer.store.shard import write_shard
 
 log = logging.getLogger(__name__)
 
@@ -111,20 +110,29 @@ class Worker:
 class Pool:
     """Workers and the units that they have in hand."""
 
-    def __init__(self, size: int, home: Path) -> None:
+    def __init__(self, home: Path) -> None:
         """Starts nothing yet. Call it with the lock of `home` held: what a killed run has left there is ended."""
-        self.size = size
         self._run = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
         left = end_marked(self._run)
         if left:
             log.warning("ended what an earlier run had left: processes=%d", left)
         self.workers: list[Worker] = []
+        self._surplus: list[Worker] = []
         self._setups: list[Setup] = []
         self._numbers = 0
 
-    def spawn(self) -> None:
-        for _ in range(self.size):
+    @property
+    def size(self) -> int:
+        return len(self.workers)
+
+    def resize(self, size: int) -> None:
+        """Makes it `size` workers. It may be guessed before it is known: a worker takes longer to start than a crawl to be planned."""
+        while len(self.workers) < size:
             self._new_worker()
+        for worker in self.workers[size:]:
+            worker.end()
+        self._surplus += self.workers[size:]
+        del self.workers[size:]
 
     def _new_worker(self) -> Worker:
         worker = Worker(self._numbers, self._run)
@@ -144,15 +152,19 @@ class Pool:
         todo: Sequence[Task],
         on_report: Callable[[Report, Path | None], None],
         on_lost: Callable[[Unit, Path, LossReason], None],
+        meanwhile: Callable[[], None],
     ) -> None:
         """Hands out `todo` until all is done or lost.
 
+        Args:
+            meanwhile: called once, as soon as all have work.
         Raises:
             LspidxError: a worker says that it cannot go on, and no other does better.
         """
         queue = deque(todo)
         failures: list[Failed] = []
         crashed: dict[str, Counter[str]] = {}  # by unit: the documents that were in hand
+        prepared: set[int] = set()
 
         def hand_out(worker: Worker) -> None:
             job = queue.popleft() if queue else None
@@ -162,9 +174,15 @@ class Pool:
                 quarantine = [path for path, count in suspects.items() if path and count > 1]
                 worker.reading = ""
                 worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects)))
+            elif worker.number not in prepared:
+                prepared.add(worker.number)
+                worker.send(Prepare(languages=sorted({language for setup in self._setups for language in setup.languages})))
 
         for worker in self.workers:
             hand_out(worker)
+        meanwhile()
+        from indexer.store.shard import write_shard
+
         while queue or any(worker.busy for worker in self.workers):
             if not self.workers:
                 failure = failures[-1] if failures else None
@@ -241,6 +259,8 @@ class Pool:
 
     def read_externals(self, jobs: Sequence[tuple[ExternalJob, Path]], on_report: Callable[[Report], None]) -> list[Path]:
         """Shards of the jobs that succeeded; a failure costs the names of some external symbols, and is logged."""
+        from indexer.store.shard import write_shard
+
         queue = deque(jobs)
         under_way: dict[int, Path] = {}
         shards: list[Path] = []
@@ -278,7 +298,7 @@ class Pool:
     def close(self) -> None:
         self.end()
         deadline = time.monotonic() + _WORKER_END_S
-        for worker in self.workers:
+        for worker in [*self.workers, *self._surplus]:
             try:
                 worker.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:

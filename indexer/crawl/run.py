@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
+import itertools
 import json
 import logging
 import os
@@ -33,12 +35,12 @@ from indexer.crawl.messages import Check, Done, ExternalJob, Hello, Position, Pr
 from indexer.crawl.plan import Survey, Unit, cut, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool, Task
 from indexer.errors import ServerError, UsageError
+from indexer.lsp.protocol import initialize_params
 from indexer.model import CoverageStatus, LossReason
-from indexer.servers.registry import ServerSpec, fill, fill_words, load_table
+from indexer.servers.registry import ServerSpec, fill, fill_words, language_of, load_table
 from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
-from indexer.store.shard import write_shard
 from indexer.workspace import find_folders
 
 log = logging.getLogger(__name__)
@@ -46,8 +48,13 @@ log = logging.getLogger(__name__)
 _MAX_JOBS = 8
 _MEMORY_SHARES = 4
 """A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
+_BYTES_PER_WORKER = 120_000
+"""A further worker wants at least so much source: to start one with its server costs 0.6 s of processor time."""
+_EXTERNALS_ALONE = 2
 _EXTERNALS_PER_JOB = 8
 _MERGE_MEMORY_MB = 600
+_SHARDS_MB_PER_MERGE_THREAD = 2
+"""With less to do, threads cost more than they bring."""
 _LEAST_MERGE_MEMORY_MB = 200
 _PARENT_MEMORY_MB = 250
 _WORKER_MEMORY_MB = 70
@@ -126,9 +133,15 @@ class _Run:
         self.folders = find_folders(home.root, config.folders)
 
     def go(self) -> Crawl:
+        with contextlib.ExitStack() as ending:
+            pool = Pool(self.home.path)
+            ending.callback(pool.close)
+            return self._go(pool)
+
+    def _go(self, pool: Pool) -> Crawl:
         config, folders = self.config, self.folders
         begun = datetime.now(UTC)
-        paths, plan = self._look()
+        paths, plan = self._look(pool)
         grouping = group(folders, paths, plan.documents, config, self.environment)
         for language, problem in grouping.missing.items():
             files = sum(item.language == language for item in plan.documents)
@@ -155,10 +168,9 @@ class _Run:
         tasks = _tasks(groups, recipe, shard_folder)
         self.watcher.phase("crawl", len(documents))
         log.info("crawl begins: documents=%d units=%d servers=%s", len(documents), len(tasks), _names(groups))
-        with contextlib.ExitStack() as ending:
-            shards = self._crawl_units(tasks, shard_folder, groups, ending)
-            self.watcher.phase("merge", 0)
-            manifest, built, number = self._merge(shards, plan, groups, recipe, checkouts, begun)
+        shards = self._crawl_units(tasks, shard_folder, groups, pool)
+        self.watcher.phase("merge", 0)
+        manifest, built, number = self._merge(shards, plan, groups, recipe, checkouts, begun)
         manifest["surroundings"] = surroundings
         manifest["missing_servers"] = grouping.missing
         generation = self.home.publish(built, number, json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n")
@@ -167,14 +179,20 @@ class _Run:
         self._record(manifest, elapsed_s)
         return Crawl(root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
 
-    def _look(self) -> tuple[list[str], Survey]:
-        """All files of the workspace, relative to the root, and what of them may be crawled."""
+    def _look(self, pool: Pool) -> tuple[list[str], Survey]:
+        """All files of the workspace, relative to the root, and what of them may be crawled.
+
+        Where there will be a crawl, workers are started before the files are read: they need 0.2 s until they can take a unit.
+        """
         languages = {name for name, spec in load_table().language.items() if spec.crawl == "full"}
         paths: list[str] = []
         surveys: list[Survey] = []
         for folder in self.folders:
             listed = vcs.list_files(folder.path)
             paths += [folder.prefix + path for path in listed]
+            if folder is self.folders[0] and (self.full or self.home.current() is None):
+                size_bytes = sum(_size_bytes(folder.path / path) for path in listed if language_of(path) in languages)
+                pool.resize(worker_count(self.config, _processors(), size_bytes) if size_bytes else 0)
             surveys.append(of_folder(survey(folder.path, listed, self.config, languages=languages), folder.prefix))
         return paths, together(surveys)
 
@@ -214,8 +232,8 @@ class _Run:
 
     # ---- crawling
 
-    def _crawl_units(self, tasks: Sequence[Task], folder: Path, groups: Sequence[Group], ending: contextlib.ExitStack) -> list[Path]:
-        """Shards of all units and of the files outside; `ending` will wait for the workers."""
+    def _crawl_units(self, tasks: Sequence[Task], folder: Path, groups: Sequence[Group], pool: Pool) -> list[Path]:
+        """Shards of all units and of the files outside."""
         shards: list[Path] = []
         todo: list[Task] = []
         for task in tasks:
@@ -228,6 +246,8 @@ class _Run:
                 self.totals.reused += 1
                 self.watcher.advance(done.documents, done.tokens)
         if not tasks:
+            from indexer.store.shard import write_shard
+
             write_shard(folder / "empty.parquet", [])
             return [folder / "empty.parquet"]
         server_record = folder / "servers.json"
@@ -237,11 +257,10 @@ class _Run:
                 self.server_info = {item.setup: item for item in msgspec.json.decode(server_record.read_bytes(), type=list[Hello])}
                 return [*shards, *externals]
         todo.sort(key=lambda task: -task.unit.size_bytes if not groups[task.setup].server.spec.split else 0)  # whole projects first
-        pool = Pool(max(1, min(worker_count(self.config, _processors()), len(todo))), self.home.path)
-        ending.callback(pool.close)
-        pool.spawn()
+        size_bytes = sum(task.unit.size_bytes for task in todo)
+        pool.resize(min(worker_count(self.config, _processors(), size_bytes), len(todo)) or 1)
         pool.setup([self._setup(item, pool.size) for item in groups])
-        pool.crawl(todo, self._on_report, self._lost_unit)
+        pool.crawl(todo, self._on_report, self._lost_unit, meanwhile=_load_store)
         log.info("units done: elapsed_s=%.2f", time.monotonic() - self.started)
         externals = self._external_jobs(folder)
         read = pool.read_externals(externals, lambda report: self._on_report(report, None))
@@ -258,8 +277,6 @@ class _Run:
         return shards
 
     def _setup(self, item: Group, jobs: int) -> Setup:
-        from indexer.lsp.protocol import initialize_params
-
         spec, config, own = item.server.spec, self.config, item.settings
         scratch, cache = self.home.folder("scratch"), self.home.folder("cache")
         values = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(max(1, _processors() // jobs))}
@@ -318,6 +335,8 @@ class _Run:
 
     def _lost_unit(self, unit: Unit, shard: Path, reason: LossReason) -> None:
         """A unit that took its worker down twice: its documents are in the index, with nothing but the reason."""
+        from indexer.store.shard import write_shard
+
         facts: list[DocumentFacts] = []
         for document in unit.documents:
             item = DocumentFacts(
@@ -344,12 +363,16 @@ class _Run:
         write_shard(shard, facts)
 
     def _external_jobs(self, folder: Path) -> list[tuple[ExternalJob, Path]]:
-        """The files outside the workspace that the crawled units point to, in the same order in every run."""
+        """The files outside the workspace that the crawled units point to, in the same order in every run, the large ones first.
+
+        The browser's declarations in TypeScript are two thirds of all that is read here.
+        """
         wanted = {path: sorted(places) for path, places in sorted(self.totals.externals.items())}
-        paths = list(wanted)
+        paths = sorted(wanted, key=lambda path: (-_size_bytes(path), path))
         jobs: list[tuple[ExternalJob, Path]] = []
-        for number, start in enumerate(range(0, len(paths), _EXTERNALS_PER_JOB)):
-            part = {path: wanted[path] for path in paths[start : start + _EXTERNALS_PER_JOB]}
+        starts = [*range(min(_EXTERNALS_ALONE, len(paths))), *range(_EXTERNALS_ALONE, len(paths), _EXTERNALS_PER_JOB), len(paths)]
+        for number, (start, end) in enumerate(itertools.pairwise(starts)):
+            part = {path: wanted[path] for path in paths[start:end]}
             jobs.append((ExternalJob(number=number, wanted=part), folder / f"external-{number:03d}.parquet"))
         return jobs
 
@@ -409,7 +432,9 @@ class _Run:
         if plan.documents and len({path for path, method, _ in totals.lost if method == harvest.DEFINITION}) == len(plan.documents):
             why = totals.problems[0] if totals.problems else totals.lost[0][2]
             raise ServerError(f"every document was lost ({why}); nothing was published, see {self.home.log_file}")
-        counts = merge.build(built, existing, around, memory_mb=self._merge_memory_mb(), threads=min(_processors(), 4))
+        megabytes = sum(shard.stat().st_size for shard in existing) // 1_000_000
+        threads = min(_processors(), 4, 1 + megabytes // _SHARDS_MB_PER_MERGE_THREAD)
+        counts = merge.build(built, existing, around, memory_mb=self._merge_memory_mb(), threads=threads)
         lost = Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)
         manifest = {
             "schema_version": SCHEMA_VERSION,
@@ -483,9 +508,9 @@ class _Run:
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
 
 
-def worker_count(config: Config, processors: int) -> int:
-    """Workers, each with one server at a time: as many as are wanted, fewer where the run's memory is small."""
-    count = config.jobs or min(_MAX_JOBS, processors)
+def worker_count(config: Config, processors: int, size_bytes: int) -> int:
+    """Workers, each with one server at a time: as many as are wanted, fewer where the run's memory or the tree is small."""
+    count = config.jobs or min(_MAX_JOBS, processors, 1 + size_bytes // _BYTES_PER_WORKER)
     if config.memory_mb:
         count = min(count, (config.memory_mb - _PARENT_MEMORY_MB) // _LEAST_SERVER_MEMORY_MB)
     return max(1, count)
@@ -499,6 +524,19 @@ def server_memory_mb(config: Config, own: LanguageConfig, spec: ServerSpec, jobs
     return memory_mb
 
 
+def _size_bytes(path: str | Path) -> int:
+    """0 where there is no such file."""
+    with contextlib.suppress(OSError, ValueError):  # ValueError: a name that is no UTF-8
+        return os.stat(path).st_size
+    return 0
+
+
+def _load_store() -> None:
+    """Arrow and DuckDB take 0.1 s, which nobody waits for while the servers load."""
+    for name in ("indexer.store.shard", "indexer.store.merge"):
+        importlib.import_module(name)
+
+
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -509,7 +547,7 @@ def _tasks(groups: Sequence[Group], recipe: str, folder: Path) -> list[Task]:
     for number, item in enumerate(groups):
         spec = item.server.spec
         prefix = "" if "python" in spec.languages else f"{spec.name}-"
-        for unit in cut(item.documents, recipe, prefix=prefix, whole=not spec.split):
+        for unit in cut(item.documents, recipe, prefix=prefix, whole=not spec.split, fine=not spec.fresh):
             tasks.append(Task(unit, number, folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"))
     return tasks
 

@@ -26,9 +26,9 @@ from indexer import syntax as syntaxes
 from indexer.crawl import crosscheck, harvest
 from indexer.crawl.document import Document, read_source
 from indexer.crawl.externals import read_external
-from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Progress, Reading, Report, Setup
+from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Progress, Reading, Report, Setup
 from indexer.crawl.places import Places
-from indexer.crawl.plan import PlannedDocument, Unit
+from indexer.crawl.plan import Unit
 from indexer.crawl.questions import POSITION, questions
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client
@@ -59,6 +59,8 @@ _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
 _PROBE_LOOKS = 200
 _PROBE_DOCUMENTS = 3
+_LATE_S = 0.06  # late registrations (pull diagnostics, say) come right after `initialized`
+_READ_AHEAD = 8_000  # tokens; what is read while a server loads is kept until it is asked about
 _SIGNAL_BEGINS_S = 10.0
 _FAR_TOO_LARGE = 1.5  # times its limit: a server is replaced within a round, too
 _PASSING = frozenset({-32800, -32801, -32802})
@@ -68,7 +70,7 @@ _PASSING = frozenset({-32800, -32801, -32802})
 _Question = tuple[Document, str, bytes, int]
 """Document, method, parameters as JSON, ordinal of the token or symbol that it is about (below 0: a cross-check's token)."""
 
-_job_decoder = msgspec.json.Decoder(Job | ExternalJob)
+_job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare)
 
 
 class Crawler:
@@ -98,7 +100,7 @@ class Crawler:
         self._memory_at_start = 0
         self.quarantine: frozenset[str] = frozenset()
         self.careful = False
-        self._unit_documents: list[PlannedDocument] = []
+        self._documents: list[Document] = []  # of the unit, but those in quarantine
         self._by_uri: dict[str, Document] = {}
 
     # ---- the server
@@ -117,12 +119,22 @@ class Crawler:
         self.client = client
         self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value)
         self._notified(list(client.notifications))
-        for _ in range(3):  # late registrations (pull diagnostics, say) come right after `initialized`
-            self._notified(client.poll(0.02))
-        if "python" in setup.languages and not self._readiness.has_signal:
+        by_builtins = "python" in setup.languages and not self._readiness.has_signal
+        deadline = time.monotonic() + _LATE_S
+        asked: set[int] = set()
+        says_nothing = setup.open == "none" and not by_builtins and not self._readiness.has_signal
+        if says_nothing and self._documents and client.session.supports("documentSymbolProvider"):
+            # Some load the project at the first question only: then they do so while we read what to probe them with.
+            params = b'{"textDocument":{"uri":%b}}' % self._documents[0].uri_json
+            asked.add(client.session.request(harvest.DOCUMENT_SYMBOL.encode(), params))
+            self._heard(client.poll(0.0), asked)
+        probes = [] if by_builtins else self._probes()
+        for _ in range(3):
+            self._heard(client.poll(min(_LATE_S / 3, max(0.0, deadline - time.monotonic()))), asked)
+        if by_builtins:
             self.places.builtins = self._ask_builtins(client)  # of every server, so that all have seen the same before a unit
         else:
-            self._await_ready(client)
+            self._await_ready(client, probes, asked)
             if "python" in setup.languages:
                 self.places.builtins = self._ask_builtins(client)
         self._ever_started = True
@@ -165,9 +177,11 @@ class Crawler:
         client.session.notify(b"textDocument/didClose", msgspec.json.encode({"textDocument": {"uri": uri}}))
         return {name: where for name, where in found.items() if where}
 
-    def _await_ready(self, client: Client) -> None:
+    def _await_ready(self, client: Client, probes: list[tuple[Document, list[int]]], asked: set[int]) -> None:
         """Waits for the server's own signal, then for the answer to a question whose answer must be there.
 
+        Args:
+            asked: questions that are open already, and of whose answers nothing is wanted.
         Raises:
             ServerTimeout: it does not come within the server's `timeout_s`.
         """
@@ -175,7 +189,6 @@ class Crawler:
         assert readiness is not None
         started = time.monotonic()
         deadline = started + self.setup.timeout_s
-        probes = self._probes()
         # Should the server die of them, others are asked at its next start; what they do to it is seen when they are crawled.
         if self.setup.open != "none":
             for document, _ in probes:
@@ -187,9 +200,9 @@ class Crawler:
                 break
             if now > deadline:
                 raise ServerTimeout(f"not ready after {self.setup.timeout_s:g} s, by its own signal")
-            self._notified(client.poll(0.2))
+            self._heard(client.poll(0.2), asked)
         attempts = 0
-        while probes and not self._probe_succeeds(client, probes):
+        while (probes or asked) and not self._probe_succeeds(client, probes, asked):
             attempts += 1
             if time.monotonic() > deadline:
                 paths = ", ".join(document.planned.path for document, _ in probes)
@@ -204,40 +217,60 @@ class Crawler:
     def _probes(self) -> list[tuple[Document, list[int]]]:
         """Documents of the unit and tokens in them of which a ready server can place at least one; none where no document has such."""
         probes: list[tuple[Document, list[int]]] = []
-        for planned in self._unit_documents[:_PROBE_LOOKS]:
-            document = Document(planned, self.setup.root)
-            if planned.path not in self.quarantine and self._read(document):
+        for planned in self._documents[:_PROBE_LOOKS]:
+            document = Document(planned.planned, self.setup.root) if planned.settled else planned  # one is done with
+            if document.syntax is not None or self._read(document):
                 assert document.syntax is not None
                 tokens = probe_candidates(document.syntax)
                 if tokens:
                     probes.append((document, tokens))
+                else:
+                    document.syntax = None
             if len(probes) == _PROBE_DOCUMENTS:
                 break
         if self._probe_crashes:  # one of them may be to blame: each alone then, and none where they have all been tried
             return probes[self._probe_crashes - 1 : self._probe_crashes]
         return probes
 
-    def _probe_succeeds(self, client: Client, probes: list[tuple[Document, list[int]]]) -> bool:
-        if not client.session.supports("definitionProvider") and not client.session.supports(harvest.DEFINITION):
-            return True  # there is nothing to wait for
-        asked: set[int] = set()
-        for document, tokens in probes:
+    def _probe_succeeds(self, client: Client, probes: list[tuple[Document, list[int]]], asked: set[int]) -> bool:
+        """Asks, and waits for all answers, those to the questions in `asked` too."""
+        can_tell = bool(probes) and (client.session.supports("definitionProvider") or client.session.supports(harvest.DEFINITION))
+        telling: set[int] = set()
+        for document, tokens in probes if can_tell else ():
             assert document.syntax is not None
             places = document.syntax.tokens
             for token in tokens:
                 params = b'{"textDocument":{"uri":%b}' % document.uri_json + POSITION % (places.line[token], places.col[token])
-                asked.add(client.session.request(harvest.DEFINITION.encode(), params))
-        knows = False
+                telling.add(client.session.request(harvest.DEFINITION.encode(), params))
+        asked |= telling
+        knows = not can_tell  # then there is nothing to wait for
         self._probe_crashes += 1  # until all have been answered
+        ahead = self._read_ahead()
         while asked:
-            for event in client.wait():
-                if isinstance(event, Answer):
-                    asked.discard(event.id)
-                    knows = knows or _tells_a_place(event)
-                else:
-                    self._notified([event])
+            has_read = next(ahead, False)
+            events = client.poll(0.0) if has_read else client.wait()
+            self._heard(events, asked)
+            knows = knows or any(isinstance(event, Answer) and event.id in telling and _tells_a_place(event) for event in events)
         self._probe_crashes -= 1
         return knows
+
+    def _heard(self, events: list[Answer | Notification], asked: set[int]) -> None:
+        """Takes in what the server says while it is waited for."""
+        self._notified(events)
+        asked.difference_update(event.id for event in events if isinstance(event, Answer))
+
+    def _read_ahead(self) -> Iterator[bool]:
+        """Reads one document at a time of those that come first; a worker has nothing else to do while its server loads."""
+        tokens = 0
+        for document in self._documents:
+            if self.careful or tokens > _READ_AHEAD:
+                return
+            if document.settled:
+                continue
+            if document.syntax is None:
+                self._read(document)
+                yield True
+            tokens += len(document.syntax.tokens) if document.syntax is not None else 0
 
     def stop(self, *, polite: bool = True) -> None:
         if self.client is not None:
@@ -299,11 +332,11 @@ class Crawler:
         if self._used and (self.setup.fresh or (self.client is not None and self._is_large(self.client))):
             self.stop(polite=False)
         self._used = True
-        self._unit_documents = unit.documents
         self._probe_crashes = 0
         documents = [Document(planned, self.setup.root) for planned in unit.documents]
         facts: dict[str, DocumentFacts] = {}
-        fresh = deque(document for document in documents if not self._quarantined(document, facts))
+        self._documents = [document for document in documents if not self._quarantined(document, facts)]
+        fresh = deque(self._documents)
         again: deque[Document] = deque()  # had open questions when a server was lost: each is tried alone
         active: list[Document] = []
         agenda: Iterator[_Question | None] | None = None
@@ -662,6 +695,9 @@ def _serve(setups: list[Setup]) -> None:
             job = _job_decoder.decode(line)
             if isinstance(job, ExternalJob):
                 _read_externals(job, externals)
+            elif isinstance(job, Prepare):
+                for language in job.languages:
+                    syntaxes.prepare(language)
             else:
                 for other in crawlers:
                     if other is not crawlers[job.setup]:
@@ -738,7 +774,10 @@ def _losses(facts: list[DocumentFacts]) -> list[tuple[str, str, str]]:
 def main(mark: str, parent: str) -> int:
     """Args: the mark that all processes below this one carry, and the number of the process that started it."""
     end_with_parent(mark, int(parent))
-    setups = msgspec.json.decode(sys.stdin.buffer.readline(), type=list[Setup])
+    line = sys.stdin.buffer.readline()
+    if not line:  # there is nothing to do
+        return 0
+    setups = msgspec.json.decode(line, type=list[Setup])
     logs.configure(Path(setups[0].log_file))
     try:
         _serve(setups)

@@ -64,13 +64,12 @@ def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb
         connection.execute("USE made")
         connection.execute("SET VARIABLE shards = ?", [[str(shard) for shard in shards]])
         connection.execute("SET preserve_insertion_order = true")
+        connection.execute("SET parquet_metadata_cache = true")  # a dozen statements read the same few files
         connection.execute("BEGIN")
-        for statement in _statements(MERGE_SQL):
-            connection.execute(statement)
+        connection.execute(MERGE_SQL.read_text(encoding="utf-8"))
         _add_labels(connection)
         _add_surroundings(connection, around)
-        for statement in _statements(VIEWS_SQL):
-            connection.execute(statement)
+        connection.execute(VIEWS_SQL.read_text(encoding="utf-8"))
         counts = _counts(connection)
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT made")
@@ -81,10 +80,6 @@ def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb
     if path.with_name(path.name + ".wal").exists():
         raise Bug(f"'{path.name}' was closed but left a write-ahead log")
     return counts
-
-
-def _statements(file: Path) -> list[str]:
-    return [statement.query for statement in duckdb.extract_statements(file.read_text(encoding="utf-8"))]
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, pa.Array]) -> None:

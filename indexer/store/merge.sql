@@ -144,6 +144,15 @@ FROM exact e JOIN place p USING (place_id)
 JOIN raw_occ o ON o.doc_id = p.doc_id AND o.line = p.end_line AND o.end_col = p.end_col
 WHERE e.sym_id IS NULL;
 
+-- What calls in TypeScript lead to and is no name: the signature that is called, mostly.
+CREATE TEMP TABLE called AS
+SELECT DISTINCT p.place_id, o.name
+FROM exact e JOIN place p USING (place_id)
+JOIN document d ON d.doc_id = p.doc_id AND d.language IN ('typescript', 'javascript')
+JOIN raw_target t ON t.path = p.path AND t.line = p.line AND t.col = p.col AND t.end_line = p.end_line AND t.end_col = p.end_col
+JOIN raw_occ o ON o.doc_id = t.doc_id AND o.target = t.ordinal AND o.roles & 8 <> 0
+WHERE e.sym_id IS NULL;
+
 -- What is left and is no identifier: the innermost definition around it.
 CREATE TEMP TABLE around AS
 SELECT p.place_id, coalesce(min(b.sym_id), arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id))) AS sym_id
@@ -155,13 +164,28 @@ JOIN document d ON d.doc_id = p.doc_id
 WHERE e.sym_id IS NULL AND s.kind IN (2, 3, 5, 6, 7, 9, 10, 11, 12, 23)
   AND p.place_id NOT IN (SELECT place_id FROM at_token)
   -- TypeScript points at names, and at whole constructors: a name that is nothing here (a quoted key) is not what is around it.
-  AND (d.language NOT IN ('typescript', 'javascript') OR p.end_line > p.line OR (s.start_line, s.start_col) = (p.line, p.col))
+  AND (d.language NOT IN ('typescript', 'javascript')
+       OR (p.end_line > p.line OR (s.start_line, s.start_col) = (p.line, p.col))
+          AND (s.kind <> 2 OR p.place_id NOT IN (SELECT place_id FROM called)))
+GROUP BY p.place_id;
+
+-- TypeScript answers `new X()` with the signature in `const X: new (a: A) => B`: then that X is meant around which it stands, though it
+-- is a constant, and may be the second definition of its name.
+CREATE TEMP TABLE signature AS
+SELECT p.place_id, arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id)) AS sym_id
+FROM called c JOIN place p USING (place_id)
+JOIN (
+    SELECT doc_id, sym_id, name, start_line, start_col, end_line, end_col FROM symbol
+    UNION ALL
+    SELECT r.doc_id, r.sym_id, s.name, r.start_line, r.start_col, r.end_line, r.end_col FROM raw_range r JOIN symbol s USING (sym_id)
+) s ON s.doc_id = p.doc_id AND s.name = c.name
+   AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.end_line, p.end_col) <= (s.end_line, s.end_col)
 GROUP BY p.place_id;
 
 CREATE TEMP TABLE meaning AS
-SELECT e.place_id, coalesce(e.sym_id, h.sym_id, a.sym_id) AS sym_id
-FROM exact e LEFT JOIN hop h USING (place_id) LEFT JOIN around a USING (place_id)
-WHERE coalesce(e.sym_id, h.sym_id, a.sym_id) IS NOT NULL;
+SELECT e.place_id, coalesce(e.sym_id, h.sym_id, g.sym_id, a.sym_id) AS sym_id
+FROM exact e LEFT JOIN hop h USING (place_id) LEFT JOIN signature g USING (place_id) LEFT JOIN around a USING (place_id)
+WHERE coalesce(e.sym_id, h.sym_id, g.sym_id, a.sym_id) IS NOT NULL;
 
 -- A package that is here in source and that something here uses in its installed form (a copy in site-packages, declarations in
 -- node_modules, the module cache): the installed symbol is the one of the source, where just one has its descriptors, or its

@@ -45,3 +45,11 @@ def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool
     from indexer.syntax import lexer
 
     return lexer.parse(language, path, source, module, definitions_only=definitions_only)
+
+
+def prepare(language: str) -> None:
+    """Does now what the first `parse` for definitions only would have to do."""
+    if language in _TREE:
+        from indexer.syntax import tree
+
+        tree.prepare(language)

@@ -25,11 +25,11 @@ _DEPTH_TIMES_BYTES = 1_500_000_000
 
 READ, WRITE, DEFINITION = int(Role.READ), int(Role.WRITE), int(Role.DEFINITION)
 CALL, IMPORT, ANNOTATION = int(Role.CALL), int(Role.IMPORT), int(Role.ANNOTATION)
-DELETE = int(Role.DELETE)
+ARGUMENT, DELETE = int(Role.ARGUMENT), int(Role.DELETE)
 KEYWORD, SUPERTYPE = int(Role.KEYWORD), int(Role.SUPERTYPE)
 
 _ADDED = {
-    "argument": int(Role.ARGUMENT),
+    "argument": ARGUMENT,
     "base": SUPERTYPE,
     "base.embedded": SUPERTYPE,
     "base.trait": SUPERTYPE,
@@ -41,6 +41,7 @@ _ADDED = {
     "type": ANNOTATION,
     "write": WRITE,
 }
+_CHANGES = WRITE | DELETE
 _READLESS = IMPORT | KEYWORD | WRITE | DELETE
 
 
@@ -195,8 +196,11 @@ class Adapter:
         found: tuple[Group, bool] | None
         module = ModuleNames(self.root, captures, self.sweep.module) if self.language.exports == "export" else None
         lexical = lookable.union(node.start_byte for node in captures.get("lexical", ()))
-        lexical.difference_update(node.start_byte for node in captures.get("member", ()))
+        type_members = {node.start_byte for node in captures.get("member", ())}
+        lexical -= type_members
         uses: list[tuple[int, int]] = []
+        namespace, namespace_end = -1, 0  # the import that the last token means, where it is `import * as name`; and its end
+        parts: dict[tuple[int, str, int, bool], int] = {}
         for start in starts:
             end = ends.get(start, start)
             name = text[start:end] if is_ascii else source[start:end].decode("utf-8", "replace")
@@ -235,6 +239,7 @@ class Adapter:
             bits = get_role(start, READ)
             all_roles.append(bits)
             enclosings.append(enclosing)
+            holder, namespace = namespace, -1
             if scope is not None and start in lookable and (found := self.look_up(name, start, scope)) is not None:
                 group, sure_callee = found
                 meant.append(group.ordinal)
@@ -248,8 +253,15 @@ class Adapter:
                     imported = module.imported(name, scope, is_type=is_type)
                     if imported >= 0:
                         uses.append((index, imported))
+                        # `instanceof` also leads to what decides it, which is nobody else's answer.
+                        if name in module.namespaces and not source.endswith(b"instanceof ", 0, start):
+                            namespace, namespace_end = imported, end
                     else:
                         group = module.meaning(name, scope, is_type=is_type)
+                elif holder >= 0 and not bits & _CHANGES and source[namespace_end:start].strip() == b".":
+                    first = parts.setdefault((holder, name, bits & ~ARGUMENT, start in type_members), start)
+                    if first != start:
+                        uses.append((index, first))
                 if group is None:
                     meant.append(ASK)
                     asked.append(True)
