@@ -75,7 +75,7 @@ def _text(answer: Answer[BlastRadiusResult], style: Style) -> Iterator[str]:
     parameters=BlastRadius,
     result=BlastRadiusResult,
     positional="changed_files",
-    example="blast_radius src/flask/app.py",
+    example="blast_radius shortcuts.py",
     task="impact",
     hint="before editing change impact affected dependents callers tests risk lock",
     text=_text,

@@ -73,7 +73,7 @@ def _text(answer: Answer[Detected], style: Style) -> Iterator[str]:
     parameters=DetectLspServers,
     result=Detected,
     positional="workspace_dir",
-    example="detect path/to/project",
+    example="detect .",
     task="index",
     hint="languages installed missing setup",
     text=_text,

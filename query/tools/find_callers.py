@@ -81,7 +81,7 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
     parameters=FindCallers,
     result=list[Edge],
     positional="symbol",
-    example="callers Flask.route",
+    example="callers formset_factory",
     task="impact",
     hint="call graph hierarchy incoming outgoing who calls callees",
     text=_text,

@@ -50,7 +50,7 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
     parameters=FindReferences,
     result=list[FoundReference],
     positional="symbol",
-    example="references Flask.route",
+    example="references AppConfig.get_models",
     task="impact",
     hint="usages uses where used occurrences",
     text=_text,

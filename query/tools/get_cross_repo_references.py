@@ -99,7 +99,7 @@ def _text(answer: Answer[CrossRepoReferences], style: Style) -> Iterator[str]:
     parameters=GetCrossRepoReferences,
     result=CrossRepoReferences,
     positional="symbol",
-    example="cross_repo Flask.route",
+    example="cross_repo formset_factory",
     task="impact",
     hint="library consumers other repositories downstream",
     text=_text,

@@ -71,7 +71,7 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
     parameters=GetDiagnostics,
     result=Diagnostics,
     positional="file_path",
-    example="get_diagnostics src/flask/app.py",
+    example="get_diagnostics shortcuts.py",
     task="quality",
     hint="errors warnings problems lint type check messages",
     text=_text,

@@ -58,7 +58,7 @@ def _text(answer: Answer[Highlights], style: Style) -> Iterator[str]:
     parameters=GetDocumentHighlights,
     result=Highlights,
     positional="symbol",
-    example="get_document_highlights src/flask/app.py:81:7",
+    example="get_document_highlights shortcuts.py:19:5",
     task="read",
     hint="occurrences in this file read write highlight",
     text=_text,

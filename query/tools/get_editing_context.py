@@ -168,7 +168,7 @@ def _callers(style: Style, title: str, callers: list[Caller], number: int) -> It
     parameters=GetEditingContext,
     result=EditingContext,
     positional="file_path",
-    example="get_editing_context src/flask/app.py",
+    example="get_editing_context shortcuts.py",
     task="read",
     hint="before edit file symbols signatures callers callees imports risk tests etag",
     text=_text,

@@ -48,7 +48,7 @@ def _text(answer: Answer[Documentation], style: Style) -> Iterator[str]:
     parameters=GetSymbolDocumentation,
     result=Documentation,
     positional="symbol",
-    example="get_symbol_documentation Flask.route",
+    example="get_symbol_documentation resolve_url",
     task="read",
     hint="docs docstring manual comment of a function also of dependencies",
     text=_text,

@@ -45,7 +45,7 @@ def _text(answer: Answer[list[Source]], style: Style) -> Iterator[str]:
     parameters=GetSymbolSource,
     result=list[Source],
     positional="symbol",
-    example="source Flask.route",
+    example="source resolve_url",
     task="read",
     hint="code body text show implementation of a function",
     text=_text,

@@ -87,7 +87,7 @@ def _text(answer: Answer[TestsForFile], style: Style) -> Iterator[str]:
     parameters=GetTestsForFile,
     result=TestsForFile,
     positional="file_path",
-    example="tests_for src/flask/app.py",
+    example="tests_for shortcuts.py",
     task="tests",
     hint="which tests cover exercise run for a source file test mapping",
     text=_text,

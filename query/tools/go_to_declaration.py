@@ -39,7 +39,7 @@ def _text(answer: Answer[list[Declaration]], style: Style) -> Iterator[str]:
     parameters=GoToDeclaration,
     result=list[Declaration],
     positional="symbol",
-    example="go_to_declaration store::Store::get",
+    example="go_to_declaration resolve_url",
     task="find",
     hint="header prototype forward declared extern",
     text=_text,

@@ -54,7 +54,7 @@ def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
     parameters=GoToImplementation,
     result=list[Implementation],
     positional="symbol",
-    example="go_to_implementation SessionInterface",
+    example="go_to_implementation BaseCache.get",
     task="find",
     hint="implementations of interface abstract method overrides subclasses concrete",
     text=_text,

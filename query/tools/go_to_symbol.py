@@ -31,7 +31,7 @@ class GoToSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     parameters=GoToSymbol,
     result=list[Definition],
     positional="symbol_path",
-    example="go_to_symbol Flask.route",
+    example="go_to_symbol AppConfig.get_models",
     task="find",
     hint="navigate jump by dotted name path no file position",
     text=text_of_definitions,

@@ -45,7 +45,7 @@ def _text(answer: Answer[list[TypeDefinition]], style: Style) -> Iterator[str]:
     parameters=GoToTypeDefinition,
     result=list[TypeDefinition],
     positional="symbol",
-    example="go_to_type_definition Flask.config",
+    example="go_to_type_definition django.apps.registry.apps",
     task="find",
     hint="type of variable parameter field return value class",
     text=_text,

@@ -112,7 +112,7 @@ def _text(answer: Answer[Status], style: Style) -> Iterator[str]:
     parameters=IndexStatus,
     result=Status,
     positional="file_path",
-    example="index_status src/flask",
+    example="index_status utils",
     task="index",
     hint="coverage gaps freshness stale what is missing how complete",
     text=_text,

@@ -40,7 +40,7 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
     parameters=InspectSymbol,
     result=Inspection,
     positional="symbol",
-    example="hover Flask.route",
+    example="hover resolve_url",
     task="read",
     hint="hover type signature documentation",
     text=_text,

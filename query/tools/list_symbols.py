@@ -94,7 +94,7 @@ def _text(answer: Answer[list[OutlineItem]], style: Style) -> Iterator[str]:
     parameters=ListSymbols,
     result=list[OutlineItem],
     positional="file_path",
-    example="outline src/app.py",
+    example="outline shortcuts.py",
     task="read",
     hint="outline structure of a file document symbols",
     text=_text,

@@ -73,7 +73,7 @@ def _text(answer: Answer[list[TypeRelation]], style: Style) -> Iterator[str]:
     parameters=TypeHierarchy,
     result=list[TypeRelation],
     positional="symbol",
-    example="hierarchy Flask",
+    example="hierarchy ListView",
     task="impact",
     hint="inheritance superclass subclass base derived implementations",
     text=_text,

@@ -98,7 +98,7 @@ def _text(answer: Answer[list[UnreferencedSymbol]], style: Style) -> Iterator[st
     parameters=Unreferenced,
     result=list[UnreferencedSymbol],
     positional="path",
-    example="unreferenced src --confidence certain",
+    example="unreferenced utils --confidence certain",
     task="quality",
     hint="dead code unused functions classes nobody calls remove",
     text=_text,

@@ -64,7 +64,7 @@ def _text(answer: Answer[UntestedResult], style: Style) -> Iterator[str]:
     parameters=Untested,
     result=UntestedResult,
     positional="path",
-    example="untested src/flask",
+    example="untested contrib/auth",
     task="quality",
     hint="coverage gaps which functions have no tests static reachability",
     text=_text,

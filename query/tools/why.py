@@ -113,7 +113,7 @@ def _text(answer: Answer[WhyResult], style: Style) -> Iterator[str]:
     parameters=Why,
     result=WhyResult,
     positional="source target",
-    example="why Flask.run Flask.wsgi_app",
+    example="why django.shortcuts.redirect django.urls.base.reverse",
     task="impact",
     hint="path between two symbols dependency chain reachable explain how does A call B",
     text=_text,
