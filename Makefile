@@ -7,7 +7,7 @@ DJANGO := django-5.2.9
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo-index demo test check format lint types bench bench-quick self golden clean
+.PHONY: help setup servers demo-index demo test check format lint types page-check bench bench-quick self docs cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ lint: $(STAMP) ## style and layers only
 types: $(STAMP) ## types only
 	$(BIN)/basedpyright
 
+page-check: $(STAMP) ## the report's page in Chromium (needs it and npm); screenshots are left in .pages
+	$(BIN)/python -m pytest tests/page_check.py
+
 bench: $(STAMP) ## compare with scip-python, scip-typescript and scip-go: speed, memory, accuracy (needs npm and go; about 40 minutes)
 	$(BIN)/python -m ci.bench
 
@@ -63,6 +66,14 @@ self: $(STAMP) ## index this repository and lint the result
 	$(BIN)/lspidx index .
 	$(BIN)/lspidx lint
 	$(BIN)/lspidx status
+
+docs: $(STAMP) ## write what is made from declarations: the tools' reference, the Python functions, README's table of servers
+	$(BIN)/python -m query.generate
+	$(BIN)/python -m indexer.servers.table README.md
+
+cache: $(STAMP) ## index this repository and write cache-artifacts/, to be committed
+	$(BIN)/lspidx index .
+	$(BIN)/lspidx cache export cache-artifacts
 
 golden: $(STAMP) ## write the golden files of the tests anew; review the diff
 	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q

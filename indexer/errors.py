@@ -13,6 +13,7 @@ LspidxError
 ├── IndexUnusable      run `lspidx index`
 │   ├── NoIndex
 │   └── VersionMismatch
+├── CacheRefused       whoever made or sent the artifact
 ├── Locked             another `lspidx index` is running
 └── Bug                us
 """
@@ -88,6 +89,13 @@ class NoIndex(IndexUnusable):
 
 class VersionMismatch(IndexUnusable):
     code = "version_mismatch"
+
+
+class CacheRefused(LspidxError):
+    """An artifact is no cache of this workspace, or breaks a rule of its format. The index is what it was before."""
+
+    exit_code = 4
+    code = "cache_refused"
 
 
 class Locked(LspidxError):

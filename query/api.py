@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from query.answer import Answer
+from query.exchange import Exchanged, Exported
 from query.index import Index
 from query.places import Definition
 from query.registry import call
@@ -116,7 +117,7 @@ def detect_changes(
     base: str = "",
     head: str = "",
     make_base: bool = False,
-    test_depth: int = 8,
+    test_depth: int = 12,
     limit: int = 100,
     cursor: str = "",
 ) -> Answer[Changes]:
@@ -197,6 +198,16 @@ def explore_symbol(
             "source_lines": source_lines,
         },
     )
+
+
+def export_cache(index: Index, dest_path: str = "", *, profile: Literal["auto", "git", "small"] = "auto") -> Answer[Exported]:
+    """Writes the index as an artifact that others import, so that their first question is answered at once.
+
+    Args:
+        dest_path: a folder, to commit; or a file whose name ends in .tar, to publish
+        profile: git: small changes make small differences; small: compressed
+    """
+    return call(index, "export_cache", {"dest_path": dest_path, "profile": profile})
 
 
 def find_callers(
@@ -752,6 +763,15 @@ def go_to_type_definition(
             "language_id": language_id,
         },
     )
+
+
+def import_cache(index: Index | None, src_path: str = "") -> Answer[Exchanged]:
+    """Makes an artifact the index of this workspace, in place of the present one, after checking all of it as an attacker's.
+
+    Args:
+        src_path: folder or file that export_cache has written
+    """
+    return call(index, "import_cache", {"src_path": src_path})
 
 
 def index_status(

@@ -179,6 +179,7 @@ def call(index: Index | None, name: str, arguments: Mapping[str, Any], *, progre
         index: None for a tool that needs none.
         name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
         progress: told how far a long answer is: done, total, what.
+        root: where a tool that needs no index starts from; the index's root, else the current folder, by default.
     Raises:
         UsageError: no such tool, or arguments that do not fit. Whatever the tool raises.
     """
@@ -192,7 +193,7 @@ def call(index: Index | None, name: str, arguments: Mapping[str, Any], *, progre
     except msgspec.ValidationError as error:
         raise UsageError(f"{name}: {error}") from error
     if not declared.needs_index:
-        context = Workspace(root=index.root if index else Path.cwd())
+        context = Workspace(root=root or (index.root if index else Path.cwd()))
     elif index is None:
         raise NoIndex(f"{name} needs an index; to make one: lspidx index")
     else:

@@ -66,7 +66,7 @@ class Service:
             if fresh:
                 self.refresh(progress)
             index = self.index()
-        answer = call(index, name, arguments, progress=progress)
+        answer = call(index, name, arguments, progress=progress, root=None if index else self.start)
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         return bounded(answer, tool.result, limit, index.home if index else None, measure)
 

@@ -32,6 +32,8 @@ NOT_ON_THE_DEMO = {
     "diff_index": "the demo has one generation only, perhaps",
     "add_workspace_folder": "it would change the demo's index",
     "remove_workspace_folder": "it would change the demo's index",
+    "export_cache": "it would write beside the demo",
+    "import_cache": "it would change the demo's index",
 }
 
 

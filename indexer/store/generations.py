@@ -65,6 +65,15 @@ class Home:
         path = self.databases / name
         return path if name.startswith("gen-") and "/" not in name and path.is_file() else None
 
+    def manifest(self) -> dict[str, Any]:
+        """What the published generation covers and what made it; empty where there is none that can be read."""
+        generation = self.current()
+        try:
+            found = json.loads(generation.with_suffix(".json").read_text(encoding="utf-8")) if generation else {}
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
     def flags(self) -> dict[str, Any]:
         """Settings that were given as flags when the index was made; none where that cannot be read."""
         try:

@@ -1,0 +1,55 @@
+"""The index as an artifact for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from indexer.errors import UsageError
+from query.answer import Answer
+from query.completeness import provenance
+from query.exchange import Exported, export_index, sentence
+from query.page import asked
+from query.registry import Context, tool
+from query.style import Style
+
+
+class ExportCache(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    dest_path: Annotated[str, msgspec.Meta(description="a folder, to commit; or a file whose name ends in .tar, to publish")] = ""
+    profile: Annotated[
+        Literal["auto", "git", "small"], msgspec.Meta(description="git: small changes make small differences; small: compressed")
+    ] = "auto"
+
+
+def _text(answer: Answer[Exported], style: Style) -> Iterator[str]:
+    yield sentence(answer.result)
+
+
+@tool(
+    "export_cache",
+    parameters=ExportCache,
+    result=Exported,
+    positional="dest_path",
+    example="export_cache index.tar",
+    task="index",
+    hint="share warm cache artifact publish commit teammates",
+    text=_text,
+    read_only=False,
+)
+def TOOL(context: Context, ask: ExportCache) -> Answer[Exported]:
+    """Writes the index as an artifact that others import, so that their first question is answered at once."""
+    if not ask.dest_path:
+        raise UsageError("name the folder or .tar file to write: dest_path is empty")
+    made = export_index(context.index, Path(ask.dest_path), None if ask.profile == "auto" else ask.profile)
+    return Answer(
+        tool="export_cache",
+        query=asked(ask),
+        result=made,
+        total=made.documents,
+        truncated=False,
+        completeness=context.certificate.of_workspace([]),
+        provenance=provenance(context.index),
+    )

@@ -1,0 +1,56 @@
+"""An artifact of somebody else as the index of this work tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from indexer.errors import UsageError
+from query.answer import Answer
+from query.completeness import Certificate, provenance
+from query.exchange import Exchanged, import_index, sentence
+from query.index import open_index
+from query.page import asked
+from query.registry import Workspace, workspace_tool
+from query.style import Style
+
+
+class ImportCache(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    src_path: Annotated[str, msgspec.Meta(description="folder or file that export_cache has written")] = ""
+
+
+def _text(answer: Answer[Exchanged], style: Style) -> Iterator[str]:
+    yield sentence(answer.result)
+
+
+@workspace_tool(
+    "import_cache",
+    parameters=ImportCache,
+    result=Exchanged,
+    positional="src_path",
+    example="import_cache index.tar",
+    task="index",
+    hint="share warm cache artifact load teammates fresh clone",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+    destructive=True,
+)
+def TOOL(workspace: Workspace, ask: ImportCache) -> Answer[Exchanged]:
+    """Makes an artifact the index of this workspace, in place of the present one, after checking all of it as an attacker's."""
+    if not ask.src_path:
+        raise UsageError("name the artifact to import: src_path is empty")
+    done = import_index(workspace.root, Path(ask.src_path))
+    with open_index(workspace.root) as index:
+        return Answer(
+            tool="import_cache",
+            query=asked(ask),
+            result=done,
+            total=done.documents,
+            truncated=False,
+            completeness=Certificate(index).of_workspace([]),
+            provenance=provenance(index),
+        )
