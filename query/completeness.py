@@ -36,7 +36,8 @@ _SENTENCES = {
 _GAPS = """
     SELECT d.path, d.language, c.method, c.status, split_part(c.reason, ':', 1)
     FROM document_coverage c JOIN document d USING (doc_id)
-    WHERE c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR (c.method = 'syntax' AND c.reason <> '')
+    WHERE c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR starts_with(c.reason, 'targets_cut')
+       OR (c.method = 'syntax' AND c.reason <> '')
     ORDER BY c.method, c.status, c.reason, d.path
 """
 
@@ -215,6 +216,9 @@ class Certificate:
                 reasons.append(Reason(code="syntax_error", detail=detail, count=count, paths=shown))
             elif status == "skipped":
                 detail = f"{method} is missing for {_files(count)}: there was no language server for them; see: lspidx doctor"
+                reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
+            elif reason == "targets_cut":
+                detail = f"in {_files(count)} an identifier may mean more things than are kept of it"
                 reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
             elif status == "lost":
                 detail = f"{method} is missing for {_files(count)}: {reason.replace('_', ' ')}"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lsprotocol import converters
 from lsprotocol import types as lsp
 
-from indexer.crawl.harvest import MAX_TARGETS, places
+from indexer.crawl.harvest import places
 from indexer.errors import Bug, ServerProtocolError
 from indexer.lsp import decode
 from indexer.lsp.framing import MAX_BODY_BYTES, MAX_HEADER_BYTES, FrameReader, frame
@@ -284,12 +284,6 @@ _OTHER = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 
 def test_definitions_of_all_shapes_are_places(result: object, expected: list[tuple[str, int, int, int, int]]) -> None:
     """Location, Location[], LocationLink[] and null; sorted and without repeats."""
     assert places(decode.targets(json.dumps(result).encode())) == expected
-
-
-def test_endless_definitions_are_cut() -> None:
-    """A server that lists every class with such a member is cut at a named number."""
-    many = [{"uri": f"u{i:03d}", "range": _RANGE} for i in range(100)]
-    assert len(places(decode.targets(json.dumps(many).encode()))) == MAX_TARGETS
 
 
 @pytest.mark.parametrize(

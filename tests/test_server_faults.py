@@ -23,6 +23,8 @@ from indexer.errors import ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp.session import Answer
 from indexer.servers.registry import FoundServer, server_spec
 from indexer.store.generations import Home
+from query.index import open_index
+from query.registry import call
 
 FILES = {
     "a.py": "def first():\n    return second()\n\ndef second():\n    return len('x')\n",
@@ -351,6 +353,21 @@ def test_an_answer_that_points_nowhere_costs_nothing(crawl_with: CrawlWith) -> N
     done = crawl_with("poison_strange_uri")
     assert done.manifest["server_restarts"] == 0
     assert _coverage(done, "b_poison.py")["definition"] == ("done", "")
+
+
+def test_an_identifier_with_too_many_meanings_is_cut_and_the_answers_say_so(crawl_with: CrawlWith) -> None:
+    """A server that lists every class with such a member: forty places are kept, and who asks is told of the rest."""
+    done = crawl_with("poison_many")
+    assert _statuses(done)["b_poison.py"] == "ok"
+    status, reason = _coverage(done, "b_poison.py")["definition"]
+    assert (status, reason.partition(":")[0]) == ("done", "targets_cut")
+    assert _coverage(done, "a.py")["definition"][1] == ""
+    with open_index(done.root) as index:
+        answer = call(index, "find_symbol", {"query": "a"})
+        assert "targets_cut" not in {item.code for item in answer.completeness.reasons}  # names do not depend on it
+        some = answer.result[0].symbol
+        reasons = {item.code: item for item in call(index, "find_references", {"symbol": some}).completeness.reasons}
+        assert reasons["targets_cut"].paths == ["b_poison.py"]
 
 
 def test_a_flood_of_notifications_blocks_nothing(crawl_with: CrawlWith) -> None:

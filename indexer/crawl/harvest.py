@@ -41,10 +41,16 @@ _HOLDERS = CALLABLE_KINDS | TYPE_KINDS | {SymbolKind.MODULE, SymbolKind.NAMESPAC
 MAX_TARGETS = 40
 """Targets kept per identifier; more than a handful means that the server listed every class with such a member."""
 
+TARGETS_CUT = "targets_cut"
+"""Begins the reason of a document with such an identifier: its coverage is `done`, and something is missing all the same."""
+
 
 @dataclass(slots=True)
 class MethodTally:
-    """How one method went on one document. `failed` holds a LossReason or an error text of the server, `skipped` why none was asked."""
+    """How one method went on one document. `failed` holds a LossReason or an error text of the server, `skipped` why none was asked.
+
+    `cut`: answers with more than MAX_TARGETS places, of which the rest is not kept.
+    """
 
     asked: int = 0
     answered: int = 0
@@ -52,6 +58,7 @@ class MethodTally:
     skipped: str = ""
     unsupported: bool = False
     lost: int = 0
+    cut: int = 0
 
 
 @dataclass(slots=True)
@@ -79,7 +86,7 @@ def places(targets: list[Target] | Target | None) -> list[Place]:
         if where is not None and uri:
             start, end = where.start, where.end
             found.add((uri, start.line, start.character, end.line, end.character))
-    return sorted(found)[:MAX_TARGETS]
+    return sorted(found)
 
 
 class Surroundings(Protocol):
@@ -503,7 +510,8 @@ def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str
         else:
             status = CoverageStatus.DONE if tally.answered else CoverageStatus.EMPTY
             statuses.append(status)
-        row = (method, str(status), tally.failed or tally.skipped, tally.asked, tally.answered)
+        cut = f"{TARGETS_CUT}: {tally.cut}" if tally.cut else ""
+        row = (method, str(status), tally.failed or tally.skipped or cut, tally.asked, tally.answered)
         for column, value in zip(facts.tables["coverage"], row, strict=True):
             column.append(value)
     asked = [answers.tallies[method] for method in METHODS[1:] if not answers.tallies[method].unsupported]

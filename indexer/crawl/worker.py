@@ -527,6 +527,8 @@ class Crawler:
                     found: list[harvest.Place] = []
                 else:
                     found = harvest.places(decode.targets(event.result))
+                    tally.cut += len(found) > harvest.MAX_TARGETS
+                    found = found[: harvest.MAX_TARGETS]
                 if ordinal >= 0:
                     if found:
                         answers.definitions[ordinal] = found
