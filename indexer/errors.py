@@ -9,7 +9,8 @@ LspidxError
 │   ├── ServerMissing
 │   ├── ServerCrashed
 │   ├── ServerTimeout
-│   └── ServerProtocolError
+│   ├── ServerProtocolError
+│   └── ServerTooLarge
 ├── IndexUnusable      run `lspidx index`
 │   ├── NoIndex
 │   └── VersionMismatch
@@ -76,6 +77,10 @@ class ServerTimeout(ServerError):
 
 class ServerProtocolError(ServerError):
     code = "server_protocol"
+
+
+class ServerTooLarge(ServerError):
+    code = "server_memory"
 
 
 class IndexUnusable(LspidxError):

@@ -131,6 +131,7 @@ class LossReason(StrEnum):
     SERVER_TIMEOUT = "server_timeout"
     SERVER_ERROR = "server_error"
     SERVER_PROTOCOL = "server_protocol"
+    SERVER_MEMORY = "server_memory"
     SERVER_UNAVAILABLE = "server_unavailable"
     WORKER_CRASHED = "worker_crashed"
     CHANGED_DURING_CRAWL = "changed_during_crawl"

@@ -424,6 +424,14 @@ def test_a_server_that_leaks_is_replaced_and_nothing_is_lost(crawl_with: CrawlWi
     assert len(list((tmp_path / "pids").iterdir())) >= 2
 
 
+def test_a_server_that_swells_over_one_document_is_ended_in_the_middle_of_it(crawl_with: CrawlWith) -> None:
+    """The document is tried alone, then given up with the reason; the others lose nothing."""
+    done = crawl_with("poison_swell", server_memory_mb=100, timeout_s=60)
+    assert _statuses(done)["a.py"] == _statuses(done)["c.py"] == "ok"
+    assert _statuses(done)["b_poison.py"] == "lost"
+    assert _coverage(done, "b_poison.py")["definition"][1].startswith("server_memory")
+
+
 def test_a_run_under_a_memory_limit_starts_few_servers_and_replaces_them(
     crawl_with: CrawlWith, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

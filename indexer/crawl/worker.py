@@ -33,7 +33,7 @@ from indexer.crawl.questions import POSITION, questions
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client
 from indexer.drive.process import end_marked, end_with_parent
-from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
+from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri, uri_to_path
@@ -63,6 +63,9 @@ _LATE_S = 0.06  # late registrations (pull diagnostics, say) come right after `i
 _READ_AHEAD = 8_000  # tokens; what is read while a server loads is kept until it is asked about
 _SIGNAL_BEGINS_S = 10.0
 _FAR_TOO_LARGE = 1.5  # times its limit: a server is replaced within a round, too
+_MOST_MEMORY = 3
+"""Times its limit: what a server takes for one document before it is ended in the middle of it, and the document is tried alone."""
+
 _PASSING = frozenset({-32800, -32801, -32802})
 """Request cancelled, content modified, server cancelled: the server changed its mind about the world; it is asked once more."""
 
@@ -139,6 +142,7 @@ class Crawler:
                 self.places.builtins = self._ask_builtins(client)
         self._ever_started = True
         self._memory_at_start = client.memory_bytes()
+        client.most_memory_bytes = _MOST_MEMORY * max(self.setup.memory_bytes, self._memory_at_start)
         return client
 
     def _ask_builtins(self, client: Client) -> dict[str, list[harvest.Place]]:
@@ -675,6 +679,8 @@ def _loss_reason(error: ServerError) -> LossReason:
         return LossReason.SERVER_TIMEOUT
     if isinstance(error, ServerProtocolError):
         return LossReason.SERVER_PROTOCOL
+    if isinstance(error, ServerTooLarge):
+        return LossReason.SERVER_MEMORY
     if isinstance(error, ServerCrashed):
         return LossReason.SERVER_CRASHED
     return LossReason.SERVER_UNAVAILABLE

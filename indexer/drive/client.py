@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from indexer.drive.process import ServerProcess
-from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout
+from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp.session import Answer, Notification, Session, State
 
 _START_TIMEOUT_S = 60
 _STOP_TIMEOUT_S = 2
 _FLUSH_STEP_S = 0.02
+_LOOK_S = 0.5
+"""How often a server's memory is looked at while an answer is due: less than it takes to fill a machine."""
+
 _TALK_TIMEOUTS = 5
 """A server that talks and answers nothing (progress while it loads, or noise) gets the time of so many silences."""
 
@@ -44,7 +47,11 @@ class Client:
         self.session = Session(initialize_params, settings)
         self._process = ServerProcess(command, cwd=cwd, environment=environment, one_processor=one_thread)
         self.notifications: list[Notification] = []
+        self.most_memory_bytes = 0
+        """Above it the server is ended, whatever it is doing; 0 for no limit."""
+
         self._waiting_since: float | None = None
+        self._looked = time.monotonic()
         try:
             self.session.initialize()
             deadline = time.monotonic() + _START_TIMEOUT_S
@@ -65,11 +72,15 @@ class Client:
         """What arrives next, at least one byte; call it only while an answer is due.
 
         Raises:
-            ServerCrashed, ServerProtocolError; ServerTimeout after `timeout_s` of silence, or a few times that without an answer.
+            ServerCrashed, ServerProtocolError; ServerTimeout after `timeout_s` of silence, or a few times that without an answer;
+            ServerTooLarge when it takes more than `most_memory_bytes`.
         """
         now = time.monotonic()
         since = self._waiting_since = self._waiting_since or now
-        data = self._process.exchange(self.session.outgoing, self.timeout_s)
+        data = b""
+        while not data and (left := now + self.timeout_s - time.monotonic()) > 0:
+            data = self._process.exchange(self.session.outgoing, min(_LOOK_S, left) if self.most_memory_bytes else left)
+            self._look()
         if not data:
             raise ServerTimeout(f"silent for {self.timeout_s:g} s with questions open")
         events = self.session.receive(data)
@@ -78,6 +89,14 @@ class Client:
         elif now - since > self.timeout_s * _TALK_TIMEOUTS:
             raise ServerTimeout(f"talks and has answered nothing for {now - since:.0f} s")
         return events
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if self.most_memory_bytes and now - self._looked >= _LOOK_S:
+            self._looked = now
+            taken = self.memory_bytes()
+            if taken > self.most_memory_bytes:
+                raise ServerTooLarge(f"takes {taken // 1_000_000} MB, more than {self.most_memory_bytes // 1_000_000}")
 
     def flush(self) -> None:
         """Sends what is queued without waiting for an answer.

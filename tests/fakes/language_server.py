@@ -33,7 +33,8 @@ A script's keys, all optional:
 
 Faults: die, hang, half_header, half_body, wrong_length, invalid_json, invalid_utf8, invalid_utf8_error, deep, twice, wrong_id, error,
 wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (an answer after `late_s`),
-kill_client, answer_and_die (half a second after the answer), many (a hundred places for one question).
+kill_client, answer_and_die (half a second after the answer), many (a hundred places for one question),
+swell (takes ever more memory and does not answer).
 The file `<pid>` in the folder FAKE_PIDS says that a process was here; the file FAKE_RECORD, where given, gets a line for each
 request, and one for the number of processors that the process saw at its start.
 """
@@ -308,6 +309,10 @@ class Server:
             self.send({"id": 9_999_999, "result": None})
         elif kind == "wrong_shape":
             self.send({"id": message["id"], "result": {"uri": 1, "contents": 2, "items": 3}})
+        elif kind == "swell":  # and never answers
+            while True:
+                self.leaked.append(os.urandom(1) * 20_000_000)
+                time.sleep(0.02)
         elif kind == "many":
             where = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
             self.send({"id": message["id"], "result": [{"uri": f"file:///elsewhere/{number}.py", "range": where} for number in range(100)]})
