@@ -172,7 +172,9 @@ def load(name: str) -> tuple[Tool, dict[str, Any]]:
     return importlib.import_module(f"query.tools.{canonical}").TOOL, dict(preset)
 
 
-def call(index: Index | None, name: str, arguments: Mapping[str, Any], *, progress: Progress = silent) -> Answer[Any]:
+def call(
+    index: Index | None, name: str, arguments: Mapping[str, Any], *, progress: Progress = silent, root: Path | None = None
+) -> Answer[Any]:
     """Answers one question.
 
     Args:

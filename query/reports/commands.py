@@ -1,0 +1,122 @@
+"""The affected tests as their runners take them on a command line.
+
+What stands on a command line comes from the repository: each word is quoted for a POSIX shell, and none can be taken for an option.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from query.changes.review import AffectedTest
+
+MOST_CHARS = 100_000
+"""Longer command lines name files in place of tests: a shell takes 128 kB per word and 2 MB in all."""
+
+_JAVASCRIPT = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
+_GO_RUN = re.compile(r"(Test|Example|Fuzz)\w*\Z")
+
+
+class Command(msgspec.Struct, kw_only=True):
+    """One command line and how many of the tests it runs; `runner` pytest, go, cargo or vitest. Whole files if it would be too long."""
+
+    runner: str
+    line: str
+    tests: int
+
+
+def commands(tests: Sequence[AffectedTest], root: Path, *, most_chars: int = MOST_CHARS) -> list[Command]:
+    """One command for pytest; for Go one for each package, for Rust and JavaScript one for each crate or package.
+
+    Tests of languages without a runner of ours are in no command.
+    """
+    made = [*_pytest(tests, most_chars), *_go(tests, root), *_cargo(tests, root), *_vitest(tests, root)]
+    return [item for item in made if item.tests]
+
+
+def selectors(tests: Iterable[AffectedTest]) -> list[str]:
+    """Each test as its runner selects it, nearest first, each once."""
+    return list(dict.fromkeys(_word(test.selector) for test in tests))
+
+
+def _word(text: str) -> str:
+    """A path or name that no runner takes for an option, and no CI for a command of its own."""
+    return f"./{text}" if text.startswith(("-", ":", "@", "#")) else text
+
+
+def _line(*words: str) -> str:
+    return " ".join(shlex.quote(word) for word in words)
+
+
+def _pytest(tests: Sequence[AffectedTest], most_chars: int) -> list[Command]:
+    mine = [test for test in tests if test.runner == "pytest"]
+    words = selectors(mine)
+    line = _line("pytest", *words)
+    if len(line) > most_chars:
+        line = _line("pytest", *dict.fromkeys(_word(test.path) for test in mine))
+    return [Command(runner="pytest", line=line, tests=len(words))]
+
+
+def _go(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
+    """`go test` takes one expression for all its packages, so each package gets a command: names repeat from package to package."""
+    by_package: dict[tuple[str, str], dict[str, None]] = {}
+    for test in tests:
+        if test.runner == "go" and _GO_RUN.match(test.selector):
+            folder = os.path.dirname(test.path)
+            module = _nearest(root, folder, "go.mod")
+            by_package.setdefault((module, _below(folder, module)), {})[test.selector] = None
+    return [
+        Command(
+            runner="go",
+            line=_line("go", "test", *(["-C", module] if module else []), "-run", f"^({'|'.join(names)})$", f"./{package}".rstrip("/")),
+            tests=len(names),
+        )
+        for (module, package), names in sorted(by_package.items())
+    ]
+
+
+def _cargo(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
+    by_crate: dict[str, dict[str, None]] = {}
+    for test in tests:
+        if test.runner == "cargo" and test.selector.isidentifier():
+            by_crate.setdefault(_nearest(root, os.path.dirname(test.path), "Cargo.toml"), {})[test.selector] = None
+    return [
+        Command(
+            runner="cargo",
+            line=_line("cargo", "test", *(["--manifest-path", f"{crate}/Cargo.toml"] if crate else []), "--", *names),
+            tests=len(names),
+        )
+        for crate, names in sorted(by_crate.items())
+    ]
+
+
+def _vitest(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
+    by_package: dict[str, dict[str, None]] = {}
+    for test in tests:
+        if test.runner == "file" and test.path.lower().endswith(_JAVASCRIPT):
+            package = _nearest(root, os.path.dirname(test.path), "package.json")
+            by_package.setdefault(package, {})[_word(_below(test.path, package))] = None
+    return [
+        Command(
+            runner="vitest",
+            line=_line("npx", "vitest", "run", *(["--root", package] if package else []), *paths),
+            tests=len(paths),
+        )
+        for package, paths in sorted(by_package.items())
+    ]
+
+
+def _nearest(root: Path, folder: str, marker: str) -> str:
+    """The folder of the marker at or above `folder`, relative to the root; the root where there is none."""
+    while folder and not (root / folder / marker).is_file():
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _below(path: str, folder: str) -> str:
+    return path[len(folder) + 1 :] if folder else path
