@@ -58,13 +58,16 @@ def _tool_command(name: str) -> click.Command:
     tool, preset = load(name)
     positional = tool.positional.split()
     params: list[click.Parameter] = []
+    described: list[str] = []
+    plain = tool.parameters()
     for field in _fields(tool.parameters):
         if field.name in preset:
             continue
         if field.name in positional:
             params.append(_argument(field))
+            described.append(f"{field.name.upper()}: {_kind_of(field)[1]}.")
         else:
-            params.append(_option(field))
+            params.append(_option(field, getattr(plain, field.name)))
     params.sort(key=lambda param: positional.index(str(param.name)) if param.name in positional else len(positional))
     params += [
         click.Option(["--json", "as_json"], is_flag=True, help="The whole envelope as JSON."),
@@ -83,7 +86,7 @@ def _tool_command(name: str) -> click.Command:
         name,
         params=params,
         callback=run,
-        help=tool.description,
+        help="\n\n".join([tool.description, *described]),
         epilog=f"Example: lspidx query {name} {example}".rstrip(),
         no_args_is_help=tool.needs_index and bool(positional),
     )
@@ -118,10 +121,12 @@ def _argument(field: Any) -> click.Argument:
     return click.Argument([field.name], required=False, default="", shell_complete=complete)
 
 
-def _option(field: Any) -> click.Option:
+def _option(field: Any, default: Any) -> click.Option:
     import msgspec
 
     kind, text = _kind_of(field)
+    if default not in ("", [], False, 0):
+        text += f"; default {str(default).lower() if default is True else default}"
     flag = f"--{field.name.replace('_', '-').lstrip('-')}"
     if isinstance(kind, msgspec.inspect.BoolType):
         return click.Option([f"{flag}/--no-{flag[2:]}", field.name], default=None, help=text)

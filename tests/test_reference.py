@@ -53,7 +53,7 @@ def test_a_document_that_is_not_as_declared_is_named(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("name", names())
 def test_help_of_a_tool(name: str):
-    done = CliRunner().invoke(main_group, ["query", name, "--help"], terminal_width=100, env={"COLUMNS": "100"})
+    done = CliRunner().invoke(main_group, ["query", name, "--help"], prog_name="lspidx", terminal_width=100, env={"COLUMNS": "100"})
     assert done.exit_code == 0
     check_golden(f"help/{name}.txt", done.output)
 
@@ -138,7 +138,7 @@ def complete(line: str, cwd: Path) -> list[str]:
     words = line.split(" ")
     environment = plain_environment(cwd) | {"_LSPIDX_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     done = subprocess.run([str(LSPIDX)], cwd=cwd, env=environment, capture_output=True, encoding="utf-8", check=False)
-    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 
 
 def test_commands_tools_options_and_symbols_are_completed(shop_root: Path):
