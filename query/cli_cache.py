@@ -30,7 +30,7 @@ def export_(destination: str, profile: Any, as_json: bool) -> None:
     _tell(made, as_json)
 
 
-@cache.command("import", epilog="Example: lspidx cache import index.tar")
+@cache.command("import", epilog="Example: lspidx cache import cache-artifacts")
 @click.argument("source", type=click.Path(exists=True))
 @click.option("--json", "as_json", is_flag=True, help="What was read, as JSON.")
 def import_(source: str, as_json: bool) -> None:
