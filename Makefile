@@ -7,7 +7,7 @@ DJANGO := django-5.2.9
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo-index demo test check format lint types page-check bench bench-quick self docs cache golden clean
+.PHONY: help setup servers demo-index demo test check format lint types page-check bench bench-quick bench-changes self docs cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ bench: $(STAMP) ## compare with scip-python, scip-typescript and scip-go: speed,
 
 bench-quick: $(STAMP) ## the same on flask, django's package, rxjs and mux only
 	$(BIN)/python -m ci.bench --quick
+
+bench-changes: $(STAMP) ## break functions of real packages and see whether the tests that fail are named (about 30 minutes)
+	$(BIN)/python -m ci.bench.changes
 
 self: $(STAMP) ## index this repository and lint the result
 	$(BIN)/lspidx index .

@@ -18,6 +18,7 @@ from query.search import Found
 from query.tools.blast_radius import BlastRadiusResult
 from query.tools.detect_changes import Changes
 from query.tools.detect_lsp_servers import Detected
+from query.tools.diff_index import IndexDifference
 from query.tools.explore_symbol import Explored
 from query.tools.find_callers import Edge
 from query.tools.find_references import FoundReference
@@ -158,6 +159,29 @@ def detect_lsp_servers(index: Index | None, workspace_dir: str = "") -> Answer[D
         workspace_dir: folder to look at; empty: the current one
     """
     return call(index, "detect_lsp_servers", {"workspace_dir": workspace_dir})
+
+
+def diff_index(
+    index: Index,
+    *,
+    old: str = "",
+    new: str = "",
+    what: Literal["all", "api", "added", "removed", "moved", "signature", "body", "docs"] = "all",
+    path: str = "",
+    limit: int = 100,
+    cursor: str = "",
+) -> Answer[IndexDifference]:
+    """What differs between two indexes: symbols, declarations, calls and references gained and lost, public API, last callers.
+
+    Args:
+        old: generation number, commit, or path of another index's workspace; default: the previous generation
+        new: the same; default: the present generation
+        what: only symbols of this kind of change; api: exported ones that are gone or declared otherwise
+        path: only below this path
+        limit: symbols and edges shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(index, "diff_index", {"old": old, "new": new, "what": what, "path": path, "limit": limit, "cursor": cursor})
 
 
 def explore_symbol(

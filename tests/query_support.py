@@ -223,7 +223,15 @@ _VALUES = {
 }  # fmt: skip
 """Something sensible to ask about the shop, by positional parameter."""
 
-ASKED_ELSEWHERE = ("changes", "detect_changes", "diff_index", "add_workspace_folder", "remove_workspace_folder", "export_cache", "import_cache")
+ASKED_ELSEWHERE = (
+    "changes",
+    "detect_changes",
+    "diff_index",
+    "add_workspace_folder",
+    "remove_workspace_folder",
+    "export_cache",
+    "import_cache",
+)
 """Tools that compare trees of a repository, which the shop is not, or that make another index: tests of their own ask them."""
 
 

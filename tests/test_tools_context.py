@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 import pytest
-from query_support import FILES, Ask, at, codes, damage
+from query_support import ASKED_ELSEWHERE, FILES, Ask, at, codes, damage
 from query_support import names as names_of
 from support import CORPORA, Watcher
 
@@ -66,8 +66,6 @@ ASKED = {
 MAY_BE_EMPTY = {"get_cross_repo_references", "unreferenced", "untested", "get_tests_for_file"}
 """Nothing to tell in some of the small sources."""
 
-NEEDS_A_REPOSITORY = {"detect_changes"}
-"""Asked in tests of its own."""
 
 OF_TYPES = {"type_hierarchy", "go_to_implementation", "go_to_type_definition"}
 
@@ -101,7 +99,7 @@ def leaves(value: Any) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", [name for name in tool_names() if name not in NEEDS_A_REPOSITORY])
+@pytest.mark.parametrize("name", [name for name in tool_names() if name not in ASKED_ELSEWHERE])
 def test_every_tool_answers_in_every_language(index_of: IndexOf, name: str, language: str):
     index = index_of(language)
     tool, _ = load(name)

@@ -6,38 +6,81 @@ by its code without comments, documentation and layout, so that a reviewer can l
 
 from __future__ import annotations
 
-import ast
-import difflib
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from typing import Literal, NamedTuple
 
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS
 from query.changes.diff import FileChange
-from query.changes.outlines import Entity, Outline, by_chain
+from query.changes.outlines import Entity, Outline
+from query.changes.scan import code
+from query.changes.signatures import CALLED_AS, plain
 
 What = Literal["added", "removed", "renamed", "moved", "signature", "body", "docs"]
 """added, removed; renamed: another name, same place, much the same code; moved: same name, another file or container;
 signature: its declaration differs; body: its code differs; docs: only comments, documentation or layout do.
 """
 
-RENAMED_LIKENESS = 0.6
-"""Share of code that a removed and an added symbol must have in common to be one that was renamed or moved."""
+RENAMED_LIKENESS = 0.5
+"""Share of runs of three words that a removed and an added symbol must have in common to be one that was renamed or moved."""
 
-_MAX_PAIRS = 4_000
-"""More candidates than that are compared by equal code only."""
+MOVED_LIKENESS = 0.3
+"""The same where they have one name at the top of their files."""
 
-_MAX_TOKENS = 4_000
-_FUNCTIONS = (6, 9, 12)
-_TYPES = (5, 10, 11, 23)
-_MODULE = 2
+_MIN_WORDS = 10
+"""Less code than that is like any other."""
+
+_DECLARED = CALLABLE_KINDS | TYPE_KINDS
 
 
-class Side(NamedTuple):
-    """A file on one side. `lines` without their ends."""
+class Side:
+    """A file on one side: its symbols, its lines without their ends, and which of the symbols each line belongs to."""
 
-    outline: Outline
-    lines: Sequence[str]
+    def __init__(self, outline: Outline, lines: Sequence[str]) -> None:
+        self.outline = outline
+        self.lines = lines
+
+    @cached_property
+    def owners(self) -> list[tuple[int, ...]]:
+        """By line, the positions in the outline of the innermost symbols there: several where they share the line."""
+        entities = self.outline.entities
+        count = len(self.lines)
+        owners: list[tuple[int, ...]] = [(0,)] * count
+        for number, entity in enumerate(entities):
+            if not number:
+                continue
+            alone = (number,)
+            for start, end in entity.spans:
+                for line in range(start, min(end, count)):
+                    others = tuple(
+                        other for other in owners[line] if other and entities[other].chain != entity.chain[: len(entities[other].chain)]
+                    )
+                    owners[line] = (*others, number) if others and end - start == 1 else alone
+        return owners
+
+    @cached_property
+    def own(self) -> Mapping[int, list[int]]:
+        """The lines of each symbol that are not a member's, in order."""
+        found: dict[int, list[int]] = {}
+        for line, numbers in enumerate(self.owners):
+            for number in numbers:
+                found.setdefault(number, []).append(line)
+        return found
+
+    def touched(self, ranges: Iterable[tuple[int, int]]) -> dict[int, int]:
+        """By symbol: how many of its own lines are in the ranges."""
+        counts: dict[int, int] = {}
+        owners = self.owners
+        for start, end in ranges:
+            for line in range(start, min(end, len(owners))):
+                for number in owners[line]:
+                    counts[number] = counts.get(number, 0) + 1
+        return counts
+
+    def text(self, number: int) -> list[str]:
+        """What is its own."""
+        return [self.lines[line] for line in self.own.get(number, ())]
 
 
 class Changed(NamedTuple):
@@ -64,232 +107,204 @@ class Changed(NamedTuple):
 
 def compare(change: FileChange, old: Side | None, new: Side | None) -> list[Changed]:
     """What became of the symbols of one file, in the order of the text, removed ones last."""
-    before = by_chain(old.outline.entities) if old else {}
-    after = by_chain(new.outline.entities) if new else {}
-    touched_old = _touched(old, ((hunk.old_start, hunk.old_end) for hunk in change.hunks)) if old else {}
-    touched_new = _touched(new, ((hunk.new_start, hunk.new_end) for hunk in change.hunks)) if new else {}
-    was_moved = bool(old and new and change.old_path != change.new_path)
+    counts_old = old.touched((hunk.old_start, hunk.old_end) for hunk in change.hunks) if old else {}
+    counts_new = new.touched((hunk.new_start, hunk.new_end) for hunk in change.hunks) if new else {}
+    if new is None:
+        return _all("removed", old, counts_old) if old else []
+    if old is None:
+        return _all("added", new, counts_new)
+    was_moved = change.old_path != change.new_path
+    partners = _partners(old.outline.entities, new.outline.entities)
+    gone = set(range(len(old.outline.entities))) - set(partners.values())
+    chains = {entity.chain for entity in old.outline.entities} & {entity.chain for entity in new.outline.entities}
     found: list[Changed] = []
-    for chain, entity in after.items():
-        counts = (touched_old.get(chain, 0), touched_new.get(chain, 0))
-        earlier = before.get(chain)
-        if new is None:
+    for number, entity in enumerate(new.outline.entities):
+        here = (new, entity)
+        if number not in partners:
+            # two crawls may see a member differently that nobody touched; it is new where its lines are, or what is around it
+            if counts_new.get(number) or entity.chain[:-1] not in chains:
+                found.append(Changed("added", None, here, (0, counts_new.get(number, 0))))
             continue
-        if earlier is None or old is None:
-            if chain or old is None:
-                found.append(Changed("added", None, (new, entity), counts))
+        before = partners[number]
+        there = (old, old.outline.entities[before])
+        counts = (counts_old.get(before, 0), counts_new.get(number, 0))
+        if was_moved and not entity.chain:
+            found.append(Changed("moved", there, here, counts))
         elif counts != (0, 0):
-            what = _difference(old, earlier, new, entity)
-            if what is not None and not (what == "docs" and not chain and not _own_lines(new, entity)):
-                found.append(Changed(what, (old, earlier), (new, entity), counts))
-        elif was_moved and len(chain) == 1 and entity.exported:
-            found.append(Changed("moved", (old, earlier), (new, entity), counts))
-    if old is not None:
-        found += [
-            Changed("removed", (old, entity), None, (touched_old.get(chain, 0), 0))
-            for chain, entity in before.items()
-            if chain not in after and (chain or new is None)
-        ]
+            what = _difference(there, before, here, number)
+            if what is not None:
+                found.append(Changed(what, there, here, counts))
+        elif was_moved and len(entity.chain) == 1 and entity.exported:
+            found.append(Changed("moved", there, here, counts))
+    for number in sorted(gone):
+        entity = old.outline.entities[number]
+        if counts_old.get(number) or entity.chain[:-1] not in chains:
+            found.append(Changed("removed", (old, entity), None, (counts_old.get(number, 0), 0)))
     return found
 
 
-def _touched(side: Side, ranges: Iterable[tuple[int, int]]) -> dict[tuple[str, ...], int]:
-    """By symbol: how many lines of its own are in the ranges."""
-    counts: dict[tuple[str, ...], int] = {}
-    entities = side.outline.entities
-    if not entities:
-        return counts
-    owners = side.outline.owners(len(side.lines))
-    for start, end in ranges:
-        for line in range(start, min(end, len(owners))):
-            chain = entities[owners[line]].chain
-            counts[chain] = counts.get(chain, 0) + 1
-    return counts
+def _all(what: Literal["added", "removed"], side: Side, counts: Mapping[int, int]) -> list[Changed]:
+    if what == "added":
+        return [Changed(what, None, (side, entity), (0, counts.get(number, 0))) for number, entity in enumerate(side.outline.entities)]
+    return [Changed(what, (side, entity), None, (counts.get(number, 0), 0)) for number, entity in enumerate(side.outline.entities)]
 
 
-def _own_lines(side: Side, entity: Entity) -> list[str]:
-    """Its text without that of its members."""
-    entities = side.outline.entities
-    number = entities.index(entity)
-    owners = side.outline.owners(len(side.lines))
-    spans = entity.spans if number else ((0, len(side.lines)),)
-    return [side.lines[line] for start, end in spans for line in range(start, min(end, len(side.lines))) if owners[line] == number]
-
-
-def _difference(old: Side, earlier: Entity, new: Side, later: Entity) -> What | None:
-    language = new.outline.language
-    if earlier.kind in (*_FUNCTIONS, *_TYPES) and _plain(earlier.signature) != _plain(later.signature):
-        return "signature"
-    return "docs" if code(language, _own_lines(old, earlier)) == code(language, _own_lines(new, later)) else "body"
-
-
-def _plain(signature: str) -> str:
-    return "".join(signature.split()).rstrip(",:{;")
-
-
-def is_compatible(language: str, old: Entity, new: Entity) -> bool:
-    """Whether whoever used the old declaration can use the new one as well: only types differ, or parameters with defaults were added.
-
-    Python by its own grammar; for other languages only what is the same but for layout is known to be compatible. Of a type, bases without
-    their type arguments are compared.
+def _partners(old: Sequence[Entity], new: Sequence[Entity]) -> dict[int, int]:
+    """By position in `new`, the position of the same symbol in `old`. Of several with one name (overloads), those whose declaration is
+    the same go together, the rest in their order.
     """
-    if language != "python":
-        return _plain(old.signature) == _plain(new.signature)
-    if old.kind in _TYPES:
-        return _without_arguments(old.signature) == _without_arguments(new.signature)
-    before, after = _parameters(old.signature), _parameters(new.signature)
-    if before is None or after is None:
-        return False
-    return _accepts(before, after)
+    before: dict[tuple[str, ...], list[int]] = {}
+    for number, entity in enumerate(old):
+        before.setdefault(entity.chain, []).append(number)
+    after: dict[tuple[str, ...], list[int]] = {}
+    for number, entity in enumerate(new):
+        if entity.chain in before:
+            after.setdefault(entity.chain, []).append(number)
+    found: dict[int, int] = {}
+    for chain, numbers in after.items():
+        theirs = before[chain]
+        if len(numbers) == len(theirs) == 1:
+            found[numbers[0]] = theirs[0]
+            continue
+        left = list(theirs)
+        for number in numbers:
+            same = [other for other in left if plain(old[other].signature) == plain(new[number].signature)]
+            if same:
+                found[number] = same[0]
+                left.remove(same[0])
+        found.update(zip([number for number in numbers if number not in found], left, strict=False))
+    return found
 
 
-def _without_arguments(signature: str) -> str:
-    while (shorter := re.sub(r"\[[^\[\]]*\]", "", signature)) != signature:
-        signature = shorter
-    return _plain(signature)
-
-
-def _parameters(signature: str) -> ast.arguments | None:
-    try:
-        tree = ast.parse(f"{signature.rstrip().rstrip(':')}: ...").body[0]
-    except (SyntaxError, ValueError, IndexError):
+def _difference(old: tuple[Side, Entity], before: int, new: tuple[Side, Entity], now: int) -> What | None:
+    """None where nothing differs of a module or type but empty lines between its members."""
+    earlier, later = old[1], new[1]
+    if _declaration(earlier) != _declaration(later):
+        return "signature"
+    ours, theirs = old[0].text(before), new[0].text(now)
+    has_members = not later.chain or later.kind in TYPE_KINDS
+    if has_members and [line for line in ours if line.strip()] == [line for line in theirs if line.strip()]:
         return None
-    return tree.args if isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef) else None
+    language = new[0].outline.language
+    return "docs" if ours == theirs or code(language, ours) == code(language, theirs) else "body"
 
 
-def _accepts(before: ast.arguments, after: ast.arguments) -> bool:
-    """Whether every call that fits `before` fits `after`."""
-    old, new = [*before.posonlyargs, *before.args], [*after.posonlyargs, *after.args]
-    if len(new) < len(old) and after.vararg is None:
-        return False
-    names = zip(old, new, strict=False)
-    if any(left.arg != right.arg and left not in before.posonlyargs for left, right in names):
-        return False
-    required = len(new) - len(after.defaults)
-    if required > max(len(old) - len(before.defaults), 0) and required > len(old) - len(before.defaults):
-        return False
-    keywords = {item.arg: default is not None for item, default in zip(after.kwonlyargs, after.kw_defaults, strict=True)}
-    keywords |= {item.arg: True for item in after.args}
-    earlier = {item.arg for item in before.kwonlyargs}
-    if after.kwarg is None and not earlier <= keywords.keys():
-        return False
-    if any(not has_default and name not in earlier for name, has_default in keywords.items()):
-        return False
-    return (before.vararg is None or after.vararg is not None) and (before.kwarg is None or after.kwarg is not None)
+def _declaration(entity: Entity) -> tuple[str, int]:
+    return (plain(entity.signature), entity.flags & CALLED_AS) if entity.kind in _DECLARED else ("", 0)
 
 
 # ---- renamed and moved
 
 
 def match_moved(changes: Sequence[Changed]) -> list[Changed]:
-    """Removed and added symbols of much the same code become one that was renamed or moved; the rest stays as it is."""
+    """Removed and added symbols of much the same code become one that was renamed or moved; the rest stays as it is.
+
+    Members that went with their type are changed only where they differ themselves.
+    """
     removed = [item for item in changes if item.what == "removed" and item.entity.chain]
     added = [item for item in changes if item.what == "added" and item.entity.chain]
-    taken: dict[int, Changed] = {}
-    gone: set[int] = set()
-    for likeness, left, right in _pairs(removed, added):
-        if id(left) in gone or id(right) in taken:
+    partner: dict[int, Changed] = {}
+    gone: dict[int, Changed] = {}
+    for likeness, left, right in sorted(_pairs(removed, added), key=lambda pair: _order(*pair)):
+        if id(left) not in gone and id(right) not in partner:
+            what: What = "moved" if left.entity.name == right.entity.name else "renamed"
+            gone[id(left)] = right
+            partner[id(right)] = Changed(what, left.old, right.new, (left.touched[0], right.touched[1]), likeness)
+    along = _along(removed, added, partner, gone)
+    found: list[Changed] = []
+    for item in changes:
+        if id(item) in gone:
             continue
-        same_name = left.entity.name == right.entity.name
-        what: What = "moved" if same_name else "renamed"
-        gone.add(id(left))
-        taken[id(right)] = Changed(what, left.old, right.new, (left.touched[0], right.touched[1]), likeness)
-    return [taken.get(id(item), item) for item in changes if id(item) not in gone]
+        if id(item) in along:
+            found += [along[id(item)]] if along[id(item)].what != "docs" else []
+        else:
+            found.append(partner.get(id(item), item))
+    return found
+
+
+def _order(likeness: float, left: Changed, right: Changed) -> tuple[object, ...]:
+    """Types before their members, one name before two, the most alike first."""
+    same = left.entity.name == right.entity.name
+    return (
+        len(left.entity.chain),
+        not same,
+        -likeness,
+        left.side.outline.path,
+        left.entity.chain,
+        right.side.outline.path,
+        right.entity.chain,
+    )
+
+
+def _along(
+    removed: Sequence[Changed], added: Sequence[Changed], partner: dict[int, Changed], gone: dict[int, Changed]
+) -> dict[int, Changed]:
+    """By added member of a type that was renamed or moved: what became of it, `docs` where nothing did. Marks the removed ones as gone."""
+    types = {
+        (id(item.new[0]), item.new[1].chain): (id(item.old[0]), item.old[1].chain)
+        for item in partner.values()
+        if item.old and item.new and item.entity.kind in (*TYPE_KINDS, 2, 3)
+    }
+    if not types:
+        return {}
+    before = {(id(item.side), item.entity.chain): item for item in removed}
+    found: dict[int, Changed] = {}
+    for item in added:
+        chain = item.entity.chain
+        for length in range(len(chain) - 1, 0, -1):
+            origin = types.get((id(item.side), chain[:length]))
+            earlier = before.get((origin[0], (*origin[1], *chain[length:]))) if origin else None
+            if earlier is not None and earlier.old and item.new and (id(earlier) not in gone or gone[id(earlier)] is item):
+                numbers = [
+                    next(number for number, entity in enumerate(side.outline.entities) if entity is own)
+                    for side, own in (earlier.old, item.new)
+                ]
+                what = _difference(earlier.old, numbers[0], item.new, numbers[1]) or "docs"
+                found[id(item)] = Changed(what, earlier.old, item.new, (earlier.touched[0], item.touched[1]))
+                gone[id(earlier)] = item
+                break
+    return found
 
 
 def _pairs(removed: Sequence[Changed], added: Sequence[Changed]) -> Iterator[tuple[float, Changed, Changed]]:
-    """Candidates, the most alike first; members of a class that moved as a whole are found by themselves."""
-    by_kind: dict[tuple[int, str], list[Changed]] = {}
+    """Candidates that are alike enough: one name anywhere, or another name in the same container of the same file."""
+    by_name: dict[tuple[str, int, str], list[Changed]] = {}
+    by_place: dict[tuple[str, tuple[str, ...], int], list[Changed]] = {}
     for item in added:
-        by_kind.setdefault((item.entity.kind, item.side.outline.language), []).append(item)
-    candidates = [
-        (left, right) for left in removed for right in by_kind.get((left.entity.kind, left.side.outline.language), ()) if _fits(left, right)
-    ]
-    exact_only = len(candidates) > _MAX_PAIRS
-    rated: list[tuple[float, int, Changed, Changed]] = []
-    for left, right in candidates:
-        ours, theirs = _body(left), _body(right)
-        if ours == theirs:
-            likeness = 1.0
-        elif exact_only:
-            continue
-        else:
-            matcher = difflib.SequenceMatcher(None, ours, theirs, autojunk=False)
-            likeness = matcher.ratio() if matcher.real_quick_ratio() >= RENAMED_LIKENESS <= matcher.quick_ratio() else 0.0
-        same = left.entity.name == right.entity.name
-        if likeness >= (RENAMED_LIKENESS if not same else RENAMED_LIKENESS / 2) and (same or len(ours) > 6):
-            rated.append((likeness, same, left, right))
-    rated.sort(key=lambda item: (-item[1], -item[0], item[2].entity.chain, item[3].entity.chain))
-    yield from ((likeness, left, right) for likeness, _, left, right in rated)
+        outline = item.side.outline
+        by_name.setdefault((item.entity.name, item.entity.kind, outline.language), []).append(item)
+        by_place.setdefault((outline.path, item.entity.chain[:-1], item.entity.kind), []).append(item)
+    words: dict[int, Counter[tuple[str, str, str]]] = {}
+    for left in removed:
+        outline = left.side.outline
+        others = by_name.get((left.entity.name, left.entity.kind, outline.language), [])
+        others = others + [
+            item
+            for item in by_place.get((outline.path, left.entity.chain[:-1], left.entity.kind), ())
+            if item.entity.name != left.entity.name
+        ]
+        for right in others[:_MOST_PAIRS]:
+            likeness, size = _likeness(words, left, right)
+            at_top = left.entity.name == right.entity.name and len(left.entity.chain) == len(right.entity.chain) == 1
+            if likeness >= (MOVED_LIKENESS if at_top else RENAMED_LIKENESS) and (at_top or size >= _MIN_WORDS):
+                yield likeness, left, right
 
 
-def _fits(left: Changed, right: Changed) -> bool:
-    """Same name anywhere, or another name in the same container of the same file."""
-    if left.entity.name == right.entity.name:
-        return True
-    same_file = left.side.outline.path == right.side.outline.path
-    return same_file and left.entity.chain[:-1] == right.entity.chain[:-1]
+_MOST_PAIRS = 200
 
 
-def _body(item: Changed) -> tuple[str, ...]:
-    """Code of the whole symbol without its own name."""
-    side, entity = item.side, item.entity
-    lines = [line for start, end in entity.spans for line in side.lines[start:end]]
-    return tuple(token for token in code(side.outline.language, lines) if token != entity.name)
+def _likeness(words: dict[int, Counter[tuple[str, str, str]]], left: Changed, right: Changed) -> tuple[float, int]:
+    """Share of runs of three words in common, and how many words there are."""
+    ours, theirs = _words(words, left), _words(words, right)
+    size = ours.total() + theirs.total()
+    return (2 * (ours & theirs).total() / size if size else 1.0), size // 2
 
 
-# ---- code without what cannot break anything
-
-
-def code(language: str, lines: Sequence[str]) -> tuple[str, ...]:
-    """Tokens without comments, documentation and layout; in Python the depth of each line counts, for it means something."""
-    return _code(language, "\n".join(lines))
-
-
-@lru_cache(maxsize=2_000)
-def _code(language: str, text: str) -> tuple[str, ...]:
-    from pygments.token import Comment, String, Whitespace
-
-    found: list[str] = []
-    keeps_depth = language == "python"
-    depth = 0
-    at_start = True
-    base: int | None = None
-    for kind, value in _lexer(language).get_tokens(text):
-        if at_start and value.strip("\n") != value.strip():
-            depth = len(value.expandtabs()) if not value.strip() and "\n" not in value else depth
-        if kind in Comment and kind not in Comment.Preproc and kind not in Comment.PreprocFile:
-            continue
-        if kind in String.Doc or kind in Whitespace or not value.strip():
-            if "\n" in value:
-                at_start, depth = True, 0
-            continue
-        if keeps_depth and at_start:
-            base = depth if base is None else base
-            found.append(f"\n{depth - base}")
-        at_start = False
-        found.append(value.strip())
-        if len(found) > _MAX_TOKENS:
-            found.append(text[-200:])
-            found.append(str(hash_of(text)))
-            break
-    return tuple(found)
-
-
-def hash_of(text: str) -> int:
-    """Of text that is too long to compare by its tokens; the same in every process."""
-    import zlib
-
-    return zlib.crc32(text.encode("utf-8", "replace"))
-
-
-@lru_cache(maxsize=50)
-def _lexer(language: str) -> Any:
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
-
-    names: Mapping[str, str] = {"typescriptreact": "tsx", "javascriptreact": "jsx", "shellscript": "bash"}
-    try:
-        return get_lexer_by_name(names.get(language, language), stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return get_lexer_by_name("text", stripnl=False, ensurenl=False)
+def _words(known: dict[int, Counter[tuple[str, str, str]]], item: Changed) -> Counter[tuple[str, str, str]]:
+    """Runs of three words in the code of the whole symbol, without its own name."""
+    if id(item) not in known:
+        side, entity = item.side, item.entity
+        lines = [line for start, end in entity.spans for line in side.lines[start:end]]
+        tokens = [token for token in code(side.outline.language, lines) if token != entity.name]
+        known[id(item)] = Counter(zip(tokens, tokens[1:], tokens[2:], strict=False))
+    return known[id(item)]

@@ -23,12 +23,14 @@ WORK_TREE = "work tree"
 STAGED = "staged"
 _NOTHING = "0" * 40
 _MAX_FILE_BYTES = 10_000_000
-_GIT = (
-    "git", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "diff.external=", "-c", "diff.noprefix=false",
-)  # fmt: skip
+_GIT = ("git", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=true")
+_NO_SAY = ("GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_TRACE")
+"""Variables of the environment that would change what git prints."""
+
 _DIFF = (
-    "diff", "--raw", "-z", "--patch", "--unified=0", "--find-renames", "--relative", "--no-abbrev", "--ignore-submodules=none",
-    "--submodule=short", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--no-indent-heuristic",
+    "diff", "--raw", "-z", "--patch", "--unified=0", "--inter-hunk-context=0", "--find-renames", "--relative",
+    "--no-abbrev", "--ignore-submodules=none", "--submodule=short", "--no-ext-diff", "--no-textconv",
+    "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--no-indent-heuristic",
 )  # fmt: skip
 _RAW = re.compile(rb":(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])(\d*)")
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -111,7 +113,23 @@ def sides(root: Path, *, scope: Scope = "unstaged", range_: str = "", base: str 
         left, _, right = text.partition("..")
         return Sides(_commit(root, left or "HEAD"), _commit(root, right or "HEAD"), text)
     new = _commit(root, text)
-    return Sides(_commit(root, f"{text}~1", empty=True), new, f"{text}~1..{text}")
+    return Sides(_parent(root, new), new, f"{text}~1..{text}")
+
+
+def _parent(root: Path, commit: str) -> str:
+    """The first parent, or the empty tree for the first commit of all."""
+    head, _, _ = _git(root, "cat-file", "commit", commit).stdout.partition(b"\n\n")
+    parents = re.findall(rb"^parent ([0-9a-f]+)$", head, re.MULTILINE)
+    if not parents:
+        return _empty_tree(root)
+    name = parents[0].decode()
+    if _git(root, "cat-file", "-e", f"{name}^{{commit}}").returncode:
+        raise UsageError(f"the parent of {commit[:10]} is not here, for the clone is shallow; to fetch it: git fetch --deepen=1")
+    return name
+
+
+def _empty_tree(root: Path) -> str:
+    return _git(root, "hash-object", "-t", "tree", os.devnull).stdout.decode().strip()
 
 
 def merge_base(root: Path, left: str, right: str) -> str:
@@ -138,7 +156,7 @@ def _commit(root: Path, name: str, *, empty: bool = False) -> str:
         return done.stdout.decode().strip()
     _require_repository(root)
     if empty:
-        return _git(root, "hash-object", "-t", "tree", os.devnull).stdout.decode().strip()
+        return _empty_tree(root)
     raise UsageError(f"git knows no commit '{name}' in '{root}'; is it fetched? to list branches: git branch --all")
 
 
@@ -163,13 +181,17 @@ def diff(root: Path, between: Sides) -> Diff:
     if between.new == STAGED:
         arguments += ["--cached", between.old]
     elif between.new == WORK_TREE:
-        arguments += [] if between.old == STAGED else [between.old]
+        arguments += ["--ours"] if between.old == STAGED else [between.old]  # of a conflict, no combined diff
     else:
         arguments += [between.old, between.new]
     done = _git(root, *arguments, "--", ".")
     if done.returncode:
         raise UsageError(f"git cannot compare {between.described}: {done.stderr.decode('utf-8', 'replace').strip()}")
-    files = list(_files(done.stdout))
+    files = list(parse(done.stdout))
+    if between.new in (WORK_TREE, STAGED):
+        conflicts = _unmerged(root)
+        files = [item for item in files if item.special != "conflict" and item.path not in conflicts]
+        files += [FileChange("modified", path, path, "", "", (), "conflict") for path in sorted(conflicts)]
     if between.new == WORK_TREE:
         files = [_with_digest(root, item) for item in files]
         known = {item.new_path for item in files}
@@ -177,7 +199,7 @@ def diff(root: Path, between: Sides) -> Diff:
     return Diff(between, sorted(files, key=lambda item: (item.path, item.old_path)))
 
 
-def _files(text: bytes) -> Iterator[FileChange]:
+def parse(text: bytes) -> Iterator[FileChange]:
     """From `git diff --raw -z --patch`: the listing, then the patch of each file in the order of the listing."""
     entries: list[tuple[list[bytes], str, str]] = []
     position = 0
@@ -273,6 +295,11 @@ def _hunk(match: re.Match[bytes]) -> Hunk:
     return Hunk(old, old + old_count, new, new + new_count)
 
 
+def _unmerged(root: Path) -> set[str]:
+    listed = _git(root, "ls-files", "--unmerged", "-z", "--", ".").stdout
+    return {entry.partition(b"\t")[2].decode("utf-8", "surrogateescape") for entry in listed.split(b"\0") if entry}
+
+
 def _untracked(root: Path) -> list[str]:
     listed = _git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", ".").stdout
     return [name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name]
@@ -287,7 +314,12 @@ def _new_file(root: Path, path: str) -> FileChange | None:
     content = read_file(root, path)
     if content is None or b"\0" in content[:8_000]:
         return FileChange("added", "", path, "", "", (), "binary")
-    return FileChange("added", "", path, "", blob_digest(content), (Hunk(0, 0, 0, content.count(b"\n") + 1),))
+    return FileChange("added", "", path, "", blob_digest(content), _whole(content))
+
+
+def _whole(content: bytes) -> tuple[Hunk, ...]:
+    lines = content.count(b"\n") + (not content.endswith(b"\n"))
+    return (Hunk(0, 0, 0, lines),) if content else ()
 
 
 def _with_digest(root: Path, item: FileChange) -> FileChange:
@@ -318,7 +350,8 @@ def blobs(root: Path, names: Collection[str]) -> dict[str, bytes]:
     if not wanted:
         return {}
     command = [*_GIT, "cat-file", "--batch", "--buffer"]
-    done = subprocess.run(command, cwd=root, input="\n".join(wanted).encode() + b"\n", capture_output=True, check=False)
+    text = "\n".join(wanted).encode() + b"\n"
+    done = subprocess.run(command, cwd=root, env=_environment(), input=text, capture_output=True, check=False)
     found: dict[str, bytes] = {}
     position = 0
     text = done.stdout
@@ -331,6 +364,22 @@ def blobs(root: Path, names: Collection[str]) -> dict[str, bytes]:
             if head[1] == "blob" and size <= _MAX_FILE_BYTES:
                 found[head[0]] = text[position : position + size]
             position += size + 1
+    return found
+
+
+def listing(root: Path, tree: str) -> dict[str, str]:
+    """Regular files below the workspace root in a commit, or what is staged: git's name of the content by path."""
+    if tree == STAGED:
+        entries = _git(root, "ls-files", "--stage", "-z", "--", ".").stdout.split(b"\0")
+    else:
+        entries = _git(root, "ls-tree", "-r", "-z", tree).stdout.split(b"\0")
+    found: dict[str, str] = {}
+    for entry in entries:
+        head, _, name = entry.partition(b"\t")
+        words = head.split()
+        if len(words) >= 3 and words[0] in (b"100644", b"100755"):
+            blob = words[1] if tree == STAGED else words[2]
+            found[name.decode("utf-8", "surrogateescape")] = blob.decode()
     return found
 
 
@@ -350,6 +399,12 @@ def churn(root: Path, commit: str, paths: Collection[str], *, most: int = 400) -
 
 def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run([*_GIT, *arguments], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        return subprocess.run([*_GIT, *arguments], cwd=root, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except FileNotFoundError as error:
         raise UsageError("git is not installed, so changes cannot be told; install git") from error
+
+
+def _environment() -> dict[str, str]:
+    """Messages as they are matched here, and no lock that a command of the user's would have to wait for."""
+    kept = {name: value for name, value in os.environ.items() if name not in _NO_SAY}
+    return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}

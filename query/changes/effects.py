@@ -1,23 +1,17 @@
-"""Who uses what was changed, whether the change touches them too, and which tests reach it."""
+"""Who uses what was changed, and whether the change touches them too."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from indexer.model import SymbolKind
 from query.changes.compare import Changed, Side
-from query.changes.diff import FileChange
-from query.changes.outlines import Entity, Known, Outline, by_chain, from_index
-from query.impact import Use, documents, scopes, test_symbols, uses_of
+from query.changes.outlines import Entity, Known, Outline, from_index
+from query.changes.trees import Part
+from query.impact import Use, documents
 from query.index import Index
 
 SideName = Literal["old", "new"]
-
-MAX_REACHED = 50_000
-"""Symbols that a search for tests visits before it ends."""
-
-_SET_UP = ("setUp", "setUpClass", "setUpTestData", "setup_method", "setup_class", "asyncSetUp", "tearDown", "teardown_method")
 
 
 class Bound(NamedTuple):
@@ -30,8 +24,10 @@ class Bound(NamedTuple):
 
 
 class CallSite(NamedTuple):
-    """A use of a changed symbol, as an index shows it. `side`: which side of its file that is; `updated`: the change touches the
-    function, class or module around it.
+    """A use of a changed symbol, as an index shows it.
+
+    side: which side of its file that is. updated: the change touches the function, class or module around it. resolves: it is as it was,
+    and means something else by now (an inherited member, a name that is imported again): it is not broken.
     """
 
     held_by: Index
@@ -39,73 +35,83 @@ class CallSite(NamedTuple):
     side: SideName
     path: str
     updated: bool
+    resolves: bool = False
 
-
-class TestReach(NamedTuple):
-    """A test that reaches the change. `distance` 1 names it itself. `via`: the changed symbol that is nearest."""
-
-    __test__ = False
-
-    holder: int
-    path: str
-    distance: int
-    import_only: bool
-    via: int
+    @property
+    def is_stale(self) -> bool:
+        """Written for the symbol as it was, and left alone."""
+        return not self.updated and not self.resolves and not self.use.dispatch
 
 
 class Files:
     """The files of a change by their paths on either side, and what of them is touched."""
 
-    def __init__(self, changes: Iterable[tuple[FileChange, Outline | None, Outline | None, int, int]]) -> None:
-        """Each file with its outlines and its numbers of lines on the old and the new side."""
-        self._sides: dict[SideName, dict[str, tuple[FileChange, Outline | None, int]]] = {"old": {}, "new": {}}
-        self._touched: dict[tuple[SideName, str], set[tuple[str, ...]]] = {}
-        self._owners: dict[tuple[SideName, str], list[int]] = {}
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._parts: dict[SideName, dict[str, Part]] = {"old": {}, "new": {}}
+        self._touched: dict[int, set[tuple[str, ...]]] = {}
         self._shown_old: dict[int, set[str]] = {}
-        for change, old, new, old_lines, new_lines in changes:
-            if change.old_path:
-                self._sides["old"][change.old_path] = (change, old, old_lines)
-            if change.new_path:
-                self._sides["new"][change.new_path] = (change, new, new_lines)
+        for part in parts:
+            if part.change.old_path:
+                self._parts["old"][part.change.old_path] = part
+            if part.change.new_path:
+                self._parts["new"][part.change.new_path] = part
 
     def side_of(self, index: Index, path: str) -> SideName:
         """Which side of a file an index shows, by its content; what differs from both is taken for the new one."""
         shown = self._shown_old.get(id(index))
         if shown is None:
-            old = {path: entry[0].old_blob for path, entry in self._sides["old"].items()}
+            old = {path: part.change.old_blob for path, part in self._parts["old"].items()}
             rows = index.rows(
                 "SELECT d.path, d.digest FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path)",
                 {"paths": sorted(old)},
             )
-            new = {path: entry[0].new_blob for path, entry in self._sides["new"].items()}
+            new = {path: part.change.new_blob for path, part in self._parts["new"].items()}
             shown = {path for path, digest in rows if digest == old[path] != new.get(path)}
             self._shown_old[id(index)] = shown
-        return "old" if path in shown else "new"
+        return "old" if path in shown or (path in self._parts["old"] and path not in self._parts["new"]) else "new"
 
     def updated(self, side: SideName, path: str, line: int) -> bool:
         """Whether the change touches what is around a line: the innermost function, class or module."""
-        entry = self._sides[side].get(path)
-        if entry is None:
+        part = self._parts[side].get(path)
+        if part is None:
             return False
-        change, outline, lines = entry
-        if change.status in ("added", "deleted") or outline is None:
+        text = part.old if side == "old" else part.new
+        if part.change.status in ("added", "deleted") or text is None or line >= len(text.owners):
             return True
-        owners = self._owners.get((side, path))
-        if owners is None:
-            owners = self._owners[side, path] = outline.owners(lines)
-        if line >= len(owners):
-            return True
-        return outline.entities[owners[line]].chain in self._chains(side, path, change, outline, owners)
+        entities = text.outline.entities
+        touched = self._touched_in(part)
+        return any(entities[number].chain in touched for number in text.owners[line])
 
-    def _chains(
-        self, side: SideName, path: str, change: FileChange, outline: Outline, owners: Sequence[int]
-    ) -> Collection[tuple[str, ...]]:
-        known = self._touched.get((side, path))
-        if known is None:
-            ranges = [(hunk.old_start, hunk.old_end) if side == "old" else (hunk.new_start, hunk.new_end) for hunk in change.hunks]
-            known = {outline.entities[owners[line]].chain for start, end in ranges for line in range(start, min(end, len(owners)))}
-            self._touched[side, path] = known
-        return known
+    def line_now(self, path: str, line: int) -> tuple[str, int]:
+        """Where a line of the old side is on the new one, if the change leaves it alone."""
+        part = self._parts["old"].get(path)
+        if part is None:
+            return path, line
+        shift = 0
+        for hunk in part.change.hunks:
+            if hunk.old_end > line:
+                break
+            shift = hunk.new_end - hunk.old_end
+        return part.change.new_path, line + shift
+
+    def is_new_in(self, index: Index, path: str) -> bool:
+        """Whether an index shows the new side of a file, or the file is no part of the change."""
+        part = self._parts["new"].get(path)
+        return part is None or (part.new is not None and part.new.outline.held_by is index)
+
+    def _touched_in(self, part: Part) -> set[tuple[str, ...]]:
+        """Symbols of which a line differs on either side: what was only taken out shows on the old one."""
+        found = self._touched.get(id(part.change))
+        if found is None:
+            hunks = part.change.hunks
+            found = self._touched[id(part.change)] = set()
+            for side, ranges in (
+                (part.old, [(hunk.old_start, hunk.old_end) for hunk in hunks]),
+                (part.new, [(hunk.new_start, hunk.new_end) for hunk in hunks]),
+            ):
+                if side is not None:
+                    found |= {side.outline.entities[number].chain for number in side.touched(ranges)}
+        return found
 
 
 # ---- changed symbols in the indexes
@@ -156,150 +162,45 @@ def _names(index: Index | None, paths: Collection[str]) -> dict[tuple[str, tuple
     )
     known = [Known(index, doc_id, path, language, module or "", bool(is_test)) for path, doc_id, language, module, is_test in rows]
     found: dict[tuple[str, tuple[str, ...]], int] = {}
-    for (path, _), outline in from_index(known).items():
-        for chain, entity in by_chain(outline.entities).items():
-            found[path, chain] = entity.sym_id
+    for (path, _, _), outline in from_index(known).items():
+        for entity in outline.entities:
+            found.setdefault((path, entity.chain), entity.sym_id)
     return found
 
 
 # ---- who uses them
 
 
-def call_sites(index: Index, ids: Collection[int], files: Files) -> dict[int, list[CallSite]]:
-    """Uses by symbol, with dispatch through what they override; imports too."""
-    uses = uses_of(index, ids, dispatch=True)
-    docs = documents(index, {use.doc_id for use in uses})
+def call_sites(index: Index, uses: Iterable[Use], files: Files) -> dict[int, list[CallSite]]:
+    """Uses by symbol, with what the change does to the places where they are."""
+    listed = list(uses)
+    docs = documents(index, {use.doc_id for use in listed})
     found: dict[int, list[CallSite]] = {}
-    for use in uses:
+    for use in listed:
         path = docs[use.doc_id].path
         side = files.side_of(index, path)
         found.setdefault(use.sym_id, []).append(CallSite(index, use, side, path, files.updated(side, path, use.line)))
     return found
 
 
-# ---- which tests reach them
-
-
-class Reach(NamedTuple):
-    """Tests, nearest first; by changed symbol how many tests reach it otherwise than by an import; whether the search ended early."""
-
-    tests: list[TestReach]
-    counts: dict[int, int]
-    capped: bool
-
-
-def tests_reaching(index: Index, ids: Collection[int], *, depth: int) -> Reach:
-    """Tests from which a changed symbol can be reached.
-
-    Follows calls and references backwards, through fixtures to the tests that use them, from a class to its subclasses, from what
-    prepares a test class to its tests, and from a changed module's own code to its importers. A test that is itself changed is at
-    distance 0. What only imports a module on the way is listed last. One search for all: each symbol on the way carries the set of
-    changed symbols that it leads to, as bits.
-    """
-    start = sorted(set(ids) - {-1})
-    bits = {sym_id: 1 << number for number, sym_id in enumerate(start)}
-    nearest: dict[int, tuple[int, int]] = {sym_id: (0, sym_id) for sym_id in start}
-    firm: dict[int, int] = dict(bits)  # leads to these by calls and references
-    loose: dict[int, int] = {}  # only by imports
-    tests: dict[int, int] = {}
-    frontier: dict[int, tuple[int, int]] = {sym_id: (bit, 0) for sym_id, bit in bits.items()}
-    capped = False
-    for distance in range(depth + 1):
-        known = scopes(index, frontier)
-        docs = documents(index, {known[sym_id].doc_id for sym_id in frontier})
-        run = test_runs(index, frontier)
-        for sym_id in run:
-            tests.setdefault(sym_id, distance)
-        onward = [sym_id for sym_id in frontier if sym_id not in run]
-        if distance == depth or not onward:
-            break
-        steps: list[tuple[int, int, bool]] = []  # from, to, by import
-        preparing = [sym_id for sym_id in onward if known[sym_id].name in _SET_UP and docs[known[sym_id].doc_id].is_test]
-        steps += [(sym_id, test, False) for sym_id, test in _tests_beside(index, preparing)]
-        steps += [(super_id, sub_id, False) for super_id, sub_id in _subtypes(index, onward)]
-        own_module = {sym_id for sym_id in onward if known[sym_id].kind == SymbolKind.MODULE}
-        steps += [
-            (use.sym_id, use.holder, use.relation == "import")
-            for use in uses_of(index, onward, dispatch=True)
-            if use.holder >= 0 and (use.relation != "import" or use.sym_id in own_module)
-        ]
-        reached: dict[int, tuple[int, int]] = {}
-        for source, target, by_import in steps:
-            mine, theirs = frontier[source]
-            before = reached.get(target, (0, 0))
-            reached[target] = (before[0] | mine, before[1] | theirs) if not by_import else (before[0], before[1] | theirs | mine)
-            nearest.setdefault(target, (distance + 1, nearest[source][1]))
-        frontier = {}
-        for sym_id, (mine, theirs) in reached.items():
-            more = (mine & ~firm.get(sym_id, 0), theirs & ~(firm.get(sym_id, 0) | loose.get(sym_id, 0)))
-            if more != (0, 0):
-                firm[sym_id] = firm.get(sym_id, 0) | mine
-                loose[sym_id] = loose.get(sym_id, 0) | theirs
-                frontier[sym_id] = more
-        if not frontier:
-            break
-        if len(firm) > MAX_REACHED:
-            capped = True
-            break
-    counts = dict.fromkeys(start, 0)
-    for sym_id in tests:
-        mask = firm.get(sym_id, 0) & ~bits.get(sym_id, 0)
-        while mask:
-            low = mask & -mask
-            counts[start[low.bit_length() - 1]] += 1
-            mask ^= low
-    places = documents(index, {scope.doc_id for sym_id in tests if (scope := scopes(index, [sym_id])[sym_id])})
-    found = [
-        TestReach(sym_id, places[scopes(index, [sym_id])[sym_id].doc_id].path, distance, not firm.get(sym_id), nearest[sym_id][1])
-        for sym_id, distance in tests.items()
-    ]
-    found.sort(key=lambda item: (item.import_only, item.distance, item.path, item.holder))
-    return Reach(found, counts, capped)
-
-
-_TEST_NAMES: Mapping[str, tuple[str, ...]] = {"python": ("test",), "go": ("Test", "Benchmark", "Fuzz", "Example")}
-
-
-def test_runs(index: Index, ids: Collection[int]) -> set[int]:
-    """Those that a test runner runs by themselves: test functions of Python, Go and Rust; elsewhere the file, whose cases are calls."""
-    known = scopes(index, ids)
-    docs = documents(index, {known[sym_id].doc_id for sym_id in ids})
-    inline = test_symbols(index, ids)
-    found: set[int] = set()
-    for sym_id in ids:
-        scope = known[sym_id]
-        document = docs[scope.doc_id]
-        if document.language == "rust":
-            is_run = scope.runs and sym_id in inline
-        elif document.language in _TEST_NAMES:
-            is_run = document.is_test and scope.runs and scope.name.startswith(_TEST_NAMES[document.language])
-        else:
-            is_run = document.is_test and scope.kind == SymbolKind.MODULE
-        if is_run:
-            found.add(sym_id)
-    return found
-
-
-def _tests_beside(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
-    """(what prepares, a test of the same class)."""
-    if not ids:
-        return []
-    return index.rows(
+def resolved(index: Index, sites: Sequence[CallSite], files: Files) -> list[CallSite]:
+    """The same uses, those marked that the index of the new side gives another meaning to by now."""
+    places: dict[tuple[str, int, int], list[int]] = {}
+    for number, site in enumerate(sites):
+        path, line = files.line_now(site.path, site.use.line)
+        if not site.updated and site.held_by is not index and files.is_new_in(index, path):
+            places.setdefault((path, line, site.use.col), []).append(number)
+    if not places:
+        return list(sites)
+    paths, lines, cols = (list(column) for column in zip(*sorted(places), strict=True))
+    rows = index.rows(
         """
-        SELECT s.sym_id, t.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-        JOIN symbol t ON t.doc_id = s.doc_id AND t.container_id = s.container_id AND t.kind IN (6, 12) AND starts_with(t.name, 'test')
-        ORDER BY ALL
+        SELECT DISTINCT p.path, p.line, p.col
+        FROM (SELECT unnest($paths::VARCHAR[]) AS path, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
+        JOIN document d USING (path) JOIN occ o ON o.doc_id = d.doc_id AND o.line = p.line AND o.col = p.col
+        WHERE o.sym_id IS NOT NULL
         """,
-        {"ids": sorted(ids)},
+        {"paths": paths, "lines": lines, "cols": cols},
     )
-
-
-def _subtypes(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
-    """(type, a type directly below it)."""
-    return index.rows(
-        """
-        SELECT DISTINCT e.super_id, e.sub_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-        JOIN type_edge_rev e ON e.super_id = u.id ORDER BY ALL
-        """,
-        {"ids": sorted(ids)},
-    )
+    known = {number for row in rows for number in places[row]}
+    return [site._replace(resolves=True) if number in known else site for number, site in enumerate(sites)]

@@ -6,10 +6,11 @@ from an index and the other from the text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from indexer.model import SymbolFlag, SymbolKind
+from indexer.servers.registry import is_test as test_by_path
 from indexer.servers.registry import language_of, languages_present
 from indexer.syntax import parse
 from query.index import Index
@@ -49,7 +50,10 @@ class Entity(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """Symbols of one content, the module first, each before its members. `held_by`: where they come from, None for the text."""
+    """Symbols of one content, the module first, each before its members.
+
+    `held_by`: the index that holds this very content, None where none does. `by_text`: the text says which symbols there are.
+    """
 
     path: str
     language: str
@@ -57,7 +61,7 @@ class Outline(NamedTuple):
     entities: list[Entity]
     is_test: bool
     held_by: Index | None
-    parse_errors: int = 0
+    by_text: bool = False
 
     def owners(self, line_count: int) -> list[int]:
         """For each line the innermost entity that it belongs to: what a class says outside its members is the class's own."""
@@ -102,21 +106,21 @@ def lookup(indexes: Sequence[Index], wanted: Iterable[tuple[str, str]]) -> dict[
     return found
 
 
-def from_index(documents: Collection[Known]) -> dict[tuple[str, int], Outline]:
-    """Outlines of documents, by path and number; one statement for each index."""
-    outlines: dict[tuple[str, int], Outline] = {}
+def from_index(held: Collection[Known]) -> dict[tuple[str, int, int], Outline]:
+    """Outlines of documents, by path, number and the identity of their index; two statements for each index."""
+    outlines: dict[tuple[str, int, int], Outline] = {}
     by_index: dict[int, list[Known]] = {}
-    for known in documents:
+    for known in held:
         by_index.setdefault(id(known.held_by), []).append(known)
     for of_one in by_index.values():
         index = of_one[0].held_by
         rows = index.rows(
             """
-            SELECT s.doc_id, s.sym_id, s.container_id, s.name, s.kind, s.flags, s.start_line, s.end_line, s.end_col, s.sel_line, s.sel_col,
-                   coalesce(t.signature, ''), w.doc_id <> s.doc_id, w.name
+            SELECT s.doc_id, s.sym_id, s.container_id, s.name, s.kind, s.flags, s.start_line, s.start_col, s.end_line, s.end_col,
+                   s.sel_line, s.sel_col, coalesce(t.signature, ''), w.name
             FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
             LEFT JOIN symbol w ON w.sym_id = s.container_id LEFT JOIN symbol_text t ON t.sym_id = s.sym_id
-            ORDER BY s.doc_id, s.sym_id
+            ORDER BY s.doc_id, s.container_id IS NOT NULL, s.start_line, s.start_col, s.end_line DESC, s.end_col DESC, s.sym_id
             """,
             {"ids": [known.doc_id for known in of_one]},
         )
@@ -132,25 +136,41 @@ def from_index(documents: Collection[Known]) -> dict[tuple[str, int], Outline]:
         members: dict[int, list[Entity]] = {}
         chains: dict[int, tuple[str, ...]] = {}
         hidden: set[int] = set()
-        for doc_id, sym_id, container, name, kind, flags, start, end, end_col, sel_line, sel_col, signature, elsewhere, owner in rows:
-            is_module = container is None
+        ends: dict[int, tuple[int, int]] = {}
+        documents: dict[int, int] = {}
+        around: list[int] = []  # lexically, from the outside in
+        for doc_id, sym_id, container, name, kind, flags, start, col, end, end_col, sel_line, sel_col, signature, owner in rows:
+            while around and (documents[around[-1]] != doc_id or ends[around[-1]] <= (start, col)):
+                around.pop()
             if flags & (_LOCAL | _PARAMETER) or container in hidden:
                 hidden.add(sym_id)
                 continue
-            above = (owner,) if elsewhere and owner else chains.get(container, ())
-            chains[sym_id] = () if is_module else (*above, name)
+            if container is None:
+                chain: tuple[str, ...] = ()
+            elif container in around:
+                chain = (*chains[container], name)
+            else:  # written outside its type: below what is around it, and its type
+                chain = (*(chains[around[-1]] if around else ()), *((owner,) if owner else ()), name)
+            chains[sym_id], ends[sym_id], documents[sym_id] = chain, (end, end_col), doc_id
+            around.append(sym_id)
             spans = ((start, end + (end_col > 0)), *extra.get(sym_id, ()))
-            entity = Entity(chains[sym_id], kind, spans, signature, flags, sel_line, sel_col, sym_id)
-            members.setdefault(doc_id, []).append(entity)
+            members.setdefault(doc_id, []).append(Entity(chain, kind, spans, signature, flags, sel_line, sel_col, sym_id))
         for known in of_one:
             entities = _in_order(members.get(known.doc_id, []))
-            outlines[known.path, known.doc_id] = Outline(known.path, known.language, known.module, entities, known.is_test, index)
+            outlines[known.path, known.doc_id, id(index)] = Outline(
+                known.path, known.language, known.module, entities, known.is_test, index
+            )
     return outlines
 
 
-def from_text(path: str, content: bytes, *, language: str = "", module: str = "", is_test: bool = False) -> Outline | None:
-    """What the text of a file says; None for a language that is not read, and for text that is none."""
+def from_text(path: str, content: bytes, *, language: str = "", module: str = "", is_test: bool | None = None) -> Outline | None:
+    """What the text of a file says; None for a language that is not read, and for text that is none.
+
+    Args:
+        module, is_test: as an index has them for the document, by its path where none does.
+    """
     language = language or language_of(path, languages_present([path]))
+    is_test = test_by_path(path, language) if is_test is None else is_test
     if not language or b"\0" in content:
         return None
     try:
@@ -165,11 +185,51 @@ def from_text(path: str, content: bytes, *, language: str = "", module: str = ""
         if item.flags & (_LOCAL | _PARAMETER) or (number and item.container not in chains):
             continue
         qualifier = item.qualifier or ((owner_of[number],) if number in owner_of else ())
-        chains[number] = (*chains[item.container], *qualifier, item.name) if number else ()
-        spans = tuple((span.line, span.end_line + (span.end_col > 0)) for span in (item.span, *item.extra_ranges))
+        chains[number] = (*chains[item.container], *qualifier[-1:], item.name) if number else ()
+        spans = tuple(
+            (span.line, span.end_line + (span.end_col > 0))
+            for span in (item.span, *sorted(item.extra_ranges, key=lambda span: (span.line, span.col)))
+        )
         selection = item.selection
         entities.append(Entity(chains[number], int(item.kind), spans, item.signature, int(item.flags), selection.line, selection.col, -1))
-    return Outline(path, language, module, _in_order(entities), is_test, None, len(syntax.error_lines))
+    return Outline(path, language, module, _in_order(entities), is_test, None, by_text=True)
+
+
+def numbered(outlines: Iterable[tuple[Outline, Known]]) -> list[Outline]:
+    """Outlines of texts with the numbers that an index which holds these very texts has for their symbols.
+
+    By the place at which each is defined: a prototype in a header is the function that is defined elsewhere.
+    """
+    pairs = list(outlines)
+    by_index: dict[int, list[Known]] = {}
+    for _, known in pairs:
+        by_index.setdefault(id(known.held_by), []).append(known)
+    places: dict[tuple[int, int, int, int], int] = {}
+    for number, of_one in by_index.items():
+        rows = of_one[0].held_by.rows(
+            """
+            SELECT o.doc_id, o.line, o.col, o.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
+            JOIN occ o ON o.doc_id = u.id WHERE o.roles & 1 <> 0 AND o.sym_id IS NOT NULL
+            UNION ALL
+            SELECT s.doc_id, s.sel_line, s.sel_col, s.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
+            JOIN symbol s ON s.doc_id = u.id WHERE s.flags & 3 = 0
+            UNION ALL
+            SELECT s.doc_id, -1, -1, s.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
+            JOIN symbol s ON s.doc_id = u.id WHERE s.container_id IS NULL
+            ORDER BY ALL DESC
+            """,
+            {"ids": [known.doc_id for known in of_one]},
+        )
+        places.update({(number, doc_id, line, col): sym_id for doc_id, line, col, sym_id in rows})
+    found: list[Outline] = []
+    for outline, known in pairs:
+        at = (id(known.held_by), known.doc_id)
+        entities = [
+            entity._replace(sym_id=places.get((*at, entity.sel_line, entity.sel_col) if entity.chain else (*at, -1, -1), -1))
+            for entity in outline.entities
+        ]
+        found.append(outline._replace(entities=entities, held_by=known.held_by, by_text=True))
+    return found
 
 
 def _in_order(entities: list[Entity]) -> list[Entity]:
@@ -179,11 +239,3 @@ def _in_order(entities: list[Entity]) -> list[Entity]:
 
 def kind_label(kind: int) -> str:
     return SymbolKind(kind).label
-
-
-def by_chain(entities: Iterable[Entity]) -> Mapping[tuple[str, ...], Entity]:
-    """By name; of two kinds with one name (a type and a function) the first."""
-    found: dict[tuple[str, ...], Entity] = {}
-    for entity in entities:
-        found.setdefault(entity.chain, entity)
-    return found

@@ -81,7 +81,9 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
         yield f"{place}  {item.level}  {item.what} {style.kind(item.kind)} {name}{printable(renamed)}  risk={item.risk}{test}"
         for text in item.says if not item.is_test else []:
             yield f"    {style.dim(text)}"
-        stale = [site for site in item.affected if not site.updated and not site.is_test and site.relation != "import"]
+        stale = [
+            site for site in item.affected if not site.updated and not site.resolves and not site.is_test and site.relation != "import"
+        ]
         for site in stale[:_SHOWN_SITES] if item.stale_sites else []:
             yield f"    {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(f'not touched, in {site.caller}')}"
     if found.tests:

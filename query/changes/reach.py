@@ -1,0 +1,439 @@
+"""Which tests reach what was changed, and how likely each is to notice it.
+
+One search backwards for all changed symbols at once. It follows calls and references, through fixtures to the tests that use them, from
+what prepares tests to the tests, from a class to its subclasses, from a member that nobody names to those who use its type, and from a
+changed module's own code to its importers.
+
+Likeliness: each changed symbol begins with 1. At every step it is handed on to those who use it, less of it the more they are, so that a
+test reached through what everybody uses (an application's constructor) counts little, and one that many ways lead to counts more. A test
+named like the change counts more, too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
+from query.impact import Document, Scope, documents, overridden, scopes, test_symbols, uses_of
+from query.index import Index
+
+MAX_REACHED = 50_000
+"""Symbols that a search for tests visits before it ends."""
+
+Step = Literal["call", "reference", "within", "subclass", "prepares", "member", "import"]
+
+WEIGHT: Mapping[Step, float] = {
+    "call": 0.9,
+    "reference": 0.7,
+    "within": 0.7,
+    "subclass": 0.5,
+    "prepares": 0.9,
+    "member": 0.6,
+    "import": 0.02,
+}
+"""What is handed on at a step of each kind, before it is divided among those that it leads to."""
+
+FAN_OUT = 0.8
+"""A step to n others hands on 1 / n ** FAN_OUT to each: between all to everybody (0) and a fair share (1)."""
+
+NAMED_ALIKE = 20.0
+"""How much more a test counts whose own name (with its class and file) holds all words of the name of what was changed."""
+
+FILE_ALIKE = 3.0
+"""The same for the name of the changed file."""
+
+_SET_UP = frozenset(
+    ("setUp", "setUpClass", "setUpTestData", "setup_method", "setup_class", "asyncSetUp", "tearDown", "tearDownClass", "teardown_method",
+     "teardown_class", "asyncTearDown", "setup")
+)  # fmt: skip
+_SET_UP_MODULE = frozenset(("setUpModule", "tearDownModule", "setup_module", "teardown_module", "setup_function", "teardown_function"))
+_TEST_NAMES: Mapping[str, tuple[str, ...]] = {"python": ("test",), "go": ("Test", "Fuzz", "Example")}
+_LOCAL, _FIXTURE = int(SymbolFlag.LOCAL), int(SymbolFlag.FIXTURE)
+_DUNDER = re.compile(r"__\w+__")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_TYPES = frozenset(TYPE_KINDS)
+_MEMBERS = frozenset((*CALLABLE_KINDS, SymbolKind.PROPERTY, SymbolKind.FIELD))
+
+
+class TestReach(NamedTuple):
+    """A test that reaches the change. `distance` 1 names it itself. `via`: the changed symbol that is nearest."""
+
+    __test__ = False
+
+    holder: int
+    path: str
+    distance: int
+    import_only: bool
+    via: int
+    score: float
+
+
+class Reach(NamedTuple):
+    """Tests, the likeliest first; by changed symbol how many tests reach it otherwise than by an import; whether the search ended early."""
+
+    tests: list[TestReach]
+    counts: dict[int, int]
+    capped: bool
+
+
+def inherited(index: Index, tests: Collection[int]) -> list[tuple[int, int]]:
+    """(method that is a test, a test class below its own that runs it too, as its own)."""
+    known = scopes(index, tests)
+    methods = {sym_id: known[sym_id].container for sym_id in tests if known[sym_id].container is not None}
+    below: dict[int, set[int]] = {}
+    pending = {container for container in methods.values() if container is not None}
+    edges: dict[int, list[int]] = {}
+    while pending:
+        found = _subtypes(index, pending)
+        for super_id, sub_id in found:
+            edges.setdefault(super_id, []).append(sub_id)
+        pending = {sub_id for _, sub_id in found} - edges.keys()
+    if not edges:
+        return []
+    for start in {container for container in methods.values() if container in edges}:
+        waiting = list(edges[start])
+        while waiting:
+            step = waiting.pop()
+            if step not in below.setdefault(start, set()):
+                below[start].add(step)
+                waiting += edges.get(step, ())
+    own = {
+        (container, name)
+        for container, name in index.rows(
+            """
+            SELECT s.container_id, s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.container_id = u.id
+            WHERE starts_with(s.name, 'test')
+            """,
+            {"ids": sorted({sub_id for found in below.values() for sub_id in found})},
+        )
+    }
+    return [
+        (sym_id, sub_id)
+        for sym_id, container in sorted(methods.items())
+        for sub_id in sorted(below.get(container or -1, ()))
+        if (sub_id, known[sym_id].name) not in own
+    ]
+
+
+def tests_reaching(index: Index, ids: Collection[int], *, depth: int) -> Reach:
+    """Tests from which a changed symbol can be reached. A test that is itself changed is at distance 0.
+
+    Each symbol on the way carries the set of changed symbols that it leads to, as bits, and what they handed on to it.
+    """
+    start = sorted(set(ids) - {-1})
+    bits = {sym_id: 1 << number for number, sym_id in enumerate(start)}
+    nearest: dict[int, int] = {sym_id: sym_id for sym_id in start}
+    firm: dict[int, int] = dict(bits)  # leads to these by calls and references
+    loose: dict[int, int] = {}  # only by imports
+    tests: dict[int, int] = {}
+    scores: dict[int, float] = dict.fromkeys(start, 1.0)
+    frontier: dict[int, tuple[int, int]] = {sym_id: (bit, 0) for sym_id, bit in bits.items()}
+    mass: dict[int, float] = dict.fromkeys(start, 1.0)
+    capped = False
+    for distance in range(depth + 1):
+        run = test_runs(index, frontier)
+        for sym_id in run:
+            tests.setdefault(sym_id, distance)
+        onward = {sym_id for sym_id in frontier if sym_id not in run}
+        if distance == depth or not onward:
+            break
+        reached: dict[int, tuple[int, int]] = {}
+        handed: dict[int, float] = {}
+        steps: dict[int, dict[int, Step]] = index.keep("steps to tests", dict)
+        if missing := onward - steps.keys():
+            steps.update({sym_id: {} for sym_id in missing} | _steps(index, missing))
+        for source in sorted(onward):
+            targets = steps[source]
+            if not targets:
+                continue
+            mine, theirs = frontier[source]
+            share = mass[source] / len(targets) ** FAN_OUT
+            for target, kind in targets.items():
+                firmly, loosely = reached.get(target, (0, 0))
+                by_import = kind == "import"
+                reached[target] = (firmly, loosely | theirs | mine) if by_import else (firmly | mine, loosely | theirs)
+                handed[target] = handed.get(target, 0.0) + share * WEIGHT[kind]
+                nearest.setdefault(target, nearest[source])
+        frontier = {}
+        for sym_id, (mine, theirs) in reached.items():
+            scores[sym_id] = scores.get(sym_id, 0.0) + handed[sym_id]
+            more = (mine & ~firm.get(sym_id, 0), theirs & ~(firm.get(sym_id, 0) | loose.get(sym_id, 0)))
+            if more != (0, 0):
+                firm[sym_id] = firm.get(sym_id, 0) | mine
+                loose[sym_id] = loose.get(sym_id, 0) | theirs
+                frontier[sym_id] = more
+        mass = {sym_id: handed[sym_id] for sym_id in frontier}
+        if len(firm) + len(loose) > MAX_REACHED:
+            capped = bool(frontier)
+            break
+    known = scopes(index, [*tests, *nearest.values()])
+    docs = documents(index, {known[sym_id].doc_id for sym_id in (*tests, *nearest.values())})
+    alike = _Alike(known, docs, tests)
+    found = [
+        TestReach(
+            sym_id,
+            docs[known[sym_id].doc_id].path,
+            distance,
+            not firm.get(sym_id),
+            nearest[sym_id],
+            scores[sym_id] * (alike.factor(sym_id, nearest[sym_id]) if distance else 1.0),
+        )
+        for sym_id, distance in tests.items()
+    ]
+    found.sort(key=lambda item: (item.distance > 0, item.import_only, -item.score, item.distance, item.path, item.holder))
+    return Reach(found, _counts(start, tests, firm, bits), capped)
+
+
+def _counts(start: list[int], tests: Mapping[int, int], firm: Mapping[int, int], bits: Mapping[int, int]) -> dict[int, int]:
+    counts = dict.fromkeys(start, 0)
+    for sym_id in tests:
+        mask = firm.get(sym_id, 0) & ~bits.get(sym_id, 0)
+        while mask:
+            low = mask & -mask
+            counts[start[low.bit_length() - 1]] += 1
+            mask ^= low
+    return counts
+
+
+# ---- steps
+
+
+def _steps(index: Index, onward: set[int]) -> dict[int, dict[int, Step]]:
+    """Where each symbol leads, and how: of several ways to one the strongest."""
+    known = scopes(index, onward)
+    docs = documents(index, {known[sym_id].doc_id for sym_id in onward})
+    found: dict[int, dict[int, Step]] = {}
+
+    def lead(source: int, target: int, kind: Step) -> None:
+        targets = found.setdefault(source, {})
+        if target not in targets or WEIGHT[kind] > WEIGHT[targets[target]]:
+            targets[target] = kind
+
+    own_module = {sym_id for sym_id in onward if known[sym_id].kind == SymbolKind.MODULE}
+    named: set[int] = set()
+    uses = [use for use in uses_of(index, onward, dispatch=True) if use.holder >= 0]
+    at = scopes(index, {use.holder for use in uses})
+    outside = {(use.doc_id, use.line, use.col) for use in uses if use.relation != "import" and at[use.holder].kind == SymbolKind.MODULE}
+    defined = _defined_around(index, outside)
+    for use in uses:
+        place = (use.doc_id, use.line, use.col)
+        if place in defined and use.relation != "import" and defined[place] != use.sym_id:
+            lead(use.sym_id, defined[place], "reference")
+        if use.relation != "import":
+            lead(use.sym_id, use.holder, use.relation)
+            if not use.dispatch:
+                named.add(use.sym_id)
+        elif use.sym_id in own_module:
+            lead(use.sym_id, use.holder, "import")
+    for super_id, sub_id in _subtypes(index, onward):
+        lead(super_id, sub_id, "subclass")
+    for fixture, user in _users_of_overridden(index, [sym_id for sym_id in onward if known[sym_id].flags & _FIXTURE]):
+        lead(fixture, user, "reference")
+    for source, test in _prepared(index, onward, known, docs):
+        lead(source, test, "prepares")
+    modules = _modules(index, {known[sym_id].doc_id for sym_id in onward if _is_test_file(docs[known[sym_id].doc_id])})
+    for sym_id in onward:
+        scope = known[sym_id]
+        if scope.doc_id in modules and modules[scope.doc_id] != sym_id:
+            lead(sym_id, modules[scope.doc_id], "within")
+        around = known.get(scope.container) if scope.container is not None else None
+        if scope.container is None or around is None:
+            continue
+        if (scope.flags | around.flags) & _LOCAL:  # a function that a test makes is made to be run, whoever it is given to
+            lead(sym_id, scope.container, "within")
+        elif around.kind in _TYPES and scope.kind in _MEMBERS and (sym_id not in named or _DUNDER.fullmatch(scope.name)):
+            lead(sym_id, scope.container, "member")
+    return found
+
+
+def _is_test_file(document: Document) -> bool:
+    """Whether tests are run by their file, whose functions are not known to be tests."""
+    return document.is_test and document.language not in (*_TEST_NAMES, "rust")
+
+
+def _modules(index: Index, doc_ids: Collection[int]) -> dict[int, int]:
+    if not doc_ids:
+        return {}
+    sql = """
+        SELECT s.doc_id, min(s.sym_id) FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
+        WHERE s.kind = 2 AND s.container_id IS NULL GROUP BY 1
+    """
+    return dict(index.rows(sql, {"ids": sorted(doc_ids)}))
+
+
+def _defined_around(index: Index, places: Collection[tuple[int, int, int]]) -> dict[tuple[int, int, int], int]:
+    """What is defined by a statement outside functions: a variable by what it is set to, a function with its decorators, a class."""
+    if not places:
+        return {}
+    docs, lines, cols = (list(column) for column in zip(*sorted(places), strict=True))
+    rows = index.rows(
+        """
+        SELECT p.doc_id, p.line, p.col, arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id))
+        FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
+        JOIN symbol s ON s.doc_id = p.doc_id
+         AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
+        WHERE s.container_id IS NOT NULL AND s.flags & 3 = 0 AND s.kind IN (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 23)
+        GROUP BY ALL
+        """,
+        {"docs": docs, "lines": lines, "cols": cols},
+    )
+    return {(doc_id, line, col): sym_id for doc_id, line, col, sym_id in rows}
+
+
+def _subtypes(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
+    """(type, a type directly below it)."""
+    return index.rows(
+        """
+        SELECT DISTINCT e.super_id, e.sub_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+        JOIN type_edge_rev e ON e.super_id = u.id ORDER BY ALL
+        """,
+        {"ids": sorted(ids)},
+    )
+
+
+def _users_of_overridden(index: Index, fixtures: Collection[int]) -> list[tuple[int, int]]:
+    """(fixture of a test class, who takes the fixture of that name of a base class): run for the class, they get this one."""
+    above = [(sym_id, super_id) for sym_id, super_id, _ in overridden(index, fixtures)]
+    users: dict[int, set[int]] = {}
+    for use in uses_of(index, {super_id for _, super_id in above}):
+        if use.holder >= 0 and use.relation != "import":
+            users.setdefault(use.sym_id, set()).add(use.holder)
+    return [(sym_id, user) for sym_id, super_id in above for user in sorted(users.get(super_id, ()))]
+
+
+def _prepared(index: Index, ids: Collection[int], known: Mapping[int, Scope], docs: Mapping[int, Document]) -> Iterator[tuple[int, int]]:
+    """(what runs before or after tests, such a test): methods and functions that prepare, fixtures that nobody has to name."""
+    in_class = [sym_id for sym_id in ids if known[sym_id].name in _SET_UP and docs[known[sym_id].doc_id].is_test]
+    in_module = [sym_id for sym_id in ids if known[sym_id].name in _SET_UP_MODULE and docs[known[sym_id].doc_id].is_test]
+    if in_class:
+        yield from index.rows(
+            """
+            WITH RECURSIVE down(source, class_id) AS (
+                SELECT s.sym_id, s.container_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+                UNION SELECT d.source, e.sub_id FROM down d JOIN type_edge_rev e ON e.super_id = d.class_id
+            )
+            SELECT d.source, t.sym_id FROM down d JOIN symbol t ON t.container_id = d.class_id
+            WHERE t.kind IN (6, 12) AND starts_with(t.name, 'test') ORDER BY ALL
+            """,
+            {"ids": sorted(in_class)},
+        )
+    everywhere = _autouse(index) & set(ids)
+    for sym_id in [*in_module, *sorted(everywhere)]:
+        scope = known[sym_id] if sym_id in known else scopes(index, [sym_id])[sym_id]
+        path = docs[scope.doc_id].path
+        folder = path.rpartition("/")[0]
+        yield from (
+            (sym_id, test)
+            for test, doc_id, its_path, container in _tests(index)
+            if (its_path.startswith(f"{folder}/" if folder else "") if path.endswith("conftest.py") else doc_id == scope.doc_id)
+            and (
+                container == scope.container or scopes(index, [scope.container or -1]).get(scope.container or -1, scope).kind not in _TYPES
+            )
+        )
+
+
+def _autouse(index: Index) -> set[int]:
+    """Fixtures of pytest that every test in their scope gets without naming them."""
+    found: set[int] = index.keep("autouse", lambda: {
+        row[0]
+        for row in index.rows(
+            """
+            SELECT s.sym_id FROM occ o JOIN symbol s ON s.doc_id = o.doc_id AND s.start_line <= o.line AND o.line < s.sel_line
+            WHERE o.name = 'autouse' AND o.roles & $keyword <> 0 AND s.flags & 512 <> 0
+            """,
+            {"keyword": int(Role.KEYWORD)},
+        )
+    })  # fmt: skip
+    return found
+
+
+def _tests(index: Index) -> list[tuple[int, int, str, int]]:
+    """Tests of pytest and unittest: number, document, its path, what they lie in."""
+    found: list[tuple[int, int, str, int]] = index.keep("python tests", lambda: index.rows(
+        """
+        SELECT s.sym_id, s.doc_id, d.path, s.container_id FROM symbol s JOIN document d USING (doc_id)
+        WHERE d.is_test AND d.language = 'python' AND s.kind IN (6, 12) AND starts_with(s.name, 'test') AND s.flags & 1 = 0
+        ORDER BY s.sym_id
+        """
+    ))  # fmt: skip
+    return found
+
+
+def test_runs(index: Index, ids: Collection[int]) -> set[int]:
+    """Those that a test runner runs by themselves: test functions of Python, Go and Rust; elsewhere the file, whose cases are calls.
+
+    A method of Go is run by the test of its suite, whatever its name.
+    """
+    known = scopes(index, ids)
+    docs = documents(index, {known[sym_id].doc_id for sym_id in ids})
+    inline = test_symbols(index, ids)
+    found: set[int] = set()
+    for sym_id in ids:
+        scope = known[sym_id]
+        document = docs[scope.doc_id]
+        if document.language == "rust":
+            is_run = scope.runs and sym_id in inline
+        elif document.language in _TEST_NAMES:
+            is_run = document.is_test and scope.runs and not scope.flags & _LOCAL and scope.name.startswith(_TEST_NAMES[document.language])
+            is_run = is_run and (document.language != "go" or scope.kind == SymbolKind.FUNCTION)
+        else:
+            is_run = _is_test_file(document) and scope.kind == SymbolKind.MODULE
+        if is_run:
+            found.add(sym_id)
+    return found
+
+
+# ---- names
+
+
+class _Alike:
+    """How names speak for a test: `test_url_for_anchor` for `url_for`, `tests/test_config.py` for `config.py`. Rare words say more."""
+
+    def __init__(self, known: Mapping[int, Scope], docs: Mapping[int, Document], tests: Collection[int]) -> None:
+        self._known, self._docs = known, docs
+        self._of: dict[tuple[int, bool], frozenset[str]] = {}
+        seen: Counter[str] = Counter()
+        for test in tests:
+            seen.update(self._words_of(test, with_path=True))
+        self._rarity = {word: math.log((len(tests) + 1) / count) for word, count in seen.items()}
+        self._most = math.log(len(tests) + 1)
+
+    def factor(self, test: int, changed: int) -> float:
+        """At least 1; the more, the larger the part of the changed symbol's name, or of its file's, that the test's name has."""
+        its = self._words_of(test, with_path=True)
+        name, place = self._words_of(changed, with_path=False), self._words_of_path(changed)
+        return (1 + NAMED_ALIKE * self._shared(name, its)) * (1 + FILE_ALIKE * self._shared(place, its))
+
+    def _shared(self, words: frozenset[str], others: frozenset[str]) -> float:
+        """Share of the words that others have, by their rarity."""
+        whole = sum(self._rarity.get(word, self._most) for word in words)
+        return sum(self._rarity.get(word, self._most) for word in words & others) / whole if whole else 0.0
+
+    def _words_of(self, sym_id: int, *, with_path: bool) -> frozenset[str]:
+        """Of its name and of the types that it lies in."""
+        key = (sym_id, with_path)
+        if key not in self._of:
+            found: set[str] = set()
+            step: int | None = sym_id
+            while step is not None and step in self._known and self._known[step].kind != SymbolKind.MODULE:
+                found.update(_words(self._known[step].name))
+                step = self._known[step].container
+            self._of[key] = frozenset(found - _SAYS_NOTHING) | (self._words_of_path(sym_id) if with_path else frozenset())
+        return self._of[key]
+
+    def _words_of_path(self, sym_id: int) -> frozenset[str]:
+        path = self._docs[self._known[sym_id].doc_id].path
+        stem = path.rpartition("/")[2].partition(".")[0]
+        stem = path.split("/")[-2] if stem in ("__init__", "index", "mod") and "/" in path else stem
+        return frozenset(_words(stem)) - _SAYS_NOTHING
+
+
+_SAYS_NOTHING = frozenset(("test", "tests", "spec", "init"))
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower().removesuffix("s") for word in _WORDS.findall(name)]

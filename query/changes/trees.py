@@ -1,0 +1,213 @@
+"""Both sides of a change as texts and outlines, and how well an index fits the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from indexer.servers.registry import is_test, language_of, languages_present
+from query.changes import bases
+from query.changes.compare import Side
+from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
+from query.changes.outlines import Known, Outline, from_index, from_text, lookup, numbered
+from query.completeness import Certificate, languages_of
+from query.freshness import Drift
+from query.index import Index
+
+_BODIES_ELSEWHERE = ("c", "cpp")
+"""An index knows a function at its body; that a header declares it, only the text says."""
+
+
+class Part(NamedTuple):
+    """A file of the change; a side is None where there is none or it was not read."""
+
+    change: FileChange
+    old: Side | None
+    new: Side | None
+
+
+def language(path: str) -> str:
+    """The language that a file is read in, empty for none."""
+    return language_of(path, languages_present([path]))
+
+
+# ---- texts and outlines
+
+
+def parts(index: Index, base: Index | None, found: Diff) -> list[Part]:
+    """Both sides of every file of the change.
+
+    Symbols of both sides come from indexes where both are held by one; else both come from the text, for a text shows less than a
+    server, and what only one of the two shows is no difference. The numbers of symbols are those of the first index that holds the text.
+    """
+    indexes = [index, *([base] if base is not None and base is not index else [])]
+    files = [item for item in found.files if not item.special and language(item.path)]
+    contents = _Contents(index.root, found.sides, files)
+    wanted = {(item.old_path, item.old_blob) for item in files if item.old_blob}
+    wanted |= {(item.new_path, item.new_blob) for item in files if item.new_blob}
+    known = lookup(indexes, wanted)
+    made = _Outlines(
+        files, known, contents, _described(indexes, {path for item in files for path in (item.old_path, item.new_path) if path})
+    )
+    by_path = {id(item): Part(item, made.old(item), made.new(item)) for item in files}
+    return [by_path.get(id(item), Part(item, None, None)) for item in found.files]
+
+
+def _described(indexes: Sequence[Index], paths: Collection[str]) -> dict[str, tuple[str, bool]]:
+    """Module and whether it is a test, by path: as an index has them for whatever content; else by the names of its neighbours."""
+    found: dict[str, tuple[str, bool]] = {}
+    for index in indexes:
+        rows = index.rows(
+            """
+            SELECT d.path, coalesce(d.module, ''), d.is_test FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path)
+            WHERE d.status <> 'external'
+            """,
+            {"paths": sorted(path for path in paths if path not in found)},
+        )
+        found.update({path: (module, bool(is_test)) for path, module, is_test in rows})
+    for path in sorted(set(paths) - found.keys()):
+        found[path] = (_module_beside(indexes[0], path), is_test(path, language(path)))
+    return found
+
+
+def _module_beside(index: Index, path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    if not name.endswith(".py"):
+        return ""
+    sql = """
+        SELECT path, module FROM document WHERE language = 'python' AND status <> 'external' AND starts_with(path, ?) AND module <> ''
+        ORDER BY 1 LIMIT 200
+    """
+    stem = name.removesuffix(".py")
+    for other, module in index.rows(sql, [f"{folder}/" if folder else ""]):
+        there, _, its_name = other.rpartition("/")
+        if there == folder and module:
+            package = module if its_name == "__init__.py" else module.rpartition(".")[0]
+            return package if stem == "__init__" else f"{package}.{stem}" if package else stem
+    return stem
+
+
+class _Contents:
+    """Texts of both sides, as bytes."""
+
+    def __init__(self, root: Path, between: Sides, files: Sequence[FileChange]) -> None:
+        self._root, self._new = root, between.new
+        names = {item.old_blob for item in files}
+        if between.new != WORK_TREE:
+            names |= {item.new_blob for item in files}
+        self._blobs = blobs(root, names)
+
+    def old(self, item: FileChange) -> bytes | None:
+        return self._blobs.get(item.old_blob)
+
+    def new(self, item: FileChange) -> bytes | None:
+        if self._new == WORK_TREE:
+            return read_file(self._root, item.new_path) if item.new_path else None
+        return self._blobs.get(item.new_blob)
+
+
+class _Outlines:
+    def __init__(
+        self,
+        files: Sequence[FileChange],
+        known: Mapping[tuple[str, str], Known],
+        contents: _Contents,
+        described: Mapping[str, tuple[str, bool]],
+    ) -> None:
+        self._known, self._contents = known, contents
+        by_text: dict[tuple[str, str], bytes] = {}
+        held: list[Known] = []
+        for item in files:
+            ends = [(item.old_path, item.old_blob, contents.old), (item.new_path, item.new_blob, contents.new)]
+            ends = [end for end in ends if end[0]]
+            if language(item.path) not in _BODIES_ELSEWHERE and all((path, blob) in known for path, blob, _ in ends):
+                held += [known[path, blob] for path, blob, _ in ends]
+            else:
+                by_text.update({(path, blob): text for path, blob, read in ends if (text := read(item)) is not None})
+        self._made: dict[tuple[str, str], Outline] = {}
+        from_indexes = from_index(held)
+        for (path, blob), one in known.items():
+            if (path, one.doc_id, id(one.held_by)) in from_indexes:
+                self._made[path, blob] = from_indexes[path, one.doc_id, id(one.held_by)]
+        self._read(by_text, described)
+
+    def _read(self, texts: Mapping[tuple[str, str], bytes], described: Mapping[str, tuple[str, bool]]) -> None:
+        to_number: list[tuple[tuple[str, str], Outline, Known]] = []
+        for key, text in texts.items():
+            known = self._known.get(key)
+            module, is_test = described[key[0]]
+            outline = from_text(key[0], text, module=module, is_test=is_test)
+            if outline is None or not outline.entities:
+                continue
+            self._made[key] = outline
+            if known is not None:
+                to_number.append((key, outline, known))
+        for (key, _, _), outline in zip(to_number, numbered([(outline, known) for _, outline, known in to_number]), strict=True):
+            self._made[key] = outline
+
+    def old(self, item: FileChange) -> Side | None:
+        return self._side(item.old_path, item.old_blob, self._contents.old(item))
+
+    def new(self, item: FileChange) -> Side | None:
+        return self._side(item.new_path, item.new_blob, self._contents.new(item))
+
+    def _side(self, path: str, blob: str, text: bytes | None) -> Side | None:
+        outline = self._made.get((path, blob)) if path and text is not None else None
+        if outline is None or text is None or not outline.entities:
+            return None
+        return Side(outline, text.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n"))
+
+
+# ---- indexes of the sides
+
+
+def base_of(
+    index: Index, between: Sides, found: Diff, *, make: bool, progress: Callable[[int, int, str], None]
+) -> tuple[Index | None, str]:
+    """The index of the old side and where it comes from. The present one is it, where it holds what the files were."""
+    old = {(item.old_path, item.old_blob) for item in found.files if item.old_blob and language(item.old_path) and not item.special}
+    held = lookup([index], old)
+    if len(held) == len(old):
+        return index, "index"
+    if between.old == STAGED:
+        return (index, "index") if held else (None, "text")
+    other = bases.find(index, between.old)
+    if other is not None:
+        return other, "base index"
+    if make:
+        return bases.make(index, between.old, progress=progress), "made"
+    return None, "text"
+
+
+class SideCertificate(Certificate):
+    """What may be missing from answers about the new side of a change: an index may be of another tree than that, too."""
+
+    def __init__(self, index: Index, between: Sides) -> None:
+        super().__init__(index)
+        self._of, self._between = index, between
+        self._differs: Drift | None = None
+
+    @property
+    def drift(self) -> Drift:
+        if self._between.new == WORK_TREE:
+            return super().drift
+        if self._differs is None:
+            self._differs = _difference(self._of, self._between.new)
+        return self._differs
+
+
+def _difference(index: Index, tree: str) -> Drift:
+    """Files whose content in a tree is not what the index holds."""
+    there = listing(index.root, tree)
+    here: dict[str, str] = {
+        path: digest
+        for path, digest in index.rows("SELECT path, digest FROM document WHERE status <> 'external'")
+        if not path.startswith("../")
+    }
+    known = languages_of(index)
+    return Drift(
+        changed=sorted(path for path, digest in here.items() if path in there and there[path] != digest),
+        deleted=sorted(path for path in here if path not in there),
+        new=sorted(path for path in there if path not in known and language(path)),
+    )
