@@ -7,7 +7,6 @@ A line that is ASCII has one column for all units, so conversion looks at the fe
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_right
 
@@ -137,4 +136,6 @@ def for_grammars(source: bytes) -> bytes:
 
 def blob_digest(content: bytes) -> str:
     """Git's own name of this content (SHA-1 object format), so that digests can be compared with trees."""
+    import hashlib  # 2 ms, and most questions digest nothing
+
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -23,7 +23,7 @@ from typing import Any
 
 import psutil
 
-from ci.bench import accuracy, corpora, engines, latency, report, servers
+from ci.bench import accuracy, agents, corpora, engines, latency, million, report, servers, sizes
 from ci.bench.corpora import ENVIRONMENT, GO, NODE, NODE_TYPESCRIPT, NPM, SERVERS, Bench, Corpus
 from indexer.errors import NoIndex
 
@@ -45,7 +45,8 @@ def main() -> int:
         "environment": list(ENVIRONMENT),
         "rounds": arguments.rounds,
         **{section: {} for section in ("language", "speed", "accuracy", "agreement", "latency")},
-        "servers": [],
+        **{section: [] for section in ("servers", "sizes", "agents")},
+        "million": {},
         "notes": [],
     }
     for language in [arguments.only] if arguments.only else LANGUAGES:
@@ -95,6 +96,14 @@ def _measure(bench: Bench, language: str, arguments: argparse.Namespace, result:
             "in_process": latency.in_process(corpus, asked),
         }
         _say(f"{name}: latency measured")
+    if "django/" in chosen and language == "python":
+        django = chosen["django/"]
+        result["sizes"] = sizes.measure(bench, django)
+        result["million"] = million.measure(bench, django)
+        _say("django/: sizes and search over a million symbols measured")
+        if not arguments.quick:
+            result["agents"] = agents.measure(bench, django, say=_say)
+            result["versions"]["agent-lsp"] = agents.PACKAGE.partition("==")[2]
 
 
 def _fetch(bench: Bench, language: str, names: Sequence[str], *, quick: bool) -> list[str]:

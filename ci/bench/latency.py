@@ -23,46 +23,62 @@ _COMMANDS = {
     "symbols": "find_symbol",
 }
 _TYPES = ("class", "interface", "enum")
+_BY_SYMBOL = (
+    *("go_to_definition", "go_to_declaration", "go_to_type_definition", "go_to_implementation"),
+    *("find_references", "find_callers", "get_symbol_source", "get_symbol_documentation", "inspect_symbol", "explore_symbol"),
+)
+SINGLE = ("find_symbol", "list_symbols", "go_to_symbol", "type_hierarchy", *(tool for tool in _BY_SYMBOL if tool != "explore_symbol"))
+"""Tools about one symbol or file that have a limit to keep to; explore_symbol answers five of them at once."""
 
-Questions = Mapping[str, Sequence[Mapping[str, str]]]
-"""Tool to the arguments of its calls."""
+_LARGE = {"django/": ("db/models/fields/__init__.py", "db/models/query.py")}
+"""Modules on which most depends, by corpus."""
+
+_FEW = 40
+
+Questions = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Tool, with a note after a comma where it is asked in several ways, to the arguments of its calls."""
 
 
 def questions(corpus: Corpus) -> Questions:
     """The same few hundred symbols for the same index: the first ones by the digest of their names."""
     with open_index(corpus.root) as index:
         found = index.rows(
-            "SELECT symbol, name, path, kind FROM symbols WHERE NOT is_local AND NOT is_external AND list_contains($kinds, kind) "
+            "SELECT symbol, name, path, kind, qualified_name FROM symbols "
+            "WHERE NOT is_local AND NOT is_external AND list_contains($kinds, kind) "
             "ORDER BY md5(symbol) LIMIT $limit",
             {"kinds": ["function", "method", "property", *_TYPES], "limit": _SYMBOLS},
         )
-    by_symbol = [{"symbol": symbol} for symbol, _, _, _ in found]
-    return {
-        "find_symbol": [{"query": name} for _, name, _, _ in found],
-        "list_symbols": [{"file_path": path} for _, _, path, _ in found],
-        "go_to_definition": by_symbol,
-        "find_references": by_symbol,
-        "find_callers": by_symbol,
-        "type_hierarchy": [{"symbol": symbol} for symbol, _, _, kind in found if kind in _TYPES],
-        "get_symbol_source": by_symbol,
-        "inspect_symbol": by_symbol,
+    asked: dict[str, Sequence[Mapping[str, Any]]] = {
+        "find_symbol": [{"query": name} for _, name, _, _, _ in found],
+        "find_symbol, fuzzy": [{"query": name[::-1], "match": "fuzzy"} for _, name, _, _, _ in found],
+        "go_to_symbol": [{"symbol_path": name} for _, _, _, _, name in found],
+        "list_symbols": [{"file_path": path} for _, _, path, _, _ in found],
+        "type_hierarchy": [{"symbol": symbol} for symbol, _, _, kind, _ in found if kind in _TYPES],
+        "get_editing_context": [{"file_path": path} for _, _, path, _, _ in found[:_FEW]],
+        "get_tests_for_file": [{"file_path": path} for _, _, path, _, _ in found[:_FEW]],
     }
+    for tool in _BY_SYMBOL:
+        asked[tool] = [{"symbol": symbol} for symbol, _, _, _, _ in found]
+    for module in _LARGE.get(corpus.name, ()):
+        asked[f"blast_radius, {module}"] = [{"changed_files": [module]}] * _FEW
+    return asked
 
 
 def in_process(corpus: Corpus, asked: Questions) -> dict[str, Any]:
     """Milliseconds per tool, after one call of it that is not counted (it loads the tool's module)."""
     measured: dict[str, Any] = {}
     with open_index(corpus.root) as index:
-        for tool, arguments in asked.items():
+        for title, arguments in asked.items():
             if not arguments:
                 continue
+            tool = title.partition(",")[0]
             call(index, tool, arguments[0])
             times: list[float] = []
             for item in arguments:
                 started = time.perf_counter()
                 call(index, tool, item)
                 times.append(1000 * (time.perf_counter() - started))
-            measured[tool] = percentiles(times)
+            measured[title] = percentiles(times)
     return measured
 
 

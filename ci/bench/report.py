@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ci.bench.latency import SINGLE
+
 REQUIRED = {
     "flask": {"recall": 97.0, "cross_file": 97.0, "wrong": 0.5},
     "django/": {"recall": 99.0, "cross_file": 97.0, "wrong": 0.5},
 }
 """Least recall (all, and of references into other files) and most wrong answers of lspidx, in percent of the references."""
+REQUIRED_MS = {"single": 10.0, "blast_radius": 100.0, "fuzzy": 50.0, "command": 250.0}
+"""Most milliseconds on django/: p95 in process of a tool about one symbol, of blast_radius on a module on which most depends; p50 of a
+fuzzy search over a million symbols, of a command from start to exit."""
 REQUIRED_TYPESCRIPT = {"wall_ratio": 1.0, "uses_percent": 99.5}
 """Least scip-typescript's wall time over lspidx's, and agreement on what uses mean, on every corpus that was measured."""
 
@@ -35,6 +40,9 @@ _AGREEMENT = (
 _SERVERS = ("server", "corpus", "requests", "crawl s", "requests/s", "unresolved %", "lost", "differing uses %", "held against")
 _ACCURACY = ("corpus", "engine", "recall %", "in file %", "cross file %", "uses %", "wrong %", "silent %", "several %", "references")
 _LATENCY = ("corpus", "question", "p50 ms", "p95 ms", "runs")
+_MILLION = ("match", "by", "p50 ms", "p95 ms", "runs")
+_SIZES = ("question", "rows told / all", "compact", "compact, all", "JSON, all", "raw LSP", "requests", "raw / compact")
+_AGENTS = ("question", "refused", "lspidx ms", "agent-lsp first ms", "agent-lsp warm ms", "× lspidx", "lspidx rows", "agent-lsp rows")
 
 Row = list[str]
 
@@ -55,7 +63,21 @@ def failures(result: Mapping[str, Any]) -> list[str]:
         for what, value, limit, sign in pairs:
             if sign * value < sign * limit:
                 found.append(f"{corpus}: {what} is {value:.2f} %, required {'at least' if sign > 0 else 'at most'} {limit:g} %")
-    return found + _failures_typescript(result)
+    return found + _failures_time(result) + _failures_typescript(result)
+
+
+def _failures_time(result: Mapping[str, Any]) -> list[str]:
+    measured = result.get("latency", {}).get("django/", {})
+    limits: list[tuple[str, float, float]] = []
+    for question, times in measured.get("in_process", {}).items():
+        kind = "single" if question in SINGLE else question.partition(",")[0]
+        if kind in REQUIRED_MS:
+            limits.append((f"{question}, p95", times["p95_ms"], REQUIRED_MS[kind]))
+    for question, times in measured.get("command_line", {}).items():
+        limits.append((f"lspidx query {question}", times["p50_ms"], REQUIRED_MS["command"]))
+    if "fuzzy" in result.get("million", {}):
+        limits.append(("fuzzy search over a million symbols", result["million"]["fuzzy"]["p50_ms"], REQUIRED_MS["fuzzy"]))
+    return [f"{what} took {found:.1f} ms, required at most {limit:g}" for what, found, limit in limits if found > limit]
 
 
 def _failures_typescript(result: Mapping[str, Any]) -> list[str]:
@@ -129,6 +151,9 @@ def _tables(result: Mapping[str, Any]) -> list[tuple[str, Sequence[str], list[Ro
         ("Servers", _SERVERS, _server_rows(result.get("servers", []))),
         ("Questions, command line", _LATENCY, _latency_rows(result.get("latency", {}), "command_line")),
         ("Questions, in process", _LATENCY, _latency_rows(result.get("latency", {}), "in_process")),
+        ("Search over a million symbols, in process", _MILLION, _million_rows(result.get("million", {}))),
+        ("Characters of answers, django/", _SIZES, _size_rows(result.get("sizes", []))),
+        ("Beside agent-lsp with a live pyright, django/", _AGENTS, _agent_rows(result.get("agents", []))),
     ]
 
 
@@ -210,6 +235,41 @@ def _latency_rows(latency: Mapping[str, Any], kind: str) -> list[Row]:
         [corpus, question, f"{times['p50_ms']:.2f}", f"{times['p95_ms']:.2f}", str(times["count"])]
         for corpus, measured in latency.items()
         for question, times in measured.get(kind, {}).items()
+    ]
+
+
+def _million_rows(million: Mapping[str, Any]) -> list[Row]:
+    return [
+        [match, "find_symbol", f"{times['p50_ms']:.2f}", f"{times['p95_ms']:.2f}", str(times["count"])] for match, times in million.items()
+    ]
+
+
+def _size_rows(sizes: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Below 1 in the last column the server's own answer is shorter than ours."""
+    names = ("compact", "compact_whole", "json_whole", "raw", "requests")
+    return [
+        [
+            *(row["question"], f"{row['told']:,} / {row['total']:,}"),
+            *(f"{row[name]:,}" for name in names),
+            f"{row['raw'] / row['compact']:.1f}",
+        ]
+        for row in sizes
+    ]
+
+
+def _agent_rows(agents: Sequence[Mapping[str, Any]]) -> list[Row]:
+    def figure(value: float | None) -> str:
+        return "" if value is None else f"{value:,.1f}"
+
+    def count(value: int | None) -> str:
+        return "" if value is None else f"{value:,}"
+
+    return [
+        [
+            *(row["question"], row["error"], figure(row["own_ms"]), figure(row["first_ms"]), figure(row["warm_ms"])),
+            *(figure(row["warm_ms"] / row["own_ms"] if row["warm_ms"] is not None else None), count(row["own_found"]), count(row["found"])),
+        ]
+        for row in agents
     ]
 
 

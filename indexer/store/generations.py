@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
@@ -145,6 +144,8 @@ class Home:
 
     def clean(self, keep_shards: str) -> None:
         """Removes leftovers of killed runs, old generations and the shards of other recipes. Holds the lock."""
+        import shutil  # a reader needs none
+
         for leftover in self.databases.glob("tmp-*"):
             if leftover.is_dir():
                 shutil.rmtree(leftover, ignore_errors=True)

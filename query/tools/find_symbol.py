@@ -112,12 +112,12 @@ def _search(context: Context, ask: FindSymbol, attempt: str, *, loose: bool) -> 
     values: dict[str, Any] = {"last": last, "external": ask.external}
     if attempt == "all":
         values.pop("last")
-    whole = ""
+    whole = dotted_name = ""
     if "." in whole_name and loose:
-        conditions.append(f"{_IN_ORDER} LIKE $parts ESCAPE '\\'")
+        dotted_name = f"{_IN_ORDER} LIKE $parts ESCAPE '\\'"
         values["parts"] = "%" + ".%".join(re.sub(r"([\\%_])", r"\\\1", part) for part in whole_name.lower().split(".")) + "%"
     elif "." in whole_name:
-        conditions.append("contains(lower(s.qualified_name), lower($whole_name))")
+        dotted_name = "contains(lower(s.qualified_name), lower($whole_name))"
         values["whole_name"] = whole_name
         whole = "whole DESC,"
     if ask.kind:
@@ -126,19 +126,21 @@ def _search(context: Context, ask: FindSymbol, attempt: str, *, loose: bool) -> 
     documents = _documents(ask, values)
     if documents:
         conditions.append(f"n.doc_id IN (SELECT doc_id FROM document WHERE {documents})")
-    where = " AND ".join(conditions)
     similarity = "jaro_winkler_similarity(n.lname, lower($last))" if attempt == "fuzzy" else "0"
     own_case = "n.name = $last" if attempt != "all" else "false"
-    joined = "JOIN symbol_card s ON s.sym_id = n.sym_id" if "." in whole_name else ""  # only a dotted name needs it to be found
     is_whole = "lower(s.qualified_name) = lower($whole_name)" if whole else "false"
     parts = [_CONDITIONS[attempt], *([_MODULE_ENDING] if attempt == "exact" else [])]
-    columns = f"n.sym_id, n.refs, n.name, {own_case} AS own_case, {similarity} AS similarity, {is_whole} AS whole"
-    hits = " UNION ALL ".join(f"SELECT {columns} FROM symbol_name n {joined} WHERE {part} AND {where}" for part in parts)
+    where = " AND ".join(conditions)
+    named = " UNION ALL ".join(f"SELECT n.* FROM symbol_name n WHERE {part} AND {where}" for part in parts)
+    # only a dotted name needs more than names to be found, and then of few symbols: the names are settled before the join
+    dots = f"JOIN symbol s ON s.sym_id = n.sym_id WHERE {dotted_name}" if dotted_name else ""
+    hits = f"SELECT n.sym_id, n.refs, n.name, {own_case} AS own_case, {similarity} AS similarity, {is_whole} AS whole FROM named n {dots}"
+    given = f"named AS {'MATERIALIZED' if dots else 'NOT MATERIALIZED'} ({named})"
     order = f"{whole} own_case DESC, similarity DESC, refs DESC"
     # names are few to sort, their cards are many to join: only those of the page are looked up
     rows = context.index.rows(
         f"""
-        WITH hit AS MATERIALIZED ({hits}),
+        WITH {given}, hit AS MATERIALIZED ({hits}),
         page AS (SELECT * FROM hit ORDER BY {order}, name, sym_id LIMIT $limit OFFSET $offset)
         SELECT {CARD}, (SELECT count(*) FROM hit) FROM page JOIN symbol_card s ON s.sym_id = page.sym_id
         ORDER BY {order.replace("refs", "page.refs")}, page.name, page.sym_id
@@ -147,7 +149,7 @@ def _search(context: Context, ask: FindSymbol, attempt: str, *, loose: bool) -> 
     )
     if rows:
         return [row[:-1] for row in rows], int(rows[0][-1])
-    counted = context.index.row(f"SELECT count(*) FROM ({hits})", values) if _offset(ask) else None
+    counted = context.index.row(f"WITH {given} SELECT count(*) FROM ({hits})", values) if _offset(ask) else None
     return [], int(counted[0]) if counted else 0
 
 
