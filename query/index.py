@@ -8,8 +8,10 @@ a test pins that it still has what we use).
 from __future__ import annotations
 
 import json
+import os
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -103,6 +105,15 @@ class Index:
     def _all_documents(self) -> dict[int, tuple[str, bool]]:
         rows = self.rows("SELECT doc_id, path, is_test FROM document LIMIT ?", [_MAX_DOCUMENTS_AT_ONCE + 1])
         return {doc_id: (path, is_test) for doc_id, path, is_test in rows} if len(rows) <= _MAX_DOCUMENTS_AT_ONCE else {}
+
+    @contextmanager
+    def many_threads(self) -> Generator[None]:
+        """Statements run on all processors: pays for those that join a hundred thousand rows, costs where few are asked for."""
+        self.cursor().execute(f"SET threads = {os.cpu_count() or 1}")
+        try:
+            yield
+        finally:
+            self.cursor().execute(f"SET threads = {_SETTINGS['threads']}")
 
     def describe(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Column names and all rows of one statement that only reads, for `lspidx sql`.

@@ -50,13 +50,14 @@ class Side:
         for number, entity in enumerate(entities):
             if not number:
                 continue
-            alone = (number,)
             for start, end in entity.spans:
-                for line in range(start, min(end, count)):
+                lines = range(start, min(end, count))
+                others: tuple[int, ...] = ()
+                if end - start == 1 and lines:
                     others = tuple(
-                        other for other in owners[line] if other and entities[other].chain != entity.chain[: len(entities[other].chain)]
+                        other for other in owners[start] if other and entities[other].chain != entity.chain[: len(entities[other].chain)]
                     )
-                    owners[line] = (*others, number) if others and end - start == 1 else alone
+                owners[lines.start : lines.stop] = [(*others, number)] * len(lines)
         return owners
 
     @cached_property

@@ -15,13 +15,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
 from query.impact import Document, Scope, documents, overridden, scopes, test_symbols, uses_of
 from query.index import Index
 
-MAX_REACHED = 50_000
+MAX_REACHED = 25_000
 """Symbols that a search for tests visits before it ends."""
 
 Step = Literal["call", "reference", "within", "subclass", "prepares", "member", "import"]
@@ -435,5 +436,6 @@ class _Alike:
 _SAYS_NOTHING = frozenset(("test", "tests", "spec", "init"))
 
 
-def _words(name: str) -> list[str]:
-    return [word.lower().removesuffix("s") for word in _WORDS.findall(name)]
+@lru_cache(maxsize=50_000)
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word.lower().removesuffix("s") for word in _WORDS.findall(name))
