@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from query.answer import SymbolRecord
 from query.index import Index
-from query.symbols import CARD, TYPES, Symbol, to_symbol
+from query.symbols import CARD, TYPES, Symbol, symbols_by_id, to_symbol
 
 _OPERATOR = re.compile(r"(?:^|[.:])(operator(?:\W.*|\s+(?:new|delete|co_await)\b.*))\Z", re.DOTALL)
 _ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
@@ -48,29 +50,30 @@ def named(index: Index, name: str) -> list[Symbol]:
 
 
 def _fitting(index: Index, form: str, last: str) -> list[Symbol]:
-    rows = index.rows(
-        f"""
-        SELECT {CARD} FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id
-        WHERE n.lname = lower($last) AND n.name = $last
-          AND (s.qualified_name = $form OR suffix(s.qualified_name, '.' || $form))
-        ORDER BY n.refs DESC, s.sym_id
-        """,
-        {"last": last, "form": form},
-    )
-    return [to_symbol(row) for row in rows]
+    # a bare name has settled with the name alone; of a dotted one, names are few to look at, cards many to unpack
+    fits = "JOIN symbol s ON s.sym_id = n.sym_id WHERE (s.qualified_name = $form OR suffix(s.qualified_name, '.' || $form))"
+    sql = f"""
+        WITH n AS MATERIALIZED (SELECT sym_id, refs FROM symbol_name WHERE lname = lower($last) AND name = $last)
+        SELECT n.sym_id FROM n {fits if form != last else ""} ORDER BY n.refs DESC, n.sym_id
+    """
+    return _cards(index, sql, {"last": last, "form": form} if form != last else {"last": last})
+
+
+def _cards(index: Index, sql: str, values: Mapping[str, Any]) -> list[Symbol]:
+    """The symbols whose numbers a statement gives, in its order."""
+    ids = [row[0] for row in index.rows(sql, values)]
+    known = symbols_by_id(index, ids)
+    return [known[sym_id] for sym_id in ids]
 
 
 def _modules(index: Index, form: str) -> list[Symbol]:
     """Modules of this dotted name; of this dotted suffix, where none has it whole."""
-    rows = index.rows(
-        f"""
-        SELECT {CARD} FROM symbol_card s
-        WHERE s.kind = 2 AND (s.qualified_name = $form OR suffix(s.qualified_name, '.' || $form))
-        ORDER BY s.sym_id
-        """,
-        {"form": form},
+    named: list[tuple[int, str]] = index.keep(
+        "modules by name", lambda: index.rows("SELECT sym_id, qualified_name FROM symbol WHERE kind = 2 ORDER BY sym_id")
     )
-    fitting = [to_symbol(row) for row in rows]
+    ids = [sym_id for sym_id, name in named if name == form or name.endswith(f".{form}")]
+    fitting = list(symbols_by_id(index, ids).values())
+    fitting.sort(key=lambda symbol: symbol.sym_id)
     return [symbol for symbol in fitting if symbol.record.qualified_name == form] or fitting
 
 

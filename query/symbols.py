@@ -9,6 +9,8 @@ from query.answer import SymbolRecord
 from query.index import Index
 
 TYPES = ("class", "interface", "enum", "struct")
+_FEW = 6
+
 OF_DOCUMENT = "s.kind = 2 AND s.container = ''"
 """The module that a document is, which other modules may stand in."""
 
@@ -57,5 +59,8 @@ def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
         return {}
     if len(ids) == 1:  # a constant reads one segment, a join builds a hash table first
         return {row[0]: to_symbol(row) for row in index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id = ?", ids)}
+    if len(ids) <= _FEW:  # compared with a few constants, segments are passed over
+        rows = index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id IN ({', '.join('?' * len(ids))})", ids)
+        return {row[0]: to_symbol(row) for row in rows}
     rows = index.rows(f"SELECT {CARD} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_card s ON s.sym_id = u.id", {"ids": ids})
     return {row[0]: to_symbol(row) for row in rows}
