@@ -5,6 +5,7 @@ stdout holds the answer and nothing else; progress and errors go to stderr. A qu
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import sys
@@ -15,13 +16,21 @@ from typing import Any, NoReturn
 import click
 
 from indexer.errors import Bug, LspidxError, UsageError
-from query.cli_cache import cache
-from query.cli_dialects import call_dialect
-from query.cli_mcp import mcp
-from query.cli_report import graph, report
-from query.cli_tools import query
 
 _EXIT_INTERRUPTED = 130
+
+
+_ELSEWHERE = {
+    "query": ("query.cli_tools", "query"),
+    "report": ("query.cli_report", "report"),
+    "graph": ("query.cli_report", "graph"),
+    "cache": ("query.cli_cache", "cache"),
+    "mcp": ("query.cli_mcp", "mcp"),
+    "call": ("query.cli_dialects", "call_dialect"),
+}
+"""Commands that are modules of their own, loaded when they are used."""
+
+_FIRST = ("index", *_ELSEWHERE)
 
 
 class Group(click.Group):
@@ -31,8 +40,19 @@ class Group(click.Group):
         return list(self.commands)
 
 
+class _Main(Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*_FIRST, *(name for name in self.commands if name not in _FIRST)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        module, name = _ELSEWHERE[cmd_name]
+        return getattr(importlib.import_module(module), name)
+
+
 @click.group(
-    cls=Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog="Example: lspidx index && lspidx query callers main"
+    cls=_Main, context_settings={"help_option_names": ["-h", "--help"]}, epilog="Example: lspidx index && lspidx query callers main"
 )
 @click.option("-C", "directory", type=click.Path(exists=True, file_okay=False), help="Work as if started in this folder.")
 @click.option("--color/--no-color", default=None, help="Colour; default: on a terminal, unless NO_COLOR is set.")
@@ -97,14 +117,6 @@ def _absolute_folder(entry: str) -> str:
     """A folder given on the command line is relative to where the user stands, not to the root."""
     name, equals, path = entry.rpartition("=")
     return f"{name}{equals}{Path(path).expanduser().absolute()}"
-
-
-main_group.add_command(query)
-main_group.add_command(cache)
-main_group.add_command(report)
-main_group.add_command(graph)
-main_group.add_command(mcp)
-main_group.add_command(call_dialect)
 
 
 @main_group.command(epilog="Example: lspidx status --json")
