@@ -29,7 +29,10 @@ class Completeness(msgspec.Struct, kw_only=True):
 
 
 class Provenance(msgspec.Struct, kw_only=True):
-    """Where the answer comes from. `commit` is empty outside git; `dirty` tells the work tree when it was indexed."""
+    """Where the answer comes from. `commit` is empty outside git; `dirty` tells the work tree when it was indexed.
+
+    `imported`: the facts were found elsewhere and came as an artifact; nobody here has crawled.
+    """
 
     source: Literal["index", "live"]
     servers: list[str]
@@ -37,6 +40,7 @@ class Provenance(msgspec.Struct, kw_only=True):
     dirty: bool
     indexed_at: str
     generation: int
+    imported: bool = False
 
 
 class SymbolRecord(msgspec.Struct, kw_only=True, omit_defaults=True):

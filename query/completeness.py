@@ -300,4 +300,5 @@ def _provenance(index: Index, family: Collection[str]) -> Provenance:
         dirty=index.meta.get("dirty") == "true",
         indexed_at="" if run is None else run[0].isoformat(timespec="seconds"),
         generation=int(index.meta.get("generation", "0")),
+        imported=index.meta.get("imported") == "true",
     )

@@ -72,7 +72,7 @@ def import_index(start: Path, source: Path) -> Exchanged:
     home = Home(root)
     done = unpack(_place(source), home, load_config(root, remembered=home.flags()))
     number = int(done.generation.stem.removeprefix("gen-"))
-    return _exchanged(source, done.checked, generation=number, new=len(done.new))
+    return _exchanged(source, done.checked, generation=number)
 
 
 def verify_artifact(start: Path, source: Path) -> Exchanged:
@@ -83,11 +83,14 @@ def verify_artifact(start: Path, source: Path) -> Exchanged:
     """
     from indexer import vcs
     from indexer.cache.unpack import check
+    from indexer.config import load_config
+    from indexer.store.generations import Home
 
-    return _exchanged(source, check(_place(source), vcs.find_root(start.resolve())))
+    root = vcs.find_root(start.resolve())
+    return _exchanged(source, check(_place(source), root, load_config(root, remembered=Home(root).flags())))
 
 
-def _exchanged(source: Path, checked: object, *, generation: int = 0, new: int = 0) -> Exchanged:
+def _exchanged(source: Path, checked: object, *, generation: int = 0) -> Exchanged:
     from indexer.cache.unpack import Checked
 
     assert isinstance(checked, Checked)
@@ -101,7 +104,7 @@ def _exchanged(source: Path, checked: object, *, generation: int = 0, new: int =
         changed=checked.changed[:_LISTED],
         missing=checked.missing[:_LISTED],
         generation=generation,
-        new=new,
+        new=len(checked.new),
     )
 
 

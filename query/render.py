@@ -48,7 +48,7 @@ def _footer(answer: Answer[Any], style: Style) -> Iterator[str]:
     source = answer.provenance
     commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
     status = answer.completeness.status
-    when = f"{source.indexed_at} UTC" if source.indexed_at else "as of now"
+    when = f"{'imported ' if source.imported else ''}{source.indexed_at} UTC" if source.indexed_at else "as of now"
     origin = ", ".join(filter(None, [f"{', '.join(source.servers)}{commit}", when]))
     yield f"{shown} · {style.good(status) if status == 'complete' else style.warning(status)} · {origin}"
     if answer.result_file:

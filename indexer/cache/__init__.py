@@ -1,7 +1,7 @@
 """The index as something that travels: a folder to commit or a file to publish, the same bytes from the same index.
 
-- artifact: the format, and reading it as an attacker's: names, sizes, digests, schema, every row.
-- pack: an index to an artifact. unpack: an artifact to an index of this very work tree.
+- artifact: the format; names, sizes and digests of an attacker's. rows: every row. relative: positions as differences.
+- pack: an index to an artifact. unpack: an artifact to an index of this very work tree, by a process of its own (reader).
 
 An artifact holds the facts of each source file, not a database: it is merged here, as shards of a crawl are, so no DuckDB file of another
 machine is ever opened. What it says of a file holds only where the file here has the content that it was made from; queries see that by

@@ -1,26 +1,41 @@
-"""An artifact to an index of this work tree. Everything is checked before anything is published; the old index stays until then."""
+"""An artifact to an index of this work tree. Everything is checked before anything is published; the old index stays until then.
+
+The artifact is read and merged by a process of its own (`indexer.cache.reader`), which may be crashed or flooded. What of an answer depends
+on the work tree is never the artifact's word: which files there are, which of them are skipped, which languages refer to each other.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from indexer import vcs
-from indexer.cache.artifact import Manifest, Opened, open_artifact, read_chunks
+from indexer.cache.artifact import Manifest
 from indexer.cache.pack import origins
+from indexer.cache.reader import Answer, Merge, Read
 from indexer.config import Config
 from indexer.crawl.plan import Survey, survey
-from indexer.errors import Bug, CacheRefused
+from indexer.errors import CacheRefused
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import load_table
 from indexer.store.generations import Home
 
-_MEMORY_MB = 600
-_THREADS = 4
+MEMORY_BYTES = 3_000_000_000
+"""That reading an artifact may take."""
+
+_NO_TIME = -(1 << 63)
+"""No file was ever modified then, so its content is compared."""
 
 
 class Checked(NamedTuple):
@@ -31,23 +46,63 @@ class Checked(NamedTuple):
     same: int
     changed: list[str]
     missing: list[str]
+    new: list[str]
 
 
 class Imported(NamedTuple):
     checked: Checked
     generation: Path
-    new: list[str]
 
 
-def check(source: Path, root: Path) -> Checked:
+class _Reader:
+    """The process that reads; as a context manager, it ends with it."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-m", "indexer.cache.reader", str(os.getpid()), str(MEMORY_BYTES)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # the others reserve more than they use
+        )
+
+    def ask(self, request: Read | Merge) -> Answer:
+        """Raises CacheRefused, with the reason: what was read breaks a rule, or broke the reader."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        line = self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            status = self._process.wait()
+            how = signal.Signals(-status).name if status < 0 else f"status {status}"
+            raise CacheRefused(f"the process that read the artifact ended with {how}: it needs more than an artifact may, or is damaged")
+        answer = msgspec.json.decode(line, type=Answer)
+        if answer.refused:
+            raise CacheRefused(answer.refused)
+        return answer
+
+    def __enter__(self) -> _Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+def check(source: Path, root: Path, config: Config) -> Checked:
     """Reads the whole artifact as `unpack` does and compares it with the work tree; writes nothing.
 
     Raises:
         CacheRefused: it is none, was changed, or is of another repository.
     """
-    opened = open_artifact(source)
-    digests = {path: digest for chunk, table in read_chunks(opened) if chunk.name.startswith("facts/") for path, digest in _digests(table)}
-    return _compare(opened.manifest, digests, root, _survey(root, Config()))
+    with _Reader() as reader:
+        read = reader.ask(Read(source=str(source), shards=""))
+    return _compare(read, root, _survey(root, config))
 
 
 def unpack(source: Path, home: Home, config: Config) -> Imported:
@@ -56,172 +111,176 @@ def unpack(source: Path, home: Home, config: Config) -> Imported:
     Raises:
         CacheRefused: as `check`, or the facts contradict each other. Locked: an index is being made. The old index stays.
     """
-    opened = open_artifact(source)
     with home.locked():
-        staging = home.folder("import")
-        shutil.rmtree(staging)
-        staging.mkdir()
+        for leftover in home.databases.glob("tmp-import-*"):  # of an import that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
+        staging = home.databases / f"tmp-import-{os.getpid()}"
         try:
-            return _publish(opened, home, config, staging)
+            (staging / "shards").mkdir(parents=True)
+            return _publish(source, home, config, staging)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
 
-def _publish(opened: Opened, home: Home, config: Config, staging: Path) -> Imported:
-    import pyarrow.parquet as pq
-
-    from indexer.store import merge
-    from indexer.store.lint import lint
-
-    manifest = opened.manifest
-    digests: dict[str, str] = {}
-    shards: list[Path] = []
-    for chunk, table in read_chunks(opened):
-        if chunk.name.startswith("facts/"):
-            digests.update(_digests(table))
-        shard = staging / chunk.name.replace("/", "-")
-        pq.write_table(table, shard, compression="zstd", compression_level=1, write_statistics=False)
-        shards.append(shard)
-    tree = _survey(home.root, config)
-    checked = _compare(manifest, digests, home.root, tree)
-    new = sorted({document.path for document in tree.documents} - digests.keys() - {path for path, _, _ in manifest.skipped})
-    number, built = home.new_number(), home.temporary()
-    for leftover in (built, built.with_name(built.name + ".wal")):
-        leftover.unlink(missing_ok=True)
-    try:
-        counts = merge.build(
-            built, shards, _surroundings(manifest, checked, tree, digests, new, number, home), memory_mb=_MEMORY_MB, threads=_THREADS
-        )
-        broken = _lint(built, lint)
-    except (Bug, RuntimeError, ValueError) as error:  # DuckDB's errors are RuntimeErrors and ValueErrors
-        built.unlink(missing_ok=True)
-        raise CacheRefused(f"the facts of the artifact contradict each other: {error}") from error
-    if broken:
-        built.unlink(missing_ok=True)
-        raise CacheRefused(f"the artifact breaks a rule of every index: {broken}")
-    kept = home.shards / f"imported-{manifest.recipe[:16] or 'unknown'}"
-    shutil.rmtree(kept, ignore_errors=True)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    staging.rename(kept)
-    described = _describe(manifest, counts, number, kept)
+def _publish(source: Path, home: Home, config: Config, staging: Path) -> Imported:
+    built, number = staging / "made.duckdb", home.new_number()
+    with _Reader() as reader:
+        read = reader.ask(Read(source=str(source), shards=str(staging / "shards")))
+        tree = _survey(home.root, config)
+        checked = _compare(read, home.root, tree)
+        digest = hashlib.sha256(checked.manifest.to_json()).hexdigest()
+        around = _surroundings(checked, read.documents, tree, digest, number, home)
+        counts = reader.ask(Merge(built=str(built), around=around)).counts
+    kept = home.shards / f"imported-{digest[:16]}"
+    if not kept.exists():  # else it is the same, and perhaps that of the present index
+        (staging / "shards").rename(kept)
+    described = _describe(checked.manifest, counts, number, kept, digest)
     generation = home.publish(built, number, json.dumps(described, indent=1, sort_keys=True).encode() + b"\n")
     home.clean(keep_shards=kept.name)
-    return Imported(checked, generation, new)
-
-
-def _lint(built: Path, lint: Any) -> str:
-    import duckdb
-
-    with duckdb.connect(str(built), read_only=True, config={"enable_external_access": False}) as connection:
-        findings = lint(lambda sql, parameters=None: connection.execute(sql, parameters).fetchall())
-    return "; ".join(f"{item.rule}: {item.count}, e.g. {item.example}" for item in findings[:3])
-
-
-def _digests(table: Any) -> list[tuple[str, str]]:
-    return list(zip(table.column("path").to_pylist(), table.column("digest").to_pylist(), strict=True))
+    return Imported(checked, generation)
 
 
 def _survey(root: Path, config: Config) -> Survey:
+    """What a crawl would read here: without languages that are switched off, which it skips."""
     languages = {name for name, spec in load_table().language.items() if spec.crawl == "full"}
-    return survey(root, vcs.list_files(root), config, languages=languages)
+    found = survey(root, vcs.list_files(root), config, languages=languages)
+    off = {language for language in languages if (config.of_language(language).server or config.server) == "none"}
+    return Survey(
+        documents=[document for document in found.documents if document.language not in off],
+        stamps=found.stamps,
+        skipped=[
+            *found.skipped,
+            *(
+                Skipped(path=item.path, language=item.language, reason=SkipReason.EXCLUDED)
+                for item in found.documents
+                if item.language in off
+            ),
+        ],
+        folders=found.folders,
+    )
 
 
-def _compare(manifest: Manifest, digests: dict[str, str], root: Path, tree: Survey) -> Checked:
-    """Refuses an artifact of another repository: another first commit, or not one file of the same content."""
-    ours = origins(root)
+def _compare(read: Answer, root: Path, tree: Survey) -> Checked:
+    """Refuses an artifact of another repository: its history begins elsewhere, or not one file is here with its content."""
+    assert read.manifest is not None
+    manifest, documents, ours = read.manifest, read.documents, origins(root)
     if ours and manifest.origins and not set(ours) & set(manifest.origins):
         raise CacheRefused(
-            f"the artifact is of another repository: its history of '{manifest.root_name}' begins with {manifest.origins[0][:10]}"
+            f"the artifact is of another repository: its history begins with {manifest.origins[0][:10]}, this one's with {ours[0][:10]}"
         )
     here = {document.path: document.digest for document in tree.documents}
-    same = [path for path, digest in digests.items() if here.get(path) == digest]
-    if digests and not same:
+    same = sum(here.get(path) == digest for path, digest, _ in documents)
+    if documents and not same:
         raise CacheRefused(
-            f"none of the {len(digests)} files that the artifact describes is here with that content; is it of this repository?"
+            f"not one of the {len(documents)} files that the artifact describes is here with that content: is it of this repository?"
         )
-    changed = sorted(path for path, digest in digests.items() if path in here and here[path] != digest)
-    missing = sorted(path for path in digests if path not in here)
-    return Checked(manifest, len(digests), len(same), changed, missing)
+    described = {path for path, _, _ in documents}
+    unread = {path for path, _ in manifest.unread}
+    return Checked(
+        manifest=manifest,
+        documents=len(documents),
+        same=same,
+        changed=sorted(path for path, digest, _ in documents if path in here and here[path] != digest),
+        missing=sorted(described - here.keys()),
+        new=sorted(here.keys() - described - unread),
+    )
 
 
 def _surroundings(
-    manifest: Manifest, checked: Checked, tree: Survey, digests: dict[str, str], new: Sequence[str], number: int, home: Home
-) -> Any:
-    """As a crawl leaves them. A file that differs has a stamp that no file has, and so has a folder with a new file: both are looked at
-    again by every query, which then says so.
-    """
-    from indexer.store import merge
+    checked: Checked, documents: Sequence[tuple[str, str, int]], tree: Survey, digest: str, number: int, home: Home
+) -> dict[str, Any]:
+    """A `merge.Surroundings` but for the times of its run, as a crawl leaves it.
 
-    stamps: dict[str, tuple[int, int]] = {}
-    differing = {*checked.changed, *checked.missing}
-    for path in digests:
-        stamp = tree.stamps.get(path)
-        stamps[path] = (-1, 0) if path in differing or stamp is None else (stamp.size_bytes, stamp.mtime_ns)
-    for path, _, _ in manifest.skipped:
-        stamp = tree.stamps.get(path)
-        if stamp is not None:
-            stamps[path] = (stamp.size_bytes, stamp.mtime_ns)
-    with_new = {path.rpartition("/")[0] for path in new}
-    now = datetime.now(UTC).replace(tzinfo=None)
-    return merge.Surroundings(
-        workspace=[{"name": home.root.name, "prefix": "", "commit_sha": manifest.commit, "dirty": manifest.dirty}],
-        skipped=[Skipped(path=path, language=language, reason=SkipReason(reason)) for path, language, reason in manifest.skipped],
-        stamps=stamps,
-        folders={folder: 0 if folder in with_new else mtime_ns for folder, mtime_ns in tree.folders.items()},
-        servers=[{name: getattr(row, name) for name in row.__struct_fields__} for row in manifest.servers],
-        run={
-            "started": now,
-            "finished": now,
+    A file that differs has a time that no file has, and so has a folder with a new file: both are looked at again by every query, which
+    then says so. What is skipped is seen here and not believed, except that a language had no server: that makes answers less complete.
+    """
+    manifest = checked.manifest
+    here = {document.path: document for document in tree.documents}
+    stamps: dict[str, tuple[int, int]] = {
+        path: (stamp.size_bytes, stamp.mtime_ns) for path, stamp in tree.stamps.items() if path not in here
+    }
+    for path, content, size_bytes in documents:
+        as_described = path in here and here[path].digest == content
+        stamps[path] = (tree.stamps[path].size_bytes, tree.stamps[path].mtime_ns) if as_described else (size_bytes, _NO_TIME)
+    described = {path for path, _, _ in documents}
+    unread = [(path, language) for path, language in manifest.unread if path in here and path not in described]
+    stamps.update({path: (tree.stamps[path].size_bytes, tree.stamps[path].mtime_ns) for path, _ in unread})
+    skipped = [
+        *(
+            {"path": item.path, "language": item.language, "reason": str(item.reason)}
+            for item in tree.skipped
+            if item.path not in described
+        ),
+        *({"path": path, "language": language, "reason": str(SkipReason.NO_SERVER)} for path, language in unread),
+    ]
+    with_new = {path.rpartition("/")[0] for path in checked.new}
+    return {
+        "workspace": [{"name": home.root.name, "prefix": "", "commit_sha": manifest.commit, "dirty": manifest.dirty}],
+        "skipped": sorted(skipped, key=lambda item: item["path"]),
+        "stamps": stamps,
+        "folders": {folder: _NO_TIME if folder in with_new else mtime_ns for folder, mtime_ns in tree.folders.items()},
+        "servers": [msgspec.structs.asdict(row) for row in manifest.servers],
+        "run": {
             "commit_sha": manifest.commit,
             "dirty": manifest.dirty,
             "lspidx_version": manifest.lspidx,
             "documents": checked.documents,
-            "skipped": len(manifest.skipped),
+            "skipped": len(skipped),
             "asked": manifest.numbers.asked,
-            "server_restarts": manifest.numbers.server_restarts,
+            "server_restarts": 0,
             "lost": manifest.numbers.lost,
             "cross_checked": manifest.numbers.cross_checked,
             "cross_disagreed": manifest.numbers.cross_disagreed,
         },
-        meta={
-            "suffixes": json.dumps(manifest.suffixes),
-            "families": json.dumps(manifest.families),
+        "meta": {
+            "suffixes": json.dumps(_suffixes({document.language for document in tree.documents})),
+            "families": json.dumps(
+                sorted({tuple(sorted(spec.languages)) for spec in load_table().server.values() if len(spec.languages) > 1})
+            ),
             "commit": manifest.commit,
             "dirty": str(manifest.dirty).lower(),
-            "recipe": manifest.recipe,
+            "recipe": digest,
             "generation": str(number),
             "imported": "true",
         },
-    )
+    }
 
 
-def _describe(manifest: Manifest, counts: dict[str, int], number: int, shards: Path) -> dict[str, Any]:
+def _suffixes(languages: set[str]) -> list[str]:
+    """Endings of file names that make a new file one of the index."""
+    table = load_table().language
+    return sorted({ending for language in languages for ending in (*table[language].extensions, *table[language].filenames)})
+
+
+def _describe(manifest: Manifest, counts: dict[str, int], number: int, shards: Path, digest: str) -> dict[str, Any]:
     """The manifest of the generation. Its recipe is no recipe of a crawl here: the next `lspidx index` crawls."""
+    servers = {(row.name, row.version): row.fingerprint for row in manifest.servers}
     return {
         "schema_version": manifest.schema_version,
         "content_version": manifest.content_version,
         "generation": number,
-        "recipe": f"imported {manifest.recipe}",
-        "root_name": manifest.root_name,
+        "recipe": f"imported {digest}",
+        "root_name": shards.parent.parent.parent.name,
+        "origins": manifest.origins,
         "commit": manifest.commit,
         "dirty": manifest.dirty,
         "is_git": bool(manifest.commit),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "lspidx": manifest.lspidx,
-        "folders": [{"name": manifest.root_name, "prefix": "", "commit": manifest.commit, "dirty": manifest.dirty}],
+        "folders": [{"name": shards.parent.parent.parent.name, "prefix": "", "commit": manifest.commit, "dirty": manifest.dirty}],
         "servers": [
             {
                 "name": name,
                 "version": version,
                 "languages": sorted(row.language for row in manifest.servers if (row.name, row.version) == (name, version)),
-                "fingerprint": next(row.fingerprint for row in manifest.servers if (row.name, row.version) == (name, version)),
+                "fingerprint": fingerprint,
             }
-            for name, version in sorted({(row.name, row.version) for row in manifest.servers})
+            for (name, version), fingerprint in sorted(servers.items())
         ],
-        "missing_servers": manifest.missing_servers,
+        "missing_servers": dict.fromkeys(manifest.without_server, "none where the imported artifact was made"),
         "counts": counts,
         "imported": True,
         "requests": manifest.numbers.asked,
-        "server_restarts": manifest.numbers.server_restarts,
+        "server_restarts": 0,
         "shards": f"shards/{shards.name}",
     }

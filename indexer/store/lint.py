@@ -21,9 +21,18 @@ RULES: dict[str, str] = {
     "a symbol's name lies in its range": """
         SELECT moniker AS example FROM symbol WHERE flags & 2048 = 0 AND kind <> 2 AND flags & 2 = 0
         AND ((sel_line, sel_col) < (start_line, start_col) OR (sel_line, sel_col) > (end_line, end_col))""",
-    "containers exist and come first": """
+    "containers exist": """
         SELECT s.moniker AS example FROM symbol s LEFT JOIN symbol c ON c.sym_id = s.container_id
-        WHERE s.kind <> 2 AND (c.sym_id IS NULL OR c.sym_id >= s.sym_id) AND s.flags & 2048 = 0""",
+        WHERE s.kind <> 2 AND c.sym_id IS NULL AND s.flags & 2048 = 0""",
+    # A circle has a step to a container that does not come first; members written outside their type have one too.
+    "containers form no circle": """
+        WITH RECURSIVE up(sym_id, container_id, steps) AS (
+            SELECT sym_id, container_id, 1 FROM symbol WHERE container_id >= sym_id
+            UNION ALL
+            SELECT u.sym_id, s.container_id, u.steps + 1 FROM up u JOIN symbol s ON s.sym_id = u.container_id
+            WHERE u.container_id <> u.sym_id AND u.steps < 200
+        )
+        SELECT s.moniker AS example FROM up u JOIN symbol s USING (sym_id) WHERE u.container_id = u.sym_id OR u.steps = 200""",
     "occurrences lie in known documents": "SELECT name AS example FROM occ WHERE doc_id NOT IN (SELECT doc_id FROM document)",
     "occurrences mean known symbols": """
         SELECT o.name AS example FROM occ o LEFT JOIN symbol s USING (sym_id) WHERE o.sym_id IS NOT NULL AND s.sym_id IS NULL""",
@@ -51,6 +60,11 @@ RULES: dict[str, str] = {
     "every document has coverage": """
         SELECT path AS example FROM document d WHERE status <> 'external'
         AND NOT EXISTS (SELECT 1 FROM document_coverage c WHERE c.doc_id = d.doc_id AND c.method = 'textDocument/definition')""",
+    "what a server has done has a server": """
+        SELECT path || ': ' || method AS example FROM document_coverage c JOIN document d USING (doc_id)
+        WHERE c.status = 'done' AND c.method <> 'syntax' AND NOT EXISTS (SELECT 1 FROM server v WHERE v.language = d.language)""",
+    "what is done was asked and answered": """
+        SELECT method AS example FROM document_coverage WHERE status = 'done' AND (asked <= 0 OR answered <= 0 OR answered > asked)""",
     "what is lost has a reason": "SELECT method AS example FROM document_coverage WHERE status = 'lost' AND reason = ''",
 }
 

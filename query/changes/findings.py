@@ -34,7 +34,7 @@ class Findings:
         self._covered = coverage(index, certificate)
         self._old_covered = self._covered if old is index else coverage(old, Certificate(old))
         self._folders = folders(index)
-        self._sources = Sources(index)
+        self._sources = {id(index): Sources(index), id(old): Sources(old)}
         self._sites, self._risks = self._used()
         holders = {id(index): set[int](), id(old): set[int]()}
         for site in (site for sites in self._sites for site in sites):
@@ -221,7 +221,7 @@ class Findings:
             side=site.side,
             is_test=site.use.is_test,
             dispatch=site.use.dispatch,
-            text=self._sources.line(site.path, site.use.line) if site.held_by is self._index else "",
+            text=self._sources[id(site.held_by)].line(site.path, site.use.line),
         )
 
 
