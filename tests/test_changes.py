@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = write_tree(tmp_path_factory.mktemp("changes") / "repo", FILES)
     git(root, "init", "-q")
     commit(root, "first")
-    crawl_with_ty(root, jobs=1)
+    crawl_with_ty(root, jobs=1, python=sys.prefix)  # where pytest is
     return root
 
 

@@ -130,7 +130,8 @@ def test_a_damaged_index_exits_with_4(copy: Path, how: str):
 
 def test_an_interrupted_crawl_exits_with_130_and_the_old_index_answers(copy: Path):
     before = generation(copy), generation(copy).read_bytes()
-    (copy / "shop/new.py").write_text("x = 1\n", encoding="utf-8")
+    for number in range(200):  # so that it is not done before it is interrupted
+        (copy / f"shop/new_{number}.py").write_text("from shop.service import run\n\nx = run(1)\n", encoding="utf-8")
     with subprocess.Popen(
         [str(LSPIDX), "index", "--jobs", "1"], cwd=copy, env=plain_environment(copy), stderr=subprocess.PIPE, encoding="utf-8"
     ) as process:

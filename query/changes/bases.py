@@ -7,20 +7,15 @@ The newest few are kept. Making one costs a crawl of the commit, once.
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from indexer.errors import IndexUnusable, UsageError
 from indexer.store.generations import Home
 from query.index import Index
 from query.recrawl import Progress, Watching
-
-if TYPE_CHECKING:
-    import tarfile
 
 _KEPT = 3
 _LINKED = ("node_modules",)
@@ -77,18 +72,19 @@ def _opened(home: Home, generation: Path) -> Index | None:
 
 
 def _unpack(root: Path, commit: str, place: Path) -> None:
-    """The commit's files below the workspace, as git would check them out; nothing else."""
-    import tarfile
-
+    """The commit's files below the workspace, as git checks them out. Not by `git archive`, which leaves out `export-ignore`."""
     if (place / ".complete").is_file():
         return
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    done = subprocess.run(["git", "archive", "--format=tar", commit, "."], cwd=root, capture_output=True, check=False)
-    if done.returncode:
-        raise UsageError(f"git has no tree of {commit[:10]}: {done.stderr.decode('utf-8', 'replace').strip()}")
-    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-        archive.extractall(place, filter=_safe)  # noqa: S202  what the filter leaves is what `data` allows
+    listing = place.parent / f"listing-{os.getpid()}"
+    try:
+        below = _git(root, "rev-parse", "--show-prefix")
+        top = Path(_git(root, "rev-parse", "--show-toplevel") or root)
+        _git(top, "read-tree", f"{commit}:{below}" if below else f"{commit}^{{tree}}", listing=listing)
+        _git(top, "checkout-index", "--all", f"--prefix={place}{os.sep}", listing=listing)
+    finally:
+        listing.unlink(missing_ok=True)
     for folder, _, files in os.walk(place):
         if "package.json" in files:
             beside = root / os.path.relpath(folder, place)
@@ -98,14 +94,14 @@ def _unpack(root: Path, commit: str, place: Path) -> None:
     (place / ".complete").touch()
 
 
-def _safe(member: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
-    """Without what would lie or point outside, as a link to an absolute path does."""
-    import tarfile
-
-    try:
-        return tarfile.data_filter(member, place)
-    except tarfile.FilterError:
-        return None
+def _git(folder: Path, *words: str, listing: Path | None = None) -> str:
+    """What git says. `listing`: in place of the repository's own index, which stays as it is."""
+    environment = {**os.environ, **({"GIT_INDEX_FILE": str(listing)} if listing else {})}
+    command = ["git", "-c", "core.fsmonitor=false", *words]
+    done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode:
+        raise UsageError(f"git cannot check out the old side: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
 
 
 def _forget_old(newest: Path) -> None:
