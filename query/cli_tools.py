@@ -88,7 +88,7 @@ def _tool_command(name: str) -> click.Command:
         callback=run,
         help="\n\n".join([tool.description, *described]),
         epilog=f"Example: lspidx query {name} {example}".rstrip(),
-        no_args_is_help=tool.needs_index and bool(positional),
+        no_args_is_help=tool.needs_index and bool(positional) and not tool.bare,
     )
 
 

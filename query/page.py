@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from typing import Annotated, Any
 
 import msgspec
 
-from indexer.errors import UsageError
+from indexer.errors import NameNotFound, UsageError
 from query import names
 from query.freshness import is_as_indexed
 from query.index import Index
@@ -58,6 +59,30 @@ def asked(parameters: msgspec.Struct, symbol: Symbol | None = None) -> dict[str,
     if symbol is not None:
         given["resolved"] = {"symbol": symbol.record.symbol, "qualified_name": symbol.record.qualified_name, "kind": symbol.record.kind}
     return given
+
+
+_MATCHES = "SELECT 1 FROM document WHERE status <> 'external' AND (path GLOB $path OR starts_with(path, $path)) LIMIT 1"
+
+
+def path_pattern(index: Index, text: str) -> str:
+    """A glob, or what paths begin with, as the index has them; from the root, else from the current folder. Empty for all.
+
+    Raises:
+        NameNotFound: no document matches, so that an empty answer would say nothing.
+    """
+    if not text:
+        return ""
+    plain = text.rstrip("/") or text
+    candidates = [text.removeprefix("./"), plain]
+    if not any(sign in text for sign in "*?["):
+        place = os.path.abspath(os.path.join(os.getcwd(), plain))
+        candidates.append(os.path.relpath(os.path.realpath(place), os.path.realpath(index.root)).replace(os.sep, "/"))
+        if candidates[-1] == ".":
+            return ""
+    for candidate in candidates:
+        if candidate and index.row(_MATCHES, {"path": candidate}):
+            return candidate
+    raise NameNotFound(f"no document of the index matches '{text}'; paths are relative to '{index.root}'")
 
 
 def offset_of(cursor: str) -> int:

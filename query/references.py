@@ -10,7 +10,7 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import Evidence, Role
 from query.index import Index
-from query.page import Named, Sources, offset_of
+from query.page import Named, Sources, offset_of, path_pattern
 from query.symbols import Symbol
 
 _POSSIBLE = 255
@@ -76,7 +76,7 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
         values["roles"] = _mask(ask.role)
         conditions.append("r.roles & $roles <> 0")
     if ask.path:
-        values["path"] = ask.path
+        values["path"] = path_pattern(index, ask.path)
         conditions.append("(d.path GLOB $path OR starts_with(d.path, $path))")
     if ask.tests != "include":
         conditions.append("d.is_test" if ask.tests == "only" else "NOT d.is_test")

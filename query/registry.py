@@ -76,6 +76,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     parameters, result: record types; parameters are validated before `run` sees them. example: arguments of a command line that works.
     run: takes context and parameters. text: lines for people (and, with a compact style, for agents); same content as the result.
     task: where it stands in the list of tools. hint: further words under which one may look for it.
+    bare: it answers without any argument too, about everything.
     needs_index: `run` gets a Context, else a Workspace. unavailable: why this index cannot answer; empty where it can.
     max_result_chars: an answer whose JSON is longer goes to a file, and the caller gets its path and the beginning.
     """
@@ -92,6 +93,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     hint: str
     needs_index: bool = True
+    bare: bool = False
     read_only: bool = True
     concurrency_safe: bool = True
     destructive: bool = False
@@ -142,6 +144,7 @@ class _Required(TypedDict):
 
 
 class _Declaration(_Required, total=False):
+    bare: bool
     read_only: bool
     concurrency_safe: bool
     destructive: bool
@@ -193,7 +196,9 @@ def call(
     try:
         parameters = msgspec.convert({**preset, **arguments}, declared.parameters)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{name}: {error}") from error
+        fields = [field for field in declared.parameters.__struct_fields__ if field not in preset]
+        known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else ""
+        raise UsageError(f"{name}: {error}{known}") from error
     if not declared.needs_index:
         context = Workspace(root=root or (index.root if index else Path.cwd()))
     elif index is None:

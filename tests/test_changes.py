@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from support import crawl_with_ty, write_tree
 
@@ -19,6 +20,7 @@ from query.changes.review import Ask, Review, review
 from query.completeness import Certificate
 from query.index import Index, open_index
 from query.registry import call
+from query.render import to_text
 
 pytestmark = pytest.mark.slow
 
@@ -775,3 +777,76 @@ def test_two_generations_are_compared_symbol_by_symbol(root: Path):
 def test_without_an_earlier_generation_it_is_said_so(root: Path):
     with open_index(root) as index, pytest.raises(UsageError, match="no earlier generation"):
         call(index, "diff_index", {})
+
+
+# ---- what a first user ran into
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    root = write_tree(tmp_path / "small", {
+        ".gitignore": ".lspidx/\n",
+        "fact.py": "def fact(n):\n    return 1 if n < 2 else n * fact(n - 1)\n\n\ndef use():\n    return fact(3)\n",
+        "tests/util.py": "def make():\n    return 3\n",
+        "tests/test_fact.py": "from tests.util import make\nfrom fact import fact\n\n\ndef test_fact():\n    assert fact(make()) == 6\n",
+        ".github/ci.yml": "on: push\n",
+        "data.json": "{}\n",
+    })  # fmt: skip
+    git(root, "init", "-q")
+    commit(root, "first")
+    crawl_with_ty(root, jobs=1)
+    return root
+
+
+def only(answer: Any, name: str) -> Any:
+    return next(item for item in answer.result.changed_symbols if item.name == name)
+
+
+def test_a_forgotten_call_of_itself_is_a_use_that_is_not_touched(small: Path):
+    edit(small, "fact.py", ("def fact(n):", "def fact(n, k):"))
+    with open_index(small) as index:
+        found = only(call(index, "detect_changes", {}), "fact")
+    assert (found.level, found.stale_sites, found.stale_tests) == ("high", 2, 1)
+    assert {(site.path, site.line) for site in found.affected if not site.updated} >= {("fact.py", 2), ("fact.py", 6)}
+
+
+def test_a_helper_of_tests_that_is_gone_while_they_use_it_is_told(small: Path):
+    edit(small, "tests/util.py", ("def make():\n    return 3\n", "other = 1\n"))
+    with open_index(small) as index:
+        answer = call(index, "detect_changes", {})
+    found = only(answer, "make")
+    assert (found.what, found.level, found.is_test, found.stale_tests) == ("removed", "medium", True, 2)
+    assert "removed_in_tests" in found.reasons
+    text = to_text(answer)
+    assert "tests/test_fact.py:6" in click.unstyle(text)
+
+
+def test_files_that_are_no_code_make_no_answer_partial(small: Path):
+    (small / "data.json").write_text("[]\n", encoding="utf-8")
+    (small / ".github" / "new.yml").write_text("on: push\n", encoding="utf-8")
+    commit(small, "second")
+    with open_index(small) as index:
+        answer = call(index, "detect_changes", {"base": "HEAD~1"})
+    assert (answer.completeness.status, answer.completeness.reasons, answer.total) == ("complete", [], 0)
+
+
+def test_a_test_that_is_gone_is_not_among_those_to_run(small: Path):
+    edit(
+        small,
+        "fact.py",
+        ("def fact(n):", "def factorial(n):"),
+        ("n * fact(n", "n * factorial(n"),
+        ("return fact(3)", "return factorial(3)"),
+    )
+    edit(
+        small,
+        "tests/test_fact.py",
+        ("import fact\n", "import factorial\n"),
+        ("test_fact()", "test_factorial()"),
+        ("fact(make", "factorial(make"),
+    )
+    commit(small, "renamed")
+    crawl_with_ty(small, jobs=1)
+    with open_index(small) as index:
+        answer = call(index, "detect_changes", {"base": "HEAD~1"})
+    assert [test.selector for test in answer.result.tests] == ["tests/test_fact.py::test_factorial"]

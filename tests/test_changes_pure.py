@@ -380,7 +380,7 @@ def test_a_class_of_python_is_compatible_with_its_type_arguments_changed():
 # ---- rules
 
 PLAIN = Facts(
-    what="body", kind="function", exported=True, is_test=False, callers=0, packages=0, other_packages=0, sites=0, stale_sites=0,
+    what="body", kind="function", exported=True, is_test=False, callers=0, packages=0, other_packages=0, sites=0, stale_sites=0, stale_tests=0,
     overrides=0, stale_overrides=0, tests=3, sync_guarded=False, commits=0, covered=True, other_folders=0,
 )  # fmt: skip
 USED = PLAIN._replace(callers=2, packages=1, sites=2)
@@ -403,6 +403,9 @@ USED = PLAIN._replace(callers=2, packages=1, sites=2)
         (USED._replace(what="removed"), "high", "public_api_removed"),
         (USED._replace(what="removed", exported=False), "low", "same_package"),
         (USED._replace(what="signature", stale_sites=1), "high", "callers_not_updated"),
+        (PLAIN._replace(what="removed", exported=False, stale_tests=1), "high", "removed_in_tests"),
+        (PLAIN._replace(what="renamed", exported=False, stale_tests=2), "medium", "tests_not_updated"),
+        (PLAIN._replace(what="removed", is_test=True, stale_tests=1), "medium", "removed_in_tests"),
         (USED._replace(what="signature", compatible=True), "low", "compatible"),
         (USED._replace(what="signature", compatible=True, covered=False), "unknown", "compatible"),
         (USED._replace(what="signature"), "medium", "public_api_changed"),

@@ -12,7 +12,7 @@ from indexer.crawl import harvest
 from indexer.crawl.harvest import Answers
 from indexer.crawl.plan import PlannedDocument
 from indexer.lsp.uri import path_to_uri
-from indexer.model import LossReason
+from indexer.model import LossReason, Role
 from indexer.syntax.model import Syntax
 
 TRIES_ELSEWHERE = 3
@@ -80,6 +80,12 @@ class Document:
         self.follow_ups: list[tuple[str, bytes, int]] = []
         self.repeats: Counter[tuple[str, int]] = Counter()
         self.sharers: dict[int, list[int]] | None = None
+
+    def names_package(self, ordinal: int) -> bool:
+        """Whether a question is about an import: of a package of many files, as Go has them, each is an answer, and all mean the one."""
+        if self.syntax is None:
+            return False
+        return bool(self.syntax.tokens.roles[ordinal if ordinal >= 0 else -ordinal - 1] & Role.IMPORT)
 
     def may_repeat(self, method: str, ordinal: int) -> bool:
         """Whether a question that the server put off may be put again; counts how often."""

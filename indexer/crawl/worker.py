@@ -531,7 +531,7 @@ class Crawler:
                     found: list[harvest.Place] = []
                 else:
                     found = harvest.places(decode.targets(event.result))
-                    tally.cut += len(found) > harvest.MAX_TARGETS
+                    tally.cut += len(found) > harvest.MAX_TARGETS and not document.names_package(ordinal)
                     found = found[: harvest.MAX_TARGETS]
                 if ordinal >= 0:
                     if found:

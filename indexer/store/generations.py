@@ -181,4 +181,6 @@ def find_home(start: Path) -> Home:
         home = Home(folder)
         if home.current() is not None:
             return home
-    raise NoIndex(f"no index in '{start}' or above it; to make one: lspidx index")
+    committed = next((folder for folder in (start, *start.parents) if (folder / "cache-artifacts" / "manifest.json").is_file()), None)
+    taken = f", or to take the one that is committed: lspidx cache import {committed / 'cache-artifacts'}" if committed else ""
+    raise NoIndex(f"no index in '{start}' or above it; to make one: lspidx index{taken}")

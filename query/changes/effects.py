@@ -82,6 +82,15 @@ class Files:
         touched = self._touched_in(part)
         return any(entities[number].chain in touched for number in text.owners[line])
 
+    def touches(self, side: SideName, path: str, line: int) -> bool:
+        """Whether the very line differs."""
+        part = self._parts[side].get(path)
+        if part is None:
+            return False
+        hunks = part.change.hunks
+        ranges = [(hunk.old_start, hunk.old_end) if side == "old" else (hunk.new_start, hunk.new_end) for hunk in hunks]
+        return any(start <= line < end for start, end in ranges)
+
     def line_now(self, path: str, line: int) -> tuple[str, int]:
         """Where a line of the old side is on the new one, if the change leaves it alone."""
         part = self._parts["old"].get(path)

@@ -36,6 +36,7 @@ class Findings:
         self._folders = folders(index)
         self._sources = {id(index): Sources(index), id(old): Sources(old)}
         self._sites, self._risks = self._used()
+        self._own_calls = self._calls_of_itself()
         holders = {id(index): set[int](), id(old): set[int]()}
         for site in (site for sites in self._sites for site in sites):
             holders[id(site.held_by)].add(site.use.holder)
@@ -140,10 +141,13 @@ class Findings:
         found = self._records[id(self._index)].get(item.new_id) or self._records[id(self._old)].get(item.old_id)
         record = found.record if found else None
         outside = [site for site in mine if not site.use.is_test]
+        in_tests = [site for site in mine if site.use.is_test]
         uses = [site for site in outside if site.use.relation != "import" and not _only_named(site, outline.language)]
         packages = sorted({_package_of(site) for site in uses})
         own_package = self._package(outline.path)
         compatible = changed.what == "signature" and _is_compatible(changed)
+        breaks = _breaks(changed, compatible=compatible)
+        own = self._own_calls.get(item.new_id, []) if breaks and changed.what == "signature" else []
         risk = self._risks[number]
         known = item.new_id >= 0 or item.old_id >= 0
         covered = self._covered(outline.path) if item.new_id >= 0 else self._old_covered(outline.path)
@@ -156,7 +160,8 @@ class Findings:
             packages=len(packages),
             other_packages=sum(name != own_package for name in packages),
             sites=len(uses),
-            stale_sites=sum(site.is_stale for site in outside) if _breaks(changed, compatible=compatible) else 0,
+            stale_sites=sum(_is_broken(site, changed.what) for site in outside) + len(own) if breaks else 0,
+            stale_tests=sum(_is_broken(site, changed.what) for site in in_tests) if breaks else 0,
             overrides=overrides[0],
             stale_overrides=overrides[1],
             tests=tests,
@@ -197,11 +202,46 @@ class Findings:
             callers=facts.callers,
             packages=packages,
             stale_sites=facts.stale_sites,
+            stale_tests=facts.stale_tests,
             overrides=overrides[0],
             tests=max(0, tests),
             commits=commits,
-            affected=[self._affected(site) for site in _ordered(mine)[:_MOST_SITES]],
+            affected=[*own, *(self._affected(site) for site in _ordered(mine)[:_MOST_SITES])],
         )
+
+    def _calls_of_itself(self) -> dict[int, list[Affected]]:
+        """Calls in a symbol's own text whose line the change leaves alone, by number: of another declaration they are easily forgotten."""
+        ids = sorted({item.new_id for item in self._bound if item.changed.what == "signature"} - {-1})
+        rows = self._index.rows(
+            """
+            SELECT c.callee, c.doc_id, c.line, c.evidence, s.qualified_name, s.moniker
+            FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id AND c.caller = u.id
+            JOIN symbol s ON s.sym_id = u.id WHERE c.evidence <> 7 ORDER BY ALL
+            """,
+            {"ids": ids},
+        )
+        docs = documents(self._index, {row[1] for row in rows})
+        found: dict[int, list[Affected]] = {}
+        for sym_id, doc_id, line, evidence, name, moniker in rows:
+            document = docs[doc_id]
+            side = self._files.side_of(self._index, document.path)
+            if not self._files.touches(side, document.path, line):
+                found.setdefault(sym_id, []).append(
+                    Affected(
+                        path=document.path,
+                        line=line + 1,
+                        caller=name,
+                        symbol=moniker,
+                        package=document.package,
+                        relation="call",
+                        evidence=Evidence(evidence).label,
+                        updated=False,
+                        side=side,
+                        is_test=document.is_test,
+                        text=self._sources[id(self._index)].line(document.path, line),
+                    )
+                )
+        return found
 
     def _package(self, path: str) -> str:
         return self._packages.get(path) or path.rpartition("/")[0] or "."
@@ -242,6 +282,11 @@ def _breaks(changed: Changed, *, compatible: bool) -> bool:
     if changed.what == "signature":
         return not compatible and changed.entity.kind not in TYPE_KINDS
     return changed.what in ("removed", "renamed", "moved")
+
+
+def _is_broken(site: CallSite, what: What) -> bool:
+    """An import does not depend on a declaration, only on what it names being there."""
+    return site.is_stale and (what != "signature" or site.use.relation != "import")
 
 
 def _only_named(site: CallSite, language: str) -> bool:

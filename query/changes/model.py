@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import msgspec
@@ -83,10 +84,17 @@ class ChangedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
     callers: int = 0
     packages: list[str] = []
     stale_sites: int = 0
+    stale_tests: int = 0
     overrides: int = 0
     tests: int = 0
     commits: int = 0
     affected: list[Affected] = []
+
+    def stale(self) -> Iterator[Affected]:
+        """Of the uses that are listed: those written for it as it was, which this change leaves alone."""
+        for site in self.affected if self.stale_sites + self.stale_tests else ():
+            if not (site.updated or site.resolves or site.dispatch or (self.what == "signature" and site.relation == "import")):
+                yield site
 
 
 class ChangedFile(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -17,7 +17,7 @@ from query.changes.diff import Diff, Sides, diff
 from query.changes.effects import Bound, Files, bind
 from query.changes.findings import Findings
 from query.changes.model import Affected, AffectedTest, ChangedFile, ChangedSymbol, Review, Runner, Totals
-from query.changes.reach import Reach, inherited, tests_reaching
+from query.changes.reach import Reach, TestReach, inherited, tests_reaching
 from query.changes.rules import LEVELS, worst
 from query.changes.trees import Part, SideCertificate, base_of, language, parts
 from query.completeness import DEFINITION, Certificate, provenance
@@ -84,6 +84,7 @@ def _review(index: Index, base: Index | None, base_from: str, ask: Ask, found: D
     reach = tests_reaching(index, {item.new_id for item in bound}, depth=ask.test_depth)
     former = {item.old_id for item in bound if item.new_id < 0 or (_has_left(item) and not item.changed.side.outline.is_test)}
     of_old = tests_reaching(old, former, depth=ask.test_depth)
+    of_old = of_old._replace(tests=_still_there(index, old, of_old, files))
     symbols = Findings(index, old, of_new_side, bound, files).make(reach, of_old, with_churn=ask.with_churn)
     gone = {item.old_path for item in found.files if item.status in ("deleted", "renamed")} - {item.new_path for item in found.files}
     tests = affected_tests([(index, reach), (old, of_old)], gone)
@@ -101,6 +102,17 @@ def _review(index: Index, base: Index | None, base_from: str, ask: Ask, found: D
         provenance=provenance(index),
         base=base_from,
     )
+
+
+def _still_there(index: Index, old: Index, reach: Reach, files: Files) -> list[TestReach]:
+    """Tests that the old side has, without those that the new one is known not to have any more."""
+    if old is index:
+        return reach.tests
+    records = symbols_by_id(old, sorted({item.holder for item in reach.tests}))
+    names = {item.holder: records[item.holder].record.symbol for item in reach.tests}
+    sql = "SELECT s.moniker FROM (SELECT unnest($names::VARCHAR[]) AS name) n JOIN symbol s ON s.moniker = n.name"
+    present = {row[0] for row in index.rows(sql, {"names": sorted(set(names.values()))})}
+    return [item for item in reach.tests if names[item.holder] in present or not files.is_new_in(index, item.path)]
 
 
 def _has_left(item: Bound) -> bool:

@@ -23,7 +23,8 @@ MANY_OVERRIDES = 10
 
 
 class Facts(NamedTuple):
-    """What is known of one changed symbol. Callers and sites are outside tests; `stale_sites` are those that the change leaves alone.
+    """What is known of one changed symbol. Callers and sites are outside tests; `stale_sites` are those that the change leaves alone,
+    `stale_tests` the like in tests.
 
     compatible: the declaration differs so that whoever used it as it was still can: types only, a new parameter with a default.
     breaks: the change may break those who use it as it was: gone, another name, place or declaration.
@@ -39,6 +40,7 @@ class Facts(NamedTuple):
     other_packages: int
     sites: int
     stale_sites: int
+    stale_tests: int
     overrides: int
     stale_overrides: int
     tests: int
@@ -82,6 +84,13 @@ RULES: tuple[Rule, ...] = (
         "What is still used and no longer there fails when it is reached, whatever else is true.",
     ),
     Rule(
+        "removed_in_tests",
+        "high",
+        lambda f: f.what == "removed" and f.stale_tests > 0,
+        lambda f: f"removed, and {_s(f.stale_tests, 'use')} in tests {'is' if f.stale_tests == 1 else 'are'} not touched by this change",
+        "Tests that cannot be collected say nothing of the rest.",
+    ),
+    Rule(
         "callers_not_updated",
         "high",
         lambda f: f.breaks and f.what != "removed" and f.stale_sites > 0,
@@ -90,6 +99,13 @@ RULES: tuple[Rule, ...] = (
             f"{'is' if f.stale_sites == 1 else 'are'} not touched by this change"
         ),
         "A caller that was written for the old declaration may fail.",
+    ),
+    Rule(
+        "tests_not_updated",
+        "medium",
+        lambda f: f.breaks and f.what != "removed" and f.stale_tests > 0,
+        lambda f: f"{_s(f.stale_tests, 'use')} in tests {'is' if f.stale_tests == 1 else 'are'} not touched by this change",
+        "They fail, and are to be changed with it.",
     ),
     Rule(
         "overrides_not_updated",
@@ -212,6 +228,10 @@ _RAISED: dict[Level, Level] = {
 }
 
 
+_IN_TESTS = ("removed_in_use", "callers_not_updated", "removed_in_tests", "tests_not_updated")
+"""What of a test's own code is worth a reviewer's time: tests that others build on."""
+
+
 class Verdict(NamedTuple):
     """A level and the reasons for it, the strongest first: (code, sentence)."""
 
@@ -225,7 +245,7 @@ def judge(facts: Facts) -> Verdict:
     level = worst([rule.level for rule in found] or ["low"])
     reasons = [(rule.code, rule.says(facts)) for rule in found]
     if facts.is_test:
-        kept = [reason for reason in reasons if reason[0] == "removed_in_use"]
+        kept = [reason for reason in reasons if reason[0] in _IN_TESTS]
         return Verdict("medium" if kept else "info", kept or [("test_code", "code of tests")])
     for rule in RAISING:
         if rule.holds(facts) and level != "info":

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer.servers.registry import is_test, language_of, languages_present
+from indexer.servers.registry import is_test, language_of, languages_present, load_table
 from query.changes import bases
 from query.changes.compare import Side
 from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
@@ -28,8 +28,9 @@ class Part(NamedTuple):
 
 
 def language(path: str) -> str:
-    """The language that a file is read in, empty for none."""
-    return language_of(path, languages_present([path]))
+    """The language that a file is read in, empty for none: no data, no documents, no style sheets."""
+    found = language_of(path, languages_present([path]))
+    return found if found and load_table().language[found].crawl == "full" else ""
 
 
 # ---- texts and outlines

@@ -139,9 +139,8 @@ def fingerprint(symbol: ChangedSymbol, rule: str) -> str:
 
 def stale_sites(symbol: ChangedSymbol) -> list[int]:
     """Positions in `affected` of the uses that were written for the old state and that the change leaves alone."""
-    if not symbol.stale_sites:
-        return []
-    return [number for number, site in enumerate(symbol.affected) if not site.updated and not site.is_test and not site.dispatch]
+    stale = {id(site) for site in symbol.stale()}
+    return [number for number, site in enumerate(symbol.affected) if id(site) in stale]
 
 
 def is_on_new_side(symbol: ChangedSymbol) -> bool:

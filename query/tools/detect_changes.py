@@ -79,13 +79,15 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
         place = style.place(item.file, item.line)
         test = f"  {style.dim('[test]')}" if item.is_test else ""
         yield f"{place}  {item.level}  {item.what} {style.kind(item.kind)} {name}{printable(renamed)}  risk={item.risk}{test}"
-        for text in item.says if not item.is_test else []:
+        for text in item.says if item.says != ["code of tests"] else []:
             yield f"    {style.dim(text)}"
-        stale = [
-            site for site in item.affected if not site.updated and not site.resolves and not site.is_test and site.relation != "import"
-        ]
-        for site in stale[:_SHOWN_SITES] if item.stale_sites else []:
-            yield f"    {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(f'not touched, in {site.caller}')}"
+        stale = list(item.stale())
+        for site in stale[:_SHOWN_SITES]:
+            side = " as it was" if site.side == "old" and site.path in found.changed_files else ""
+            where = f"not touched, {'test ' if site.is_test else ''}in {site.caller}{side}"
+            yield f"    {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(where)}"
+        if item.stale_sites + item.stale_tests > min(len(stale), _SHOWN_SITES):
+            yield f"    {style.dim(f'… and {item.stale_sites + item.stale_tests - min(len(stale), _SHOWN_SITES)} more')}"
     if found.tests:
         yield f"tests that reach it, nearest first ({totals.tests}):"
         for test in found.tests[:_SHOWN_TESTS]:

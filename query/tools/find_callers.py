@@ -64,6 +64,10 @@ class Edge(msgspec.Struct, kw_only=True):
 
 def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
     yield headline(style, answer.query)
+    wanted = {"incoming": ["incoming"], "outgoing": ["outgoing"]}.get(answer.query.get("direction", "both"), ["incoming", "outgoing"])
+    for direction in wanted if "cursor" not in answer.query else []:
+        if not any(edge.direction == direction for edge in answer.result):
+            yield f"{'callers' if direction == 'incoming' else 'callees'}: none"
     for direction, edges in groupby(answer.result, key=lambda edge: edge.direction):
         yield ""
         yield "callers:" if direction == "incoming" else "callees:"

@@ -13,7 +13,8 @@ from indexer.model import SymbolKind
 from query.answer import Answer, SymbolRecord
 from query.completeness import provenance
 from query.dotted import dotted
-from query.page import MAX_INT, asked, next_cursor, offset_of
+from query.index import Index
+from query.page import MAX_INT, asked, next_cursor, offset_of, path_pattern
 from query.registry import Context, tool
 from query.style import Style, printable
 from query.symbols import CARD, to_symbol
@@ -123,7 +124,7 @@ def _search(context: Context, ask: FindSymbol, attempt: str, *, loose: bool) -> 
     if ask.kind:
         conditions.append("list_contains($kinds, n.kind)")
         values["kinds"] = [_kind(name) for name in ask.kind]
-    documents = _documents(ask, values)
+    documents = _documents(context.index, ask, values)
     if documents:
         conditions.append(f"n.doc_id IN (SELECT doc_id FROM document WHERE {documents})")
     similarity = "jaro_winkler_similarity(n.lname, lower($last))" if attempt == "fuzzy" else "0"
@@ -157,12 +158,12 @@ def _offset(ask: FindSymbol) -> int:
     return offset_of(ask.cursor) if ask.cursor else ask.offset
 
 
-def _documents(ask: FindSymbol, values: dict[str, Any]) -> str:
+def _documents(index: Index, ask: FindSymbol, values: dict[str, Any]) -> str:
     """A condition on documents, empty for all; adds the values that it takes."""
     conditions: list[str] = []
     if ask.path:
         conditions.append("(path GLOB $path OR starts_with(path, $path))")
-        values["path"] = ask.path
+        values["path"] = path_pattern(index, ask.path)
     if ask.language:
         conditions.append("language = lower($language)")
         values["language"] = ask.language

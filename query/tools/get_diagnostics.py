@@ -75,6 +75,7 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
     task="quality",
     hint="errors warnings problems lint type check messages",
     text=_text,
+    bare=True,
 )
 def TOOL(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     """Errors, warnings and hints that the servers reported when the index was made, of one document or of all."""

@@ -116,6 +116,7 @@ def _text(answer: Answer[Status], style: Style) -> Iterator[str]:
     task="index",
     hint="coverage gaps freshness stale what is missing how complete",
     text=_text,
+    bare=True,
 )
 def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
     """What the index covers and what it lacks, by file, language and method; of everything, one folder or one file."""

@@ -14,7 +14,7 @@ from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import DEFINITION, SUPERTYPES, provenance
 from query.impact import documents, test_symbols, unresolved_names
 from query.index import Index
-from query.page import asked, next_cursor, offset_of
+from query.page import asked, next_cursor, offset_of, path_pattern
 from query.registry import Context, tool
 from query.style import Style, count
 from query.symbols import symbols_by_id
@@ -102,6 +102,7 @@ def _text(answer: Answer[list[UnreferencedSymbol]], style: Style) -> Iterator[st
     task="quality",
     hint="dead code unused functions classes nobody calls remove",
     text=_text,
+    bare=True,
 )
 def TOOL(context: Context, ask: Unreferenced) -> Answer[list[UnreferencedSymbol]]:
     """Symbols that nothing in the workspace refers to, certain ones first; public ones only on demand."""
@@ -178,7 +179,7 @@ _CANDIDATES = """
 
 
 def _candidates(index: Index, ask: Unreferenced) -> list[_Candidate]:
-    rows = index.rows(_CANDIDATES, {"kinds": _numbers(ask.kind), "path": ask.path, "exported": ask.include_exported})
+    rows = index.rows(_CANDIDATES, {"kinds": _numbers(ask.kind), "path": path_pattern(index, ask.path), "exported": ask.include_exported})
     found = [_Candidate(*row) for row in rows]
     docs = documents(index, {candidate.doc_id for candidate in found})
     inline = test_symbols(index, [candidate.sym_id for candidate in found])

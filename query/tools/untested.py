@@ -13,7 +13,7 @@ from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import DEFINITION, provenance
 from query.impact import no_tests, test_symbols
 from query.index import Index
-from query.page import asked, next_cursor, offset_of
+from query.page import asked, next_cursor, offset_of, path_pattern
 from query.registry import Context, tool
 from query.style import Style, count
 from query.symbols import symbols_by_id
@@ -68,6 +68,7 @@ def _text(answer: Answer[UntestedResult], style: Style) -> Iterator[str]:
     task="quality",
     hint="coverage gaps which functions have no tests static reachability",
     text=_text,
+    bare=True,
 )
 def TOOL(context: Context, ask: Untested) -> Answer[UntestedResult]:
     """Functions, methods and types that no test reaches over calls and references, most called first."""
@@ -115,7 +116,7 @@ def _wanted(index: Index, ask: Untested) -> list[_Row]:
           AND ($path = '' OR d.path GLOB $path OR starts_with(d.path, $path))
         ORDER BY s.sym_id
         """,
-        {"kinds": [known[kind] for kind in ask.kind or _KINDS], "path": ask.path},
+        {"kinds": [known[kind] for kind in ask.kind or _KINDS], "path": path_pattern(index, ask.path)},
     )
     inline = test_symbols(index, [row[0] for row in rows])
     return [_Row(*row) for row in rows if row[0] not in inline]
