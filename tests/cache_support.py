@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -47,11 +46,10 @@ def clone(root: Path, destination: Path) -> Path:
 
 def tables(root: Path) -> dict[str, list[tuple[Any, ...]]]:
     """All rows of all tables and views that are not of the checkout, in their order; documents without the folder's name."""
-    generation = Home(root).require()
-    with duckdb.connect(str(generation), read_only=True) as connection:
-        names = [row[0] for row in connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()]
+    with open_index(root) as index:
+        names = [row[0] for row in index.rows("SELECT table_name FROM information_schema.tables ORDER BY 1")]
         what = {name: "* EXCLUDE (folder)" if name == "documents" else "*" for name in names}
-        return {name: connection.execute(f"SELECT {what[name]} FROM {name}").fetchall() for name in names if name not in OF_THE_CHECKOUT}
+        return {name: index.rows(f"SELECT {what[name]} FROM {name}") for name in names if name not in OF_THE_CHECKOUT}
 
 
 def state(root: Path) -> dict[str, bytes]:
