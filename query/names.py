@@ -140,7 +140,8 @@ def resolve(
         try:
             return module_of(index, document_path(index, name))
         except NameNotFound:
-            file = _called(index, name) or named(index, name.replace("/", "."))  # a Go import path: github.com/spf13/pflag.FlagSet
+            # a module that is called as its path, since two have one name; a Go import path: github.com/spf13/pflag.FlagSet
+            file = _called(index, name) or named(index, name) or named(index, name.replace("/", "."))
             if not file:
                 raise
             return _the_one(index, name, file)

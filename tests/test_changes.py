@@ -850,3 +850,23 @@ def test_a_test_that_is_gone_is_not_among_those_to_run(small: Path):
     with open_index(small) as index:
         answer = call(index, "detect_changes", {"base": "HEAD~1"})
     assert [test.selector for test in answer.result.tests] == ["tests/test_fact.py::test_factorial"]
+
+
+def test_a_changed_number_is_a_changed_body_of_the_index_too(small: Path):
+    edit(small, "fact.py", ("n < 2", "n < 1"))
+    commit(small, "a number")
+    crawl_with_ty(small, jobs=1)
+    with open_index(small) as index:
+        answer = call(index, "diff_index", {})
+    assert [(item.what, item.name) for item in answer.result.symbols] == [("body", "fact")]
+    assert answer.completeness.status == "complete"
+
+
+def test_an_index_whose_text_is_gone_says_that_numbers_were_not_compared(small: Path):
+    edit(small, "fact.py", ("n < 2", "n < 1"))
+    crawl_with_ty(small, jobs=1)
+    edit(small, "fact.py", ("n < 1", "n < 0"))
+    crawl_with_ty(small, jobs=1)
+    with open_index(small) as index:
+        answer = call(index, "diff_index", {})
+    assert [reason.code for reason in answer.completeness.reasons] == ["text_not_here"]

@@ -11,9 +11,13 @@ import msgspec
 from indexer.errors import IndexUnusable, UsageError
 from query.answer import Answer, Reason
 from query.changes import bases
-from query.changes.compare import What
+from query.changes.compare import Side, What
+from query.changes.diff import blobs, read_file
+from query.changes.outlines import from_index, lookup
+from query.changes.scan import code
 from query.changes.signatures import plain
 from query.completeness import DEFINITION, provenance
+from query.freshness import is_as_indexed
 from query.index import Index, open_index
 from query.page import asked, next_cursor, offset_of
 from query.registry import Context, tool
@@ -182,12 +186,13 @@ def TOOL(context: Context, ask: DiffIndex) -> Answer[IndexDifference]:
     old = _index(new, ask.old, newest=False)
     if old is new:
         raise UsageError("both are the same index; name another one by generation, commit or path")
-    symbols, edges = _compare(old, new, ask.path)
+    texts = _Texts(old, new, ask.path)
+    symbols, edges = _compare(old, new, ask.path, texts)
     totals = _totals(symbols, edges)
     wanted = [item for item in symbols if _is_asked(item, ask.what)]
     offset = offset_of(ask.cursor)
     shown = wanted[offset : offset + ask.limit]
-    whole = context.certificate.of_workspace(DEFINITION, "", _doubts(old, new))
+    whole = context.certificate.of_workspace(DEFINITION, "", [*_doubts(old, new), *texts.doubts()])
     return Answer(
         tool="diff_index",
         query=asked(ask),
@@ -256,6 +261,46 @@ def _told(index: Index) -> str:
     )
 
 
+class _Texts:
+    """Code of the symbols in files whose content differs: an index knows names, a changed number or operator only the text tells."""
+
+    def __init__(self, old: Index, new: Index, path: str) -> None:
+        sql = "SELECT path, digest FROM document WHERE status <> 'external' AND starts_with(path, $path)"
+        before, after = (dict(index.rows(sql, {"path": path})) for index in (old, new))
+        differing = sorted(name for name, digest in before.items() if after.get(name, digest) != digest)
+        self._missing: set[str] = set()
+        self._old = self._code(old, [(name, before[name]) for name in differing])
+        self._new = self._code(new, [(name, after[name]) for name in differing])
+
+    def _code(self, index: Index, wanted: list[tuple[str, str]]) -> dict[int, tuple[str, ...]]:
+        """By symbol; from the work tree where it is as indexed, else from git, which knows contents by the same digests."""
+        read = {name: read_file(index.root, name) for name, _ in wanted if is_as_indexed(index, name)}
+        contents = {name: content for name, content in read.items() if content is not None}
+        stored = blobs(index.root, [digest for name, digest in wanted if name not in contents])
+        contents |= {name: stored[digest] for name, digest in wanted if name not in contents and digest in stored}
+        self._missing |= {name for name, _ in wanted if name not in contents}
+        found: dict[int, tuple[str, ...]] = {}
+        for outline in from_index(list(lookup([index], wanted).values())).values():
+            name = outline.path
+            if name in contents:
+                side = Side(outline, contents[name].decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n"))
+                for number, entity in enumerate(outline.entities):
+                    found[entity.sym_id] = code(outline.language, side.text(number))
+        return found
+
+    def differ(self, old_id: int, new_id: int) -> bool:
+        """Whether the code is known on both sides and is not the same."""
+        return old_id in self._old and new_id in self._new and self._old[old_id] != self._new[new_id]
+
+    def doubts(self) -> list[Reason]:
+        if not self._missing:
+            return []
+        paths = sorted(self._missing)
+        files = count(len(paths), "changed file")
+        detail = f"the text of {files} is on one side in neither git nor work tree: there, numbers and operators are not compared"
+        return [Reason(code="text_not_here", detail=detail, count=len(paths), paths=paths[:20])]
+
+
 def _doubts(old: Index, new: Index) -> list[Reason]:
     """Two servers see two things."""
     servers = [sorted(provenance(index).servers) for index in (old, new)]
@@ -268,7 +313,7 @@ def _doubts(old: Index, new: Index) -> list[Reason]:
 # ---- what differs
 
 
-def _compare(old: Index, new: Index, path: str) -> tuple[list[SymbolChange], list[Edge]]:
+def _compare(old: Index, new: Index, path: str, texts: _Texts) -> tuple[list[SymbolChange], list[Edge]]:
     parameters = {"path": path}
     before = {row[1]: _Symbol(*row) for row in old.rows(_SYMBOLS, parameters)}
     after = {row[1]: _Symbol(*row) for row in new.rows(_SYMBOLS, parameters)}
@@ -283,6 +328,8 @@ def _compare(old: Index, new: Index, path: str) -> tuple[list[SymbolChange], lis
         what: What | None = "added"
         if earlier is not None:
             what = _what(earlier, item, bodies_old.get(earlier.sym_id), bodies_new.get(item.sym_id))
+            if what in (None, "docs") and texts.differ(earlier.sym_id, item.sym_id):
+                what = "body"
         then, now = callers_old.get(earlier.moniker if earlier else moniker, 0), callers_new.get(moniker, 0)
         lost, turned = earlier is not None and then > 0 and now == 0, moniker in recursive
         if what is None and not lost and not turned:
