@@ -380,8 +380,8 @@ def test_a_class_of_python_is_compatible_with_its_type_arguments_changed():
 # ---- rules
 
 PLAIN = Facts(
-    what="body", kind="function", exported=True, is_test=False, callers=0, packages=0, other_packages=0, sites=0, stale_sites=0, stale_tests=0,
-    overrides=0, stale_overrides=0, tests=3, sync_guarded=False, commits=0, covered=True, other_folders=0,
+    what="body", kind="function", exported=True, is_test=False, callers=0, packages=0, other_packages=0, sites=0,
+    stale_sites=0, stale_tests=0, overrides=0, stale_overrides=0, tests=3, sync_guarded=False, commits=0, covered=True, other_folders=0,
 )  # fmt: skip
 USED = PLAIN._replace(callers=2, packages=1, sites=2)
 
