@@ -82,7 +82,9 @@ def path_pattern(index: Index, text: str) -> str:
     for candidate in candidates:
         if candidate and index.row(_MATCHES, {"path": candidate}):
             return candidate
-    raise NameNotFound(f"no document of the index matches '{text}'; paths are relative to '{index.root}'")
+    skipped = index.row("SELECT count(*), min(reason) FROM skipped WHERE path GLOB $path OR starts_with(path, $path)", {"path": plain})
+    why = f"; {skipped[0]} files there were skipped: {skipped[1].replace('_', ' ')}" if skipped and skipped[0] else ""
+    raise NameNotFound(f"no document of the index matches '{text}'{why}; paths are relative to '{index.root}'")
 
 
 def offset_of(cursor: str) -> int:
