@@ -13,8 +13,9 @@ import msgspec
 
 from indexer.model import SymbolFlag, SymbolKind
 from query.answer import Reason, SymbolRecord
-from query.impact import Document, Level, Relation, Risk, Use, around, documents, guarded, risks, scopes, unresolved_names, uses_of
+from query.impact import Document, Level, Relation, Risk, Use, around, documents, risks, scopes, unresolved_names, uses_of
 from query.index import Index
+from query.locks import guarded
 from query.registry import Context
 from query.style import Style, count
 from query.symbols import Symbol, symbols_by_id

@@ -16,8 +16,9 @@ from indexer.crawl.run import crawl
 from indexer.errors import NameNotFound, UsageError
 from indexer.servers.install import install
 from query import impact
-from query.impact import guarded_types, package_of
+from query.impact import package_of
 from query.index import Index, open_index
+from query.locks import guarded_types
 from query.registry import call
 from query.render import to_text
 from query.style import Style

@@ -28,7 +28,7 @@ from indexer.config import Config
 from indexer.crawl.plan import Survey, survey
 from indexer.errors import CacheRefused
 from indexer.model import Skipped, SkipReason
-from indexer.servers.registry import load_table
+from indexer.servers.registry import endings_of, families, load_table
 from indexer.store.generations import Home
 
 MEMORY_BYTES = 3_000_000_000
@@ -233,10 +233,8 @@ def _surroundings(
             "cross_disagreed": manifest.numbers.cross_disagreed,
         },
         "meta": {
-            "suffixes": json.dumps(_suffixes({document.language for document in tree.documents})),
-            "families": json.dumps(
-                sorted({tuple(sorted(spec.languages)) for spec in load_table().server.values() if len(spec.languages) > 1})
-            ),
+            "suffixes": json.dumps(endings_of({document.language for document in tree.documents})),
+            "families": json.dumps(families()),
             "commit": manifest.commit,
             "dirty": str(manifest.dirty).lower(),
             "recipe": digest,
@@ -244,12 +242,6 @@ def _surroundings(
             "imported": "true",
         },
     }
-
-
-def _suffixes(languages: set[str]) -> list[str]:
-    """Endings of file names that make a new file one of the index."""
-    table = load_table().language
-    return sorted({ending for language in languages for ending in (*table[language].extensions, *table[language].filenames)})
 
 
 def _describe(manifest: Manifest, counts: dict[str, int], number: int, shards: Path, digest: str) -> dict[str, Any]:

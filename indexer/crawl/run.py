@@ -37,7 +37,7 @@ from indexer.crawl.pool import Pool, Task
 from indexer.errors import ServerError, UsageError
 from indexer.lsp.protocol import initialize_params
 from indexer.model import CoverageStatus, LossReason
-from indexer.servers.registry import ServerSpec, fill, fill_words, language_of, load_table
+from indexer.servers.registry import ServerSpec, endings_of, families, fill, fill_words, language_of, load_table
 from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -420,8 +420,8 @@ class _Run:
             servers=[row for number, item in enumerate(groups) if item.server.command for row in self._server_rows(number, item)],
             run=run_row,
             meta={
-                "suffixes": json.dumps(_suffixes(groups)),
-                "families": json.dumps(_families()),
+                "suffixes": json.dumps(endings_of({language for item in groups for language in item.languages})),
+                "families": json.dumps(families()),
                 "commit": checkout.commit,
                 "dirty": str(checkout.dirty).lower(),
                 "recipe": recipe,
@@ -554,20 +554,6 @@ def _tasks(groups: Sequence[Group], recipe: str, folder: Path) -> list[Task]:
 
 def _names(groups: Sequence[Group]) -> str:
     return ", ".join(f"{item.server.spec.name} {item.server.version}" for item in groups)
-
-
-def _suffixes(groups: Sequence[Group]) -> list[str]:
-    """Endings of file names that belong to what was crawled: a new file with one of them makes an index old."""
-    table = load_table()
-    languages = {language for item in groups for language in item.languages}
-    return sorted(
-        {ending for language in languages for ending in (*table.language[language].extensions, *table.language[language].filenames)}
-    )
-
-
-def _families() -> list[tuple[str, ...]]:
-    """Languages that one server serves together: what is written in one may be used in the other."""
-    return sorted({tuple(sorted(spec.languages)) for spec in load_table().server.values() if len(spec.languages) > 1})
 
 
 def _versions(*names: str) -> dict[str, str]:

@@ -293,6 +293,17 @@ def languages_present(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(filter(None, map(language_of, paths)))
 
 
+def endings_of(languages: Iterable[str]) -> list[str]:
+    """Ends of file names that belong to these languages: a new file with one of them makes an index old."""
+    table = load_table().language
+    return sorted({ending for language in languages for ending in (*table[language].extensions, *table[language].filenames)})
+
+
+def families() -> list[tuple[str, ...]]:
+    """Languages that one server serves together: what is written in one may be used in the other."""
+    return sorted({tuple(sorted(spec.languages)) for spec in load_table().server.values() if len(spec.languages) > 1})
+
+
 def language_id(path: str, language: str) -> str:
     """What LSP calls the language of this document in `textDocument/didOpen`."""
     ids = load_table().language[language].ids

@@ -15,8 +15,9 @@ from query.changes.rules import LEVELS, Facts, judge
 from query.changes.signatures import CALLED_AS, is_compatible
 from query.completeness import Certificate
 from query.folders import folder_of, folders
-from query.impact import Risk, coverage, documents, guarded, risks, uses_of
+from query.impact import Risk, coverage, documents, risks, uses_of
 from query.index import Index
+from query.locks import guarded
 from query.page import Sources
 from query.symbols import Symbol, symbols_by_id
 

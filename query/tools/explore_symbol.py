@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from query import impact
+from query import impact, locks
 from query.answer import Answer, SymbolRecord
 from query.completeness import DEFINITION, SUPERTYPES, provenance
 from query.hierarchy import Kin, kin
@@ -191,7 +191,7 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         risk=risk.level,
         risk_reasons=list(risk.reasons),
         packages=list(risk.packages),
-        sync_guarded=sym_id in impact.guarded(index, [sym_id]),
+        sync_guarded=sym_id in locks.guarded(index, [sym_id]),
         references=_references(index, symbol),
         caller_count=len(ranked),
         test_caller_count=sum(use.is_test for use, _, _ in ranked),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from indexer.text import blob_digest
-from query import impact
+from query import impact, locks
 from query.answer import Answer
 from query.completeness import DEFINITION, languages_of, provenance
 from query.freshness import is_as_indexed
@@ -276,7 +276,7 @@ def _facts(context: Context, path: str) -> _Facts:
         callers=_ranked(path, uses, documents, known),
         callees=callees,
         risks=impact.risks(index, context.certificate, ids, uses),
-        guarded=impact.guarded(index, ids),
+        guarded=locks.guarded(index, ids),
     )
 
 
