@@ -547,6 +547,13 @@ def test_a_server_that_dies_before_it_publishes_costs_only_its_document(crawl_wi
     assert _coverage(done, "b_poison.py")["diagnostic"] == ("lost", "server_crashed")
 
 
+def test_a_server_that_forgot_to_publish_is_reminded(crawl_with: CrawlWith) -> None:
+    """As typescript-language-server does for a file while another one is closed: the same text as a new version brings it back."""
+    done = crawl_with("publishes_when_reminded", open="each", spec={"diagnostics": "publish"})
+    assert done.manifest["lost"] == {}
+    assert rows(done.generation, "SELECT path, message FROM diagnostics") == [("b_poison.py", "said late")]
+
+
 def test_a_server_that_never_publishes_is_not_waited_for_again_and_again(crawl_with: CrawlWith, root: Path) -> None:
     """Three appointments missed in a row, and the others are lost at once."""
     for number in range(12):

@@ -501,6 +501,14 @@ class Crawler:
         client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": text}))
         self._by_uri[document.path] = document
 
+    def _change_nothing(self, client: Client, document: Document) -> None:
+        """The same text as a new version, which a server looks at anew. To close and open it would be told as "no diagnostics"."""
+        parameters = {
+            "textDocument": {"uri": document.uri, "version": 2},
+            "contentChanges": [{"text": document.source.decode("utf-8")}],
+        }
+        client.session.notify(b"textDocument/didChange", msgspec.json.encode(parameters))
+
     def _take(self, events: list[Answer | Notification]) -> None:
         pending = self._pending
         for event in events:
@@ -621,8 +629,11 @@ class Crawler:
             tally.failed = str(document.failure)
             return
         wait_s = min(_PUBLISH_WAIT_S, self.setup.timeout_s) if self._publish_misses < _PUBLISH_MISSES else 0.0
-        deadline = time.monotonic() + wait_s
-        while not document.published and time.monotonic() < deadline and self.client is not None:
+        deadline, reminder = time.monotonic() + wait_s, time.monotonic() + wait_s / 3
+        while not document.published and (now := time.monotonic()) < deadline and self.client is not None:
+            if now >= reminder:  # another document, opened or closed meanwhile, made it drop what it was about to say
+                reminder = deadline
+                self._change_nothing(self.client, document)
             self._take(self.client.poll(0.1))
         tally.asked = 1
         if document.published:

@@ -28,6 +28,7 @@ A script's keys, all optional:
     progress         "ends", "never_ends", "never_begins": begins to load when initialized and knows nothing until it has ended
     notifies         "loads", "never_loads": the same, said by the notification `fake/status`
     publishes        diagnostics, when a file is opened that does not hold `marker`
+    publishes_on_change  one diagnostic, when a file is changed
     jitter_ms        answers to requests take a random time up to this
     mute             names that are answered with null in the functions named `unreachable`
 
@@ -128,6 +129,11 @@ class Server:
             self.opened[document["uri"]] = document["text"]
             if self.script.get("publishes") and self.script["marker"] not in document["text"]:
                 self.send({"method": "textDocument/publishDiagnostics", "params": {"uri": document["uri"], "diagnostics": []}})
+        elif method == "textDocument/didChange" and self.script.get("publishes_on_change"):
+            uri = message["params"]["textDocument"]["uri"]
+            where = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
+            found = [{"range": where, "severity": 2, "message": "said late"}]
+            self.send({"method": "textDocument/publishDiagnostics", "params": {"uri": uri, "diagnostics": found}})
         elif method == "textDocument/didClose":
             self.opened.pop(message["params"]["textDocument"]["uri"], None)
         elif method == "exit" and not self.script.get("ignores_shutdown"):
