@@ -133,7 +133,13 @@ def test_an_interrupted_crawl_exits_with_130_and_the_old_index_answers(copy: Pat
     for number in range(200):  # so that it is not done before it is interrupted
         (copy / f"shop/new_{number}.py").write_text("from shop.service import run\n\nx = run(1)\n", encoding="utf-8")
     with subprocess.Popen(
-        [str(LSPIDX), "index", "--jobs", "1"], cwd=copy, env=plain_environment(copy), stderr=subprocess.PIPE, encoding="utf-8"
+        [str(LSPIDX), "index", "--jobs", "1"],
+        cwd=copy,
+        env=plain_environment(copy),
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        # A background job of a non-interactive shell inherits SIGINT as ignored: the crawl must not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
