@@ -63,6 +63,8 @@ class Role(IntFlag):
     DELETE = 1024
     MENTION = 2048  # named in a string, as in `__all__`
     FIXTURE = 4096  # a test's parameter that a fixture fills
+    STAR = 8192  # a module of which all names are imported
+    PATH = 16384  # stands in an import and binds no name: a module on the way, what gets another name
 
     @property
     def labels(self) -> list[str]:

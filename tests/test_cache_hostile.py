@@ -272,9 +272,9 @@ def _manifest(files: Files, **values: Any) -> Files:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda f: _manifest(f, schema_version=1), "schema 1, .* reads 1, 2"),
+        (lambda f: _manifest(f, schema_version=1), "schema 1, .* reads 2, 3"),
         (lambda f: _manifest(f, content_version=99), "content 99"),
-        (lambda f: _manifest(f, format=2), "format 2"),
+        (lambda f: _manifest(f, format=1), "format 1"),
         (lambda f: _with_manifest(f, b""), "cannot be read"),
         (lambda f: _with_manifest(f, b"\xff\xfe{"), "cannot be read"),
         (lambda f: _with_manifest(f, b"[" * 500_000), "cannot be read"),
@@ -580,7 +580,7 @@ def _bomb_of_rows(files: Files) -> bytes:
     kind = SCHEMA.field(place).type
     zeros = pa.array([0], pa.int32()).take(pa.nulls(size, pa.int32()).fill_null(0))
     names = pa.array(["a"]).take(pa.nulls(size, pa.int32()).fill_null(0))
-    struct = pa.StructArray.from_arrays([names, zeros, zeros, zeros, zeros], fields=list(kind.value_type))
+    struct = pa.StructArray.from_arrays([names, zeros, zeros, zeros, zeros, zeros.cast(pa.uint64())], fields=list(kind.value_type))
     nested = pa.ListArray.from_arrays(pa.array([0, size], pa.int32()), struct, type=kind)
     buffer = io.BytesIO()
     pq.write_table(table.set_column(place, SCHEMA.field(place), nested), buffer, compression="zstd", use_dictionary=True)

@@ -90,6 +90,8 @@ def test_bits_never_change_their_meaning() -> None:
         "DELETE": 1024,
         "MENTION": 2048,
         "FIXTURE": 4096,
+        "STAR": 8192,
+        "PATH": 16384,
     }
     assert [evidence.name for evidence in sorted(Evidence)][:8] == [
         "SYNTAX",

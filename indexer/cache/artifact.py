@@ -5,7 +5,7 @@
     outside/<16 hex digits>.parquet   the same for files outside the workspace that something refers to
 
 As a folder, or as one tar file of it. There is no code in it, no absolute path, no time and no name of a machine: what is of the checkout
-(its name, the recipe of its crawl) is left out, so two machines write the same bytes. Chunks end where the digest of a path says so, so
+(its name, its place) is left out, so two machines write the same bytes. Chunks end where the digest of a path says so, so
 that a new file changes one chunk and not all that follow; positions are differences (`indexer.cache.relative`), so that a new line does
 not change all that follow either.
 """
@@ -27,7 +27,9 @@ from indexer.errors import CacheRefused
 from indexer.servers.registry import load_table
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
 
-FORMAT = 1
+FORMAT = 2
+"""1  2026-11-22 first. 2  2026-11-22 targets inside the workspace are symbols; what its crawl depended on."""
+
 MANIFEST = "manifest.json"
 _CHUNK_NAME = re.compile(r"(facts|outside)/[0-9a-f]{16}\.parquet")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -80,7 +82,9 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything beside the facts.
 
-    origins: first commits of the repository, which say that two checkouts are of one. without_server: languages that had none.
+    ingredients, recipes: digests of what the facts depend on, as in `indexer.store.states.State`: where they are the same in a clone, it
+    goes on from these facts. origins: first commits of the repository, which say that two checkouts are of one. without_server: languages
+    that had none.
     unread: path and language of files that were not read because their language had no server; what else was skipped is seen here again.
     """
 
@@ -88,6 +92,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     schema_version: int
     content_version: int
     lspidx: _Word
+    ingredients: _Word
+    recipes: Annotated[dict[_Word, _Word], msgspec.Meta(max_length=1_000)]
     origins: Annotated[list[_Word], msgspec.Meta(max_length=1_000)]
     commit: _Word
     dirty: bool

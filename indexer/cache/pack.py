@@ -63,8 +63,8 @@ def pack(home: Home, rows: Rows, destination: Path, *, profile: Profile = "small
     manifest_of = home.manifest()
     if len(manifest_of.get("folders", [])) > 1:
         raise UsageError("the index spans several workspace folders, whose places differ from machine to machine; export one of each")
-    shards = sorted((home.path / manifest_of.get("shards", "?")).glob("*.parquet"))
-    if not shards:
+    shards = [home.shards / f"{name}.parquet" for name in manifest_of.get("shards", ["?"])]
+    if not all(shard.is_file() for shard in shards):
         raise UsageError("the facts that the index was made of are gone; to find them again: lspidx index --full")
     as_folder = not destination.name.endswith(".tar") if as_folder is None else as_folder
     if as_folder and destination.exists() and not _is_ours(destination):
@@ -109,8 +109,10 @@ def _chunks(shards: Sequence[Path], profile: Profile) -> Iterator[tuple[str, pa.
     import pyarrow.parquet as pq
     from pyarrow import compute
 
+    from indexer.store.shard import SCHEMA
+
     pc: Any = compute  # its functions are made at run time
-    whole = pa.concat_tables([pq.read_table(shard) for shard in shards])
+    whole = pa.concat_tables([SCHEMA.empty_table(), *(pq.read_table(shard, schema=SCHEMA) for shard in shards)])
     order = pc.sort_indices(whole, sort_keys=[("path", "ascending"), ("status", "ascending"), ("digest", "ascending")])
     whole = whole.take(order)
     is_external = pc.equal(whole.column("status"), "external")
@@ -168,6 +170,8 @@ def _manifest(home: Home, rows: Rows, manifest: Mapping[str, Any], chunks: list[
         schema_version=SCHEMA_VERSION,
         content_version=CONTENT_VERSION,
         lspidx=manifest.get("lspidx", ""),
+        ingredients=manifest.get("ingredients", ""),
+        recipes=dict(sorted(manifest.get("recipes", {}).items())),
         origins=manifest.get("origins") or origins(home.root),
         commit=manifest.get("commit", ""),
         dirty=bool(manifest.get("dirty")),

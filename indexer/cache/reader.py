@@ -51,16 +51,19 @@ class Merge(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """To `Read`: manifest, and path, digest and size in bytes of files inside. To `Merge`: counts. `refused`: why there is nothing else."""
+    """To `Read`: manifest; path, digest and size in bytes of files inside; by path or key of every file the digest of its description
+    (empty outside) and the number of its shard. To `Merge`: counts. `refused`: why there is nothing else.
+    """
 
     manifest: Manifest | None = None
     documents: list[tuple[str, str, int]] = []
+    described: dict[str, tuple[str, int]] = {}
     counts: dict[str, int] = {}
     refused: str = ""
 
 
-def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]], list[Path]]:
-    """Checks all rows; returns path, digest and size of each document inside, and the shards that were written to `folder`.
+def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]], dict[str, tuple[str, int]], list[Path]]:
+    """Checks all rows; returns path, digest and size of each document inside, `Answer.described`, and the shards written to `folder`.
 
     Raises:
         CacheRefused: a chunk is not what the manifest says, has other columns, or a row that cannot be.
@@ -69,10 +72,15 @@ def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]
     import pyarrow.parquet as pq
 
     from indexer.cache.rows import check_rows
+    from indexer.store.facts import HEADER
+    from indexer.store.states import describe
 
     documents: list[tuple[str, str, int]] = []
+    described: dict[str, tuple[str, int]] = {}
     shards: list[Path] = []
     seen: set[str] = set()
+    by_language = {row.language: opened.manifest.recipes.get(row.name, "") for row in opened.manifest.servers}
+    without_server = opened.manifest.recipes.get("none", "")
     for outside, table in _batches(opened):
         try:
             table.validate(full=True)
@@ -81,6 +89,9 @@ def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]
         check_rows(table, seen, outside=outside)
         if not outside:
             documents += zip(*(table.column(name).to_pylist() for name in ("path", "digest", "size_bytes")), strict=True)
+        for header in table.select(list(HEADER)).to_pylist():
+            recipe = by_language.get(header["language"], without_server)
+            described[header["path"]] = ("" if outside else describe(header, recipe), len(shards))
         if folder is not None:
             shards.append(folder / f"{len(shards):04d}.parquet")
             pq.write_table(table, shards[-1], compression="zstd", compression_level=1, write_statistics=False)
@@ -89,7 +100,7 @@ def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]
 
         shards.append(folder / "empty.parquet")
         write_shard(shards[-1], [])
-    return documents, shards
+    return documents, described, shards
 
 
 def _batches(opened: Opened) -> Iterator[tuple[bool, pa.Table]]:
@@ -148,7 +159,7 @@ def merge(shards: list[Path], built: Path, around: Surroundings) -> dict[str, in
     from indexer.store.lint import lint
 
     try:
-        counts = store.build(built, shards, around, memory_mb=_MERGE_MEMORY_MB, threads=_MERGE_THREADS)
+        counts = store.build(built, shards, around, memory_mb=_MERGE_MEMORY_MB, threads=_MERGE_THREADS).counts
         with duckdb.connect(str(built), read_only=True, config={"enable_external_access": False}) as connection:
             findings = lint(lambda sql: connection.execute(sql).fetchall())
     except (Bug, duckdb.Error, MemoryError) as error:
@@ -200,8 +211,8 @@ def main(parent: str, memory_bytes: str) -> int:
                 files = source.rglob("*") if source.is_dir() else [source]
                 limit(int(memory_bytes), sum(file.lstat().st_size for file in files))
                 opened = open_artifact(source)
-                documents, shards = read(opened, Path(request.shards) if request.shards else None)
-                answer = Answer(manifest=opened.manifest, documents=documents)
+                documents, described, shards = read(opened, Path(request.shards) if request.shards else None)
+                answer = Answer(manifest=opened.manifest, documents=documents, described=described)
             else:
                 answer = Answer(counts=merge(shards, Path(request.built), surroundings(request.around)))
         except CacheRefused as error:

@@ -17,7 +17,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
     "members": {"line": _BEFORE},
     "silent_members": {"line": _BEFORE},
     "occurrences": {"line": _BEFORE, "end_col": "col"},
-    "targets": {"line": _BEFORE, "end_line": "line", "end_col": "col"},
+    "targets": {"end_line": "line", "end_col": "col"},
     "diagnostics": {"line": _BEFORE, "end_line": "line"},
     "unresolved_imports": {"line": _BEFORE},
 }

@@ -10,6 +10,7 @@ from indexer.crawl.harvest import METHODS
 from indexer.errors import CacheRefused
 from indexer.model import CoverageStatus, Evidence, Role, SymbolFlag, SymbolKind
 from indexer.servers.registry import load_table
+from indexer.store.facts import AT_PLACE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -135,6 +136,10 @@ def _problems(table: pa.Table, *, outside: bool) -> Iterator[str]:
     for path in paths:
         if not is_inside(path) and not is_key(path):
             yield f"'{path}', to which something refers, is neither a path inside a workspace nor a name of a file outside"
+    settled = pc.not_equal(values["targets", "symbol"], pa.scalar(AT_PLACE, pa.uint64()))
+    for path in pc.unique(values["targets", "path"].filter(settled)).to_pylist():
+        if not is_inside(path):
+            yield f"a target in '{path}' is said to be a symbol of the workspace"
     expected = [] if outside else list(METHODS) * table.num_rows
     if values["coverage", "method"].to_pylist() != expected or set(sizes["coverage"].to_pylist()) - {0 if outside else len(METHODS)}:
         yield "a document's coverage does not name every method once"

@@ -30,6 +30,7 @@ from indexer.errors import CacheRefused
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table
 from indexer.store.generations import Home
+from indexer.store.states import State, States
 
 MEMORY_BYTES = 3_000_000_000
 """That reading an artifact may take."""
@@ -131,12 +132,13 @@ def _publish(source: Path, home: Home, config: Config, staging: Path) -> Importe
         digest = hashlib.sha256(checked.manifest.to_json()).hexdigest()
         around = _surroundings(checked, read.documents, tree, digest, number, home)
         counts = reader.ask(Merge(built=str(built), around=around)).counts
-    kept = home.shards / f"imported-{digest[:16]}"
-    if not kept.exists():  # else it is the same, and perhaps that of the present index
-        (staging / "shards").rename(kept)
-    described = _describe(checked.manifest, counts, number, kept, digest)
+    state = _state(read, checked.manifest, staging / "shards", home, digest)
+    described = _describe(checked.manifest, counts, number, home, state.shards, digest)
+    states = States(home)
+    states.save(state)
     generation = home.publish(built, number, json.dumps(described, indent=1, sort_keys=True).encode() + b"\n")
-    home.clean(keep_shards=kept.name)
+    home.clean()
+    states.collect()
     return Imported(checked, generation)
 
 
@@ -244,22 +246,39 @@ def _surroundings(
     }
 
 
-def _describe(manifest: Manifest, counts: dict[str, int], number: int, shards: Path, digest: str) -> dict[str, Any]:
-    """The manifest of the generation. Its recipe is no recipe of a crawl here: the next `lspidx index` crawls."""
+def _state(read: Answer, manifest: Manifest, folder: Path, home: Home, digest: str) -> State:
+    """The artifact as a tree that was crawled: an index made here goes on from it, where it would have asked the same. Moves its shards."""
+    names: list[str] = []
+    for shard in sorted(folder.glob("*.parquet")):
+        names.append(hashlib.sha256(shard.read_bytes()).hexdigest()[:32])
+        os.replace(shard, home.shards / f"{names[-1]}.parquet")
+    return State(
+        recipe=f"imported-{digest}",
+        ingredients=manifest.ingredients,
+        recipes=manifest.recipes,
+        documents={path: item for path, item in read.described.items() if item[0]},
+        outside={key: item for key, item in read.described.items() if not item[0]},
+        shards=names,
+        imported=True,
+    )
+
+
+def _describe(manifest: Manifest, counts: dict[str, int], number: int, home: Home, shards: list[str], digest: str) -> dict[str, Any]:
+    """The manifest of the generation. Its recipe is no recipe of a crawl here: the next `lspidx index` makes one."""
     servers = {(row.name, row.version): row.fingerprint for row in manifest.servers}
     return {
         "schema_version": manifest.schema_version,
         "content_version": manifest.content_version,
         "generation": number,
         "recipe": f"imported {digest}",
-        "root_name": shards.parent.parent.parent.name,
+        "root_name": home.root.name,
         "origins": manifest.origins,
         "commit": manifest.commit,
         "dirty": manifest.dirty,
         "is_git": bool(manifest.commit),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "lspidx": manifest.lspidx,
-        "folders": [{"name": shards.parent.parent.parent.name, "prefix": "", "commit": manifest.commit, "dirty": manifest.dirty}],
+        "folders": [{"name": home.root.name, "prefix": "", "commit": manifest.commit, "dirty": manifest.dirty}],
         "servers": [
             {
                 "name": name,
@@ -274,5 +293,7 @@ def _describe(manifest: Manifest, counts: dict[str, int], number: int, shards: P
         "imported": True,
         "requests": manifest.numbers.asked,
         "server_restarts": 0,
-        "shards": f"shards/{shards.name}",
+        "shards": shards,
+        "ingredients": manifest.ingredients,
+        "recipes": manifest.recipes,
     }

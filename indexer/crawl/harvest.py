@@ -15,7 +15,7 @@ from indexer.crawl.plan import PlannedDocument
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
 from indexer.lsp.uri import uri_to_path
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
-from indexer.store.facts import DocumentFacts
+from indexer.store.facts import AT_PLACE, DocumentFacts
 from indexer.syntax.model import BUILTIN, Definition, Span, Syntax, Tokens
 
 Place = tuple[str, int, int, int, int]
@@ -250,7 +250,7 @@ class _Targets:
             known = self._known[place] = len(self._known)
             uri = place[0]
             path = self._surroundings.portable(uri, place)
-            for column, value in zip(self._columns, (path, *place[1:]), strict=True):
+            for column, value in zip(self._columns, (path, *place[1:], AT_PLACE), strict=True):
                 column.append(value)
         return known
 

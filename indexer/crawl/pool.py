@@ -120,6 +120,7 @@ class Pool:
         self._surplus: list[Worker] = []
         self._setups: list[Setup] = []
         self._numbers = 0
+        self.is_set_up = False
 
     @property
     def size(self) -> int:
@@ -138,12 +139,14 @@ class Pool:
         worker = Worker(self._numbers, self._run)
         self._numbers += 1
         self.workers.append(worker)
-        if self._setups:
+        if self.is_set_up:
             worker.send(self._setups)
         return worker
 
     def setup(self, setups: list[Setup]) -> None:
+        """Tells all workers, once, what servers there are."""
         self._setups = setups
+        self.is_set_up = True
         for worker in self.workers:
             worker.send(setups)
 

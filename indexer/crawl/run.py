@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
-import itertools
 import json
 import logging
 import os
@@ -22,17 +21,17 @@ from datetime import UTC, datetime
 from importlib.metadata import distributions
 from importlib.metadata import version as distribution_version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from indexer import logs, vcs
 from indexer.config import Config, LanguageConfig, overlay
-from indexer.crawl import crosscheck, harvest
+from indexer.crawl import crosscheck, harvest, outside
 from indexer.crawl.companions import compile_commands, go_work
 from indexer.crawl.groups import Group, group
-from indexer.crawl.messages import Check, Done, ExternalJob, Hello, Position, Progress, Report, Setup
-from indexer.crawl.plan import Survey, Unit, cut, of_folder, recipe_digest, survey, together
+from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup
+from indexer.crawl.plan import PlannedDocument, Survey, Unit, cut, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool, Task
 from indexer.errors import ServerError, UsageError
 from indexer.lsp.protocol import initialize_params
@@ -41,7 +40,11 @@ from indexer.servers.registry import ServerSpec, endings_of, families, fill, fil
 from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
+from indexer.store.states import State, States, describe
 from indexer.workspace import find_folders
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +53,7 @@ _MEMORY_SHARES = 4
 """A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
 _BYTES_PER_WORKER = 120_000
 """A further worker wants at least so much source: to start one with its server costs 0.6 s of processor time."""
-_EXTERNALS_ALONE = 2
-_EXTERNALS_PER_JOB = 8
+_LOGGED = 50
 _MERGE_MEMORY_MB = 600
 _SHARDS_MB_PER_MERGE_THREAD = 2
 """With less to do, threads cost more than they bring."""
@@ -78,6 +80,23 @@ class Crawl:
     manifest: dict[str, Any]
     up_to_date: bool
     elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """Shards of a crawl; and those of the state that it builds upon, but for the documents and files outside in `gone`."""
+
+    shards: list[Path]
+    outside: outside.Outside
+    base: State | None = None
+    kept: list[Path] = field(default_factory=list[Path])
+    gone: set[str] = field(default_factory=set[str])
+    crawled: int = 0
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether facts are among it that came with an artifact."""
+        return self.base is not None and self.base.imported and bool(self.base.documents.keys() - self.gone)
 
 
 @dataclass(slots=True)
@@ -130,6 +149,8 @@ class _Run:
         self.environment = environment
         self.totals = _Totals()
         self.server_info: dict[int, Hello] = {}  # by number of the setup
+        self.states = States(home)
+        self.has_crawled = False
         self.folders = find_folders(home.root, config.folders)
 
     def go(self) -> Crawl:
@@ -149,8 +170,10 @@ class _Run:
         groups = grouping.groups
         documents = [document for item in groups for document in item.documents]
         plan = replace(plan, documents=documents, skipped=sorted([*plan.skipped, *grouping.skipped], key=lambda item: item.path))
+        common = hashlib.sha256("\n".join(self._ingredients()).encode()).hexdigest()
+        recipes = {item.server.spec.name: _recipe_of(item) for item in groups}
         recipe = recipe_digest(
-            documents, [*self._ingredients(groups), f"skipped {[(item.path, str(item.reason)) for item in plan.skipped]}"]
+            documents, [common, str(sorted(recipes.items())), f"skipped {[(item.path, str(item.reason)) for item in plan.skipped]}"]
         )
         checkouts = [vcs.checkout(folder.path) for folder in folders]
         commits: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
@@ -164,17 +187,22 @@ class _Run:
                 up_to_date=True,
                 elapsed_s=time.monotonic() - self.started,
             )
-        shard_folder = self.home.shards / recipe[:16]
-        tasks = _tasks(groups, recipe, shard_folder)
-        self.watcher.phase("crawl", len(documents))
-        log.info("crawl begins: documents=%d units=%d servers=%s", len(documents), len(tasks), _names(groups))
-        shards = self._crawl_units(tasks, shard_folder, groups, pool)
+        described = {item.path: describe(_header(item), recipes[member.server.spec.name]) for member in groups for item in member.documents}
+        base = None if self.full or not documents else self.states.nearest(common, described)
+        folder = self.home.crawls / recipe[:16]
+        found = (
+            self._crawl_all(groups, recipe, folder, pool) if base is None else self._refresh(base, described, groups, recipe, folder, pool)
+        )
         self.watcher.phase("merge", 0)
-        manifest, built, number = self._merge(shards, plan, groups, recipe, checkouts, begun)
+        manifest, built, number, settled = self._merge(found, plan, groups, recipe, checkouts, begun)
         manifest["surroundings"] = surroundings
         manifest["missing_servers"] = grouping.missing
+        state = self._state(found, settled, recipe, common, recipes, described, groups)
+        manifest |= {"shards": state.shards, "ingredients": common, "recipes": recipes}
+        self.states.save(state)
         generation = self.home.publish(built, number, json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n")
-        self.home.clean(keep_shards=shard_folder.name)
+        self.home.clean()
+        self.states.collect()
         elapsed_s = time.monotonic() - self.started
         self._record(manifest, elapsed_s)
         return Crawl(root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
@@ -198,16 +226,15 @@ class _Run:
 
     # ---- what may be reused
 
-    def _ingredients(self, groups: Sequence[Group]) -> list[str]:
-        """All that the facts depend on beside the documents themselves."""
+    def _ingredients(self) -> list[str]:
+        """All that the facts depend on beside the documents themselves and what crawls them."""
         config = self.config
         grammars = sorted(f"{name} {version}" for name, version in _versions("tree-sitter", "pygments").items())
         return [
             f"schema {SCHEMA_VERSION} content {CONTENT_VERSION} code {_code_digest()}",
-            f"grammars {grammars} pyarrow {distribution_version('pyarrow')}",
+            f"grammars {grammars}",
             f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check}",
-            f"folders {[(folder.name, folder.prefix) for folder in self.folders]}",
-            *(part for item in groups for part in (f"server {item.server.fingerprint}", *item.ingredients)),
+            f"folders {[(folder.name, folder.prefix) for folder in self.folders[1:]]}",
         ]
 
     def _unchanged(self, recipe: str, surroundings: list[object]) -> Path | None:
@@ -232,8 +259,62 @@ class _Run:
 
     # ---- crawling
 
-    def _crawl_units(self, tasks: Sequence[Task], folder: Path, groups: Sequence[Group], pool: Pool) -> list[Path]:
-        """Shards of all units and of the files outside."""
+    def _crawl_all(self, groups: Sequence[Group], recipe: str, folder: Path, pool: Pool) -> _Found:
+        """Every document, and the files outside that they point to."""
+        self.watcher.phase("crawl", sum(len(item.documents) for item in groups))
+        shards = self._crawl_tasks(_tasks(groups, recipe, folder), folder, groups, pool)
+        beyond = outside.all_of(self.totals.externals)
+        shards += self._read_outside(beyond, folder, groups, pool)
+        if not shards:
+            from indexer.store.shard import write_shard
+
+            shards = [folder / "empty.parquet"]
+            write_shard(shards[0], [])
+        return _Found(shards=shards, outside=beyond)
+
+    def _refresh(self, base: State, described: Mapping[str, str], groups: Sequence[Group], recipe: str, folder: Path, pool: Pool) -> _Found:
+        """What differs from a known state, in waves, and what of the files outside something else is wanted from now."""
+        from indexer.crawl.refresh import Refresh
+
+        kept = [self.states.shard(name) for name in base.shards]
+        documents = {item.path: item.language for member in groups for item in member.documents}
+        together = {language: frozenset(item.languages) for item in groups for language in item.languages if item.server.command}
+        recipes = {item.server.spec.name: _recipe_of(item) for item in groups}
+        shards: list[Path] = []
+        gone: set[str] = set(base.documents.keys() - described.keys())
+        refresh = Refresh(base, kept, described, documents, together, hover=self.config.hover)
+        try:
+            todo, number, crawled = refresh.first(), 0, 0
+            log.info("refresh begins: known=%d differing=%d deleted=%d", len(base.documents), len(todo), len(gone))
+            while True:
+                self.watcher.phase("crawl", len(todo))
+                log.info("wave begins: number=%d size=%d documents=%s", number, len(todo), "|".join(sorted(todo)[:_LOGGED]))
+                parts = [replace(item, documents=[one for one in item.documents if one.path in todo]) for item in groups]
+                wave = self._crawl_tasks(_tasks(parts, recipe, folder, prefix=f"w{number}-"), folder, groups, pool) if todo else []
+                shards += wave
+                gone |= todo
+                crawled += len(todo)
+                if len(gone) >= len(documents):
+                    break
+                todo = refresh.after(wave)
+                log.info("wave done: number=%d next=%d elapsed_s=%.2f", number, len(todo), time.monotonic() - self.started)
+                number += 1
+                if not todo:
+                    break
+        finally:
+            refresh.close()
+        known = {key: path for key, (path, _) in base.outside.items()}
+        beyond = outside.changed(self.totals.externals, kept, gone & base.documents.keys(), known, anew=recipes != base.recipes)
+        shards += self._read_outside(beyond, folder, groups, pool)
+        gone |= beyond.stale | beyond.unwanted
+        for index, item in enumerate(groups):
+            said = base.servers.get(item.server.spec.name)
+            if said is not None and index not in self.server_info:
+                self.server_info[index] = msgspec.convert({**said, "setup": index}, Hello)
+        return _Found(shards=shards, outside=beyond, base=base, kept=kept, gone=gone, crawled=crawled)
+
+    def _crawl_tasks(self, tasks: Sequence[Task], folder: Path, groups: Sequence[Group], pool: Pool) -> list[Path]:
+        """Shards of all units, of which some may have been finished by an earlier run."""
         shards: list[Path] = []
         todo: list[Task] = []
         for task in tasks:
@@ -245,36 +326,47 @@ class _Run:
                 self.totals.add(done)
                 self.totals.reused += 1
                 self.watcher.advance(done.documents, done.tokens)
-        if not tasks:
-            from indexer.store.shard import write_shard
-
-            write_shard(folder / "empty.parquet", [])
-            return [folder / "empty.parquet"]
         server_record = folder / "servers.json"
-        if not todo and server_record.is_file():  # all was crawled before: nothing to ask of anybody
-            externals = [shard for _, shard in self._external_jobs(folder)]
-            if all(shard.is_file() for shard in externals):
+        if not todo:  # all was crawled before: nothing to ask of anybody
+            with contextlib.suppress(OSError, msgspec.DecodeError):
                 self.server_info = {item.setup: item for item in msgspec.json.decode(server_record.read_bytes(), type=list[Hello])}
-                return [*shards, *externals]
+            return shards
+        self.has_crawled = True
+        log.info(
+            "crawl begins: documents=%d units=%d servers=%s", sum(len(task.unit.documents) for task in todo), len(todo), _names(groups)
+        )
         todo.sort(key=lambda task: -task.unit.size_bytes if not groups[task.setup].server.spec.split else 0)  # whole projects first
-        size_bytes = sum(task.unit.size_bytes for task in todo)
-        pool.resize(min(worker_count(self.config, _processors(), size_bytes), len(todo)) or 1)
-        pool.setup([self._setup(item, pool.size) for item in groups])
+        self._resize(pool, sum(task.unit.size_bytes for task in todo), len(todo), groups)
         pool.crawl(todo, self._on_report, self._lost_unit, meanwhile=_load_store)
         log.info("units done: elapsed_s=%.2f", time.monotonic() - self.started)
-        externals = self._external_jobs(folder)
-        read = pool.read_externals(externals, lambda report: self._on_report(report, None))
-        for job, shard in externals:
-            if shard not in read:  # the names of what these files define are lost, and said so
-                self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
-        shards += read
-        log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self.started, len(self.totals.externals))
-        pool.end()  # servers take their time to end; the merge need not wait
         if self.server_info:
             temporary = server_record.with_name("tmp-servers.json")
             temporary.write_bytes(msgspec.json.encode([self.server_info[number] for number in sorted(self.server_info)]))
             os.replace(temporary, server_record)  # whole or not at all: a later run believes it
         return shards
+
+    def _resize(self, pool: Pool, size_bytes: int, most: int, groups: Sequence[Group]) -> None:
+        """As many workers as there is work for; those that are there stay, for the next wave."""
+        size = min(worker_count(self.config, _processors(), size_bytes), most) or 1
+        pool.resize(size if not pool.is_set_up else max(size, pool.size))
+        if not pool.is_set_up:
+            pool.setup([self._setup(item, pool.size) for item in groups])
+
+    def _read_outside(self, beyond: outside.Outside, folder: Path, groups: Sequence[Group], pool: Pool) -> list[Path]:
+        """Shards of the files outside the workspace; the workers' last task."""
+        every = beyond.jobs(folder)
+        # An interrupted run that came so far had all that it wanted; what is wanted now is the same only if nothing was crawled since.
+        jobs = [(job, shard) for job, shard in every if self.has_crawled or not shard.is_file()]
+        read = [shard for _, shard in every if shard.is_file() and not self.has_crawled]
+        if jobs:
+            self._resize(pool, 0, 1, groups)
+            read += pool.read_externals(jobs, lambda report: self._on_report(report, None))
+            for job, shard in jobs:
+                if shard not in read:  # the names of what these files define are lost, and said so
+                    self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
+        log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self.started, len(beyond.stale))
+        pool.end()  # servers take their time to end; the merge need not wait
+        return sorted(read)
 
     def _setup(self, item: Group, jobs: int) -> Setup:
         spec, config, own = item.server.spec, self.config, item.settings
@@ -362,31 +454,17 @@ class _Run:
             facts.append(item)
         write_shard(shard, facts)
 
-    def _external_jobs(self, folder: Path) -> list[tuple[ExternalJob, Path]]:
-        """The files outside the workspace that the crawled units point to, in the same order in every run, the large ones first.
-
-        The browser's declarations in TypeScript are two thirds of all that is read here.
-        """
-        wanted = {path: sorted(places) for path, places in sorted(self.totals.externals.items())}
-        paths = sorted(wanted, key=lambda path: (-_size_bytes(path), path))
-        jobs: list[tuple[ExternalJob, Path]] = []
-        starts = [*range(min(_EXTERNALS_ALONE, len(paths))), *range(_EXTERNALS_ALONE, len(paths), _EXTERNALS_PER_JOB), len(paths)]
-        for number, (start, end) in enumerate(itertools.pairwise(starts)):
-            part = {path: wanted[path] for path in paths[start:end]}
-            jobs.append((ExternalJob(number=number, wanted=part), folder / f"external-{number:03d}.parquet"))
-        return jobs
-
     # ---- merging
 
     def _merge(
         self,
-        shards: Sequence[Path],
+        found: _Found,
         plan: Survey,
         groups: Sequence[Group],
         recipe: str,
         checkouts: Sequence[vcs.Checkout],
         begun: datetime,
-    ) -> tuple[dict[str, Any], Path, int]:
+    ) -> tuple[dict[str, Any], Path, int, pa.Table]:
         from indexer.store import merge
 
         totals, checkout = self.totals, checkouts[0]
@@ -426,15 +504,18 @@ class _Run:
                 "dirty": str(checkout.dirty).lower(),
                 "recipe": recipe,
                 "generation": str(number),
+                **({"imported": "true"} if found.is_imported else {}),
             },
         )
-        existing = [shard for shard in shards if shard.is_file()]
-        if plan.documents and len({path for path, method, _ in totals.lost if method == harvest.DEFINITION}) == len(plan.documents):
+        existing = [shard for shard in found.shards if shard.is_file()]
+        lost_whole = {path for path, method, _ in totals.lost if method == harvest.DEFINITION}
+        unavailable = {path for path, _, reason in totals.lost if reason == LossReason.SERVER_UNAVAILABLE}
+        if plan.documents and (len(lost_whole) == len(plan.documents) or (found.crawled and len(unavailable) == found.crawled)):
             why = totals.problems[0] if totals.problems else totals.lost[0][2]
             raise ServerError(f"every document was lost ({why}); nothing was published, see {self.home.log_file}")
-        megabytes = sum(shard.stat().st_size for shard in existing) // 1_000_000
+        megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000
         threads = min(_processors(), 4, 1 + megabytes // _SHARDS_MB_PER_MERGE_THREAD)
-        counts = merge.build(built, existing, around, memory_mb=self._merge_memory_mb(), threads=threads)
+        made = merge.build(built, existing, around, kept=found.kept, gone=found.gone, memory_mb=self._merge_memory_mb(), threads=threads)
         lost = Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)
         manifest = {
             "schema_version": SCHEMA_VERSION,
@@ -462,7 +543,9 @@ class _Run:
                 if item.server.command
             ],
             "environment": next((item.environment for item in groups if item.environment), ""),
-            "counts": counts,
+            "counts": made.counts,
+            "imported": found.is_imported,
+            "crawled": found.crawled if found.base is not None else made.counts["documents"],
             "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),
             "lost": dict(lost),
             "cross_check": crosscheck.merged(totals.shared),
@@ -470,9 +553,39 @@ class _Run:
             "requests": totals.asked,
             "server_restarts": totals.restarts,
             "server_messages": [message for info in self.server_info.values() for message in info.messages],
-            "shards": f"shards/{recipe[:16]}",
         }
-        return manifest, built, number
+        return manifest, built, number, made.settled
+
+    def _state(
+        self,
+        found: _Found,
+        settled: pa.Table,
+        recipe: str,
+        common: str,
+        recipes: dict[str, str],
+        described: Mapping[str, str],
+        groups: Sequence[Group],
+    ) -> State:
+        """The shards as they are kept, and what they describe."""
+        from indexer.store.settle import settle
+
+        base = found.base
+        places = {path: number for path, (_, number) in (base.documents | base.outside).items()} if base is not None else {}
+        existing = [shard for shard in found.shards if shard.is_file()]
+        layout = settle(existing, settled, self.home.shards, kept=found.kept, places=places, gone=found.gone)
+        servers = dict(base.servers) if base is not None else {}
+        servers |= {groups[number].server.spec.name: msgspec.structs.asdict(info) for number, info in self.server_info.items()}
+        return State(
+            recipe=recipe,
+            ingredients=common,
+            recipes=recipes,
+            documents={path: (described.get(path, ""), number) for path, (number, inside) in layout.places.items() if inside},
+            outside={path: (found.outside.paths.get(path, ""), number) for path, (number, inside) in layout.places.items() if not inside},
+            shards=layout.shards,
+            lost=sorted({path for path, _, _ in self.totals.lost} & described.keys()),
+            servers={name: info for name, info in servers.items() if name in recipes},
+            imported=found.is_imported,
+        )
 
     def _merge_memory_mb(self) -> int:
         """No worker runs any more; what `--memory` leaves beside ourselves, at most what a merge can use."""
@@ -541,13 +654,24 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _tasks(groups: Sequence[Group], recipe: str, folder: Path) -> list[Task]:
+def _recipe_of(item: Group) -> str:
+    """Digest of all that the facts of a group depend on beside its documents."""
+    return hashlib.sha256("\n".join([f"server {item.server.fingerprint}", *item.ingredients]).encode()).hexdigest()[:32]
+
+
+def _header(document: PlannedDocument) -> dict[str, object]:
+    """As its facts will have it: see `states.describe`."""
+    manager, package, version = document.package
+    return {**msgspec.structs.asdict(document), "package_manager": manager, "package": package, "package_version": version}
+
+
+def _tasks(groups: Sequence[Group], recipe: str, folder: Path, *, prefix: str = "") -> list[Task]:
     """The units of all groups, each with its shard. Python's are numbered only, the others carry their server's name."""
     tasks: list[Task] = []
     for number, item in enumerate(groups):
         spec = item.server.spec
-        prefix = "" if "python" in spec.languages else f"{spec.name}-"
-        for unit in cut(item.documents, recipe, prefix=prefix, whole=not spec.split, fine=not spec.fresh):
+        name = prefix if "python" in spec.languages else f"{prefix}{spec.name}-"
+        for unit in cut(item.documents, recipe, prefix=name, whole=not spec.split, fine=not spec.fresh):
             tasks.append(Task(unit, number, folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"))
     return tasks
 

@@ -5,10 +5,11 @@ Loads nothing, so that a worker does not carry Arrow (45 MB each) to say what it
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-U8, U16, I32, TEXT, FLAG, LINES = "uint8", "uint16", "int32", "string", "bool", "list<int32>"
+U8, U16, I32, U64, TEXT, FLAG, LINES = "uint8", "uint16", "int32", "uint64", "string", "bool", "list<int32>"
 """Column types, as Arrow names them."""
 
 SYMBOLS = {
@@ -44,7 +45,14 @@ OCCURRENCES = {
     "symbol": I32,  # ordinal of a symbol of this document, or -1: see target
     "target": I32,  # ordinal in targets, or -1: nobody knows what it means
 }
-TARGETS = {"path": TEXT, "line": I32, "col": I32, "end_line": I32, "end_col": I32}
+TARGETS = {"path": TEXT, "line": I32, "col": I32, "end_line": I32, "end_col": I32, "symbol": U64}
+"""`symbol`: key of what is meant (`KEY_OF`), AT_PLACE where only the place is known, or NOTHING. A worker knows places; once merged, those
+inside the workspace are kept as symbols and have no position, so that no shifted line of another file makes them wrong."""
+
+AT_PLACE, NOTHING = 0, 1
+KEY_OF = "md5_number_lower({moniker})"
+"""In SQL; `moniker_key` in Python."""
+
 SUPERTYPES = {"symbol": I32, "target": I32, "own": I32, "evidence": U8}
 DIAGNOSTICS = {
     "line": I32,
@@ -85,6 +93,11 @@ HEADER: dict[str, str] = {
     "package": TEXT,
     "package_version": TEXT,
 }
+
+
+def moniker_key(moniker: str) -> int:
+    """What stands for a symbol in other files' targets: 64 bits, of which two symbols in ten million are alike with odds of 3e-6."""
+    return int.from_bytes(hashlib.md5(moniker.encode(), usedforsecurity=False).digest()[8:], "little")
 
 
 @dataclass(slots=True)

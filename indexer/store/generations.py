@@ -5,7 +5,9 @@
       lock                          held while an index is made
       CURRENT                       name of the generation to read, replaced atomically
       db/gen-<n>.duckdb  gen-<n>.json   an index and its manifest, never modified once published
-      shards/<recipe>/*.parquet     what the crawl wrote
+      crawl/<recipe>/*.parquet      what a crawl has found so far
+      shards/<digest>.parquet       facts as they are kept: see `indexer.store.states`
+      states/<recipe>.json          which of them describe which tree
       flags.json                    settings that were given as flags, for the next run; of this machine only
       log/lspidx.log  run.jsonl
       scratch/  cache/              what servers write
@@ -36,6 +38,8 @@ class Home:
         self.path = root / FOLDER
         self.databases = self.path / "db"
         self.shards = self.path / "shards"
+        self.states = self.path / "states"
+        self.crawls = self.path / "crawl"
         self.log_file = self.path / "log" / "lspidx.log"
         self.run_record = self.path / "run.jsonl"
         self._pointer = self.path / "CURRENT"
@@ -142,8 +146,8 @@ class Home:
         _sync(self.path)
         return target
 
-    def clean(self, keep_shards: str) -> None:
-        """Removes leftovers of killed runs, old generations and the shards of other recipes. Holds the lock."""
+    def clean(self) -> None:
+        """Removes leftovers of killed runs, old generations and what crawls have found that are over. Holds the lock."""
         import shutil  # a reader needs none
 
         for leftover in self.databases.glob("tmp-*"):
@@ -158,9 +162,12 @@ class Home:
             if file not in kept:
                 file.unlink(missing_ok=True)
                 file.with_suffix(".json").unlink(missing_ok=True)
-        for folder in self.shards.iterdir():
-            if folder.name != keep_shards:
-                shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(self.crawls, ignore_errors=True)
+        for leftover in self.shards.iterdir():
+            if leftover.is_dir():  # of an earlier version
+                shutil.rmtree(leftover, ignore_errors=True)
+            elif leftover.name.startswith("tmp-"):
+                leftover.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

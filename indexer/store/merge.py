@@ -5,7 +5,7 @@ The file is disposable: never committed, never shared between DuckDB versions, r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from indexer.errors import Bug
 from indexer.model import Evidence, Role, Skipped, SymbolKind
+from indexer.store.facts import TARGETS
 from indexer.store.schema import MERGE_SQL, SCHEMA_VERSION, VIEWS_SQL
 
 _ROW_GROUP_ROWS = 8_192
@@ -51,9 +52,41 @@ def connect(*, memory_mb: int = 512, threads: int = 4, spill: Path | None = None
     return duckdb.connect(":memory:", config=config)
 
 
-def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb: int, threads: int) -> dict[str, int]:
-    """Writes a complete index at `path` (which must not exist) and returns its counts by table.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """Counts by table; and `settled`, the targets of new documents as shards keep them: `owner` is the document, then facts.TARGETS."""
 
+    counts: dict[str, int]
+    settled: pa.Table
+
+
+def read_facts(connection: duckdb.DuckDBPyConnection, kept: Sequence[Path], found: Sequence[Path], gone: Collection[str]) -> None:
+    """Makes the view `fact`: the rows of the shards in `kept` but for the files in `gone`, and, as new, those in `found`."""
+    connection.register("gone", pa.table({"path": pa.array(sorted(gone), pa.string())}))
+    parts = [f"SELECT *, false AS is_new FROM read_parquet({_quoted(kept)}) ANTI JOIN gone USING (path)"] if kept else []
+    parts += [f"SELECT *, true AS is_new FROM read_parquet({_quoted(found)})"] if found else []
+    connection.execute(f"CREATE TEMP VIEW fact AS {' UNION ALL '.join(parts)}")
+
+
+def _quoted(paths: Sequence[Path]) -> str:
+    return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"
+
+
+def build(
+    path: Path,
+    shards: Sequence[Path],
+    around: Surroundings,
+    *,
+    kept: Sequence[Path] = (),
+    gone: Collection[str] = (),
+    memory_mb: int,
+    threads: int,
+) -> Built:
+    """Writes a complete index at `path`, which must not exist.
+
+    Args:
+        shards: all of their rows.
+        kept: shards of an earlier index, whose rows about the files in `gone` do not count.
     Raises:
         Bug: the result contradicts itself; nothing must be published then.
     """
@@ -62,7 +95,7 @@ def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb
         quoted = str(path).replace("'", "''")
         connection.execute(f"ATTACH '{quoted}' AS made (ROW_GROUP_SIZE {_ROW_GROUP_ROWS})")
         connection.execute("USE made")
-        connection.execute("SET VARIABLE shards = ?", [[str(shard) for shard in shards]])
+        read_facts(connection, kept, shards, gone)
         connection.execute("SET preserve_insertion_order = true")
         connection.execute("SET parquet_metadata_cache = true")  # a dozen statements read the same few files
         connection.execute("BEGIN")
@@ -71,6 +104,7 @@ def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb
         _add_surroundings(connection, around)
         connection.execute(VIEWS_SQL.read_text(encoding="utf-8"))
         counts = _counts(connection)
+        settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM settled ORDER BY owner, ordinal").to_arrow_table()
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT made")
         connection.execute("USE memory")
@@ -79,7 +113,7 @@ def build(path: Path, shards: Sequence[Path], around: Surroundings, *, memory_mb
         connection.close()
     if path.with_name(path.name + ".wal").exists():
         raise Bug(f"'{path.name}' was closed but left a write-ahead log")
-    return counts
+    return Built(counts=counts, settled=settled)
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, pa.Array]) -> None:
@@ -150,7 +184,7 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    row = connection.execute(
+    [row] = connection.execute(
         """
         SELECT (SELECT count(*) FROM document WHERE status <> 'external'),
                (SELECT count(*) FROM symbol WHERE flags & 2048 = 0),
@@ -163,7 +197,7 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
                (SELECT count(*) FROM diagnostic),
                (SELECT count(*) FROM unresolved_import)
         """
-    ).fetchone()
+    ).fetchall()
     names = (
         "documents",
         "symbols",
@@ -176,6 +210,4 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
         "diagnostics",
         "unresolved_imports",
     )
-    if row is None:
-        raise Bug("the index does not count")
     return dict(zip(names, row, strict=True))

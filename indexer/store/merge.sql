@@ -1,4 +1,5 @@
--- Shards to index. Run once, top to bottom, in a fresh database, with the variables `shards` (list of Parquet paths).
+-- Shards to index. Run once, top to bottom, in a fresh database, with the view `fact`: the rows of all shards, one per file,
+-- and `is_new`, whether they are of this crawl.
 -- Tables are written in the order that their questions need (see the ORDER BY of each); ids are dense and follow path order,
 -- so the same shards give the same rows in the same order.
 -- Role bits, flags, kinds and evidence: indexer/model.py (held against this file by a test).
@@ -7,14 +8,14 @@ CREATE TABLE document AS
 SELECT (row_number() OVER (ORDER BY status = 'external', path) - 1)::INTEGER AS doc_id,
        path, language, module, digest, size_bytes, line_count, is_test, status, len(error_lines)::INTEGER AS error_count,
        package_manager, package, package_version
-FROM (SELECT * FROM read_parquet(getvariable('shards')) QUALIFY row_number() OVER (PARTITION BY path ORDER BY status, digest) = 1)
+FROM (SELECT * FROM fact QUALIFY row_number() OVER (PARTITION BY path ORDER BY status, digest) = 1)
 ORDER BY doc_id;
 
 CREATE TEMP TABLE raw_symbol AS
 SELECT doc_id, ordinal, s.*
 FROM (
     SELECT d.doc_id, unnest(r.symbols) AS s, unnest(range(len(r.symbols)))::INTEGER AS ordinal
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    FROM fact r JOIN document d USING (path)
 );
 
 -- A moniker is one symbol, also when two files claim it (a module beside its stub, outside the workspace): the first has it.
@@ -49,7 +50,7 @@ CREATE TEMP TABLE raw_range AS
 SELECT doc_id, m.sym_id, x.start_line, x.start_col, x.end_line, x.end_col
 FROM (
     SELECT d.doc_id, unnest(r.extra_ranges) AS x
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    FROM fact r JOIN document d USING (path)
 ) JOIN sym_of m USING (doc_id) WHERE m.ordinal = x.symbol;
 
 -- Further places at which a symbol is defined: overloads, a setter, the other arm of an `if`.
@@ -62,21 +63,24 @@ CREATE TEMP TABLE raw_occ AS
 SELECT doc_id, o.*
 FROM (
     SELECT d.doc_id, unnest(r.occurrences) AS o
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    FROM fact r JOIN document d USING (path)
 );
 
 CREATE TEMP TABLE raw_target AS
-SELECT doc_id, ordinal, t.path, t.line, t.col, t.end_line, t.end_col
+SELECT doc_id, ordinal, is_new, t.path, t.line, t.col, t.end_line, t.end_col, t.symbol
 FROM (
-    SELECT d.doc_id, unnest(r.targets) AS t, unnest(range(len(r.targets)))::INTEGER AS ordinal
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    SELECT d.doc_id, r.is_new, unnest(r.targets) AS t, unnest(range(len(r.targets)))::INTEGER AS ordinal
+    FROM fact r JOIN document d USING (path)
 );
 
--- ---- places to symbols
+-- ---- targets to symbols: those that an earlier merge has settled by their key, the others by their place
+
+CREATE TEMP TABLE keyed AS
+SELECT t.doc_id, t.ordinal, t.path, k.sym_id FROM raw_target t JOIN symbol_key k ON k.key = t.symbol WHERE t.symbol > 1;
 
 CREATE TEMP TABLE place AS
 SELECT row_number() OVER (ORDER BY p.path, p.line, p.col, p.end_line, p.end_col) AS place_id, d.doc_id, p.line, p.col, p.end_line, p.end_col, p.path
-FROM (SELECT DISTINCT path, line, col, end_line, end_col FROM raw_target) p
+FROM (SELECT DISTINCT path, line, col, end_line, end_col FROM raw_target WHERE symbol = 0) p
 LEFT JOIN document d USING (path);
 
 -- Assignments through `self`; whether they define the class's own member or write a base's, the server has said.
@@ -84,8 +88,10 @@ CREATE TEMP TABLE member AS
 SELECT doc_id, x.line, x.end_col, m.sym_id
 FROM (
     SELECT d.doc_id, unnest(r.members) AS x
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    FROM fact r JOIN document d USING (path)
 ) JOIN sym_of m USING (doc_id) WHERE m.ordinal = x.symbol;
+
+CREATE TEMP TABLE pointed_at AS SELECT DISTINCT doc_id FROM place WHERE doc_id IS NOT NULL;
 
 -- Where a name is bound, by the end of the range: servers point at a name or at a whole `self.name`.
 CREATE TEMP TABLE bound AS
@@ -99,11 +105,12 @@ SELECT doc_id, line, end_col, min(sym_id) AS sym_id FROM (
     WHERE r.ordinal > 0
     UNION ALL
     SELECT doc_id, line, end_col, sym_id FROM member
-) GROUP BY ALL;
+) SEMI JOIN pointed_at USING (doc_id) GROUP BY ALL;
 
 CREATE TEMP TABLE bound_start AS
 SELECT o.doc_id, o.line, o.col, min(m.sym_id) AS sym_id
 FROM raw_occ o JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = o.symbol
+SEMI JOIN pointed_at a ON a.doc_id = o.doc_id
 WHERE o.roles & 5 <> 0
 GROUP BY ALL;
 
@@ -124,15 +131,16 @@ WHERE p.doc_id IS NOT NULL;
 -- A place that is itself an occurrence (an import that another file re-exports): what that occurrence means, two hops deep.
 CREATE TEMP TABLE hop AS
 WITH token AS (
-    SELECT p.place_id, min(t.place_id) AS next_id
+    SELECT p.place_id, min(t.place_id) AS next_id, arg_min(k.sym_id, (k.path, k.sym_id)) AS known_id
     FROM exact e JOIN place p USING (place_id)
     JOIN raw_occ o ON o.doc_id = p.doc_id AND o.line = p.end_line AND o.end_col = p.end_col AND o.target >= 0
     JOIN raw_target rt ON rt.doc_id = o.doc_id AND rt.ordinal = o.target
-    JOIN place t ON t.path = rt.path AND t.line = rt.line AND t.col = rt.col AND t.end_line = rt.end_line AND t.end_col = rt.end_col
-    WHERE e.sym_id IS NULL AND t.place_id <> p.place_id
+    LEFT JOIN place t ON t.path = rt.path AND t.line = rt.line AND t.col = rt.col AND t.end_line = rt.end_line AND t.end_col = rt.end_col
+    LEFT JOIN keyed k ON k.doc_id = rt.doc_id AND k.ordinal = rt.ordinal
+    WHERE e.sym_id IS NULL AND (rt.symbol > 0 OR t.place_id <> p.place_id)
     GROUP BY p.place_id
 )
-SELECT a.place_id, coalesce(e1.sym_id, e2.sym_id) AS sym_id
+SELECT a.place_id, coalesce(a.known_id, e1.sym_id, b.known_id, e2.sym_id) AS sym_id
 FROM token a
 LEFT JOIN exact e1 ON e1.place_id = a.next_id
 LEFT JOIN token b ON b.place_id = a.next_id
@@ -216,7 +224,25 @@ CREATE TEMP TABLE target_sym AS
 SELECT rt.doc_id, rt.ordinal, m.sym_id
 FROM raw_target rt
 JOIN place p ON p.path = rt.path AND p.line = rt.line AND p.col = rt.col AND p.end_line = rt.end_line AND p.end_col = rt.end_col
-JOIN meaning m USING (place_id);
+JOIN meaning m USING (place_id)
+WHERE rt.symbol = 0
+UNION ALL
+SELECT doc_id, ordinal, sym_id FROM keyed;
+
+-- What the targets of new documents say from now on: those inside the workspace mean a symbol (or NOTHING) and have no place.
+CREATE TEMP TABLE settled AS
+SELECT d.path AS owner, rt.ordinal, rt.path,
+       CASE WHEN is_inside THEN coalesce(k.key, 1) ELSE 0 END::UBIGINT AS symbol,
+       CASE WHEN is_inside THEN 0 ELSE rt.line END::INTEGER AS line, CASE WHEN is_inside THEN 0 ELSE rt.col END::INTEGER AS col,
+       CASE WHEN is_inside THEN 0 ELSE rt.end_line END::INTEGER AS end_line, CASE WHEN is_inside THEN 0 ELSE rt.end_col END::INTEGER AS end_col
+FROM (
+    SELECT t.*, there.path IS NOT NULL AS is_inside
+    FROM raw_target t LEFT JOIN document there ON there.path = t.path AND there.status <> 'external'
+    WHERE t.is_new
+) rt
+JOIN document d ON d.doc_id = rt.doc_id
+LEFT JOIN target_sym t ON t.doc_id = rt.doc_id AND t.ordinal = rt.ordinal
+LEFT JOIN symbol_key k ON k.sym_id = t.sym_id;
 
 -- A member written outside its type (Go's methods, C++'s definitions, Rust's impls) belongs to the type, wherever that is.
 UPDATE symbol SET container_id = o.owner_id
@@ -224,7 +250,7 @@ FROM (
     SELECT m.sym_id, min(coalesce(t.sym_id, own.sym_id)) AS owner_id
     FROM (
         SELECT d.doc_id, unnest(r.owners) AS x
-        FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+        FROM fact r JOIN document d USING (path)
     ) y
     JOIN sym_of m ON m.doc_id = y.doc_id AND m.ordinal = x.symbol
     LEFT JOIN target_sym t ON t.doc_id = y.doc_id AND t.ordinal = x.target
@@ -240,7 +266,7 @@ CREATE TABLE type_edge AS
 SELECT DISTINCT m.sym_id AS sub_id, coalesce(t.sym_id, own.sym_id) AS super_id, x.evidence AS evidence
 FROM (
     SELECT d.doc_id, unnest(r.supertypes) AS x
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    FROM fact r JOIN document d USING (path)
 ) y
 JOIN sym_of m ON m.doc_id = y.doc_id AND m.ordinal = x.symbol
 LEFT JOIN target_sym t ON t.doc_id = y.doc_id AND t.ordinal = x.target
@@ -283,7 +309,7 @@ FROM (
         SELECT y.doc_id, x.line AS line, x.col AS col, o.name, w.sym_id AS owner_id, x.by_super AS by_super
         FROM (
             SELECT d.doc_id, unnest(r.silent_members) AS x
-            FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+            FROM fact r JOIN document d USING (path)
         ) y
         JOIN sym_of w ON w.doc_id = y.doc_id AND w.ordinal = x.owner
         JOIN raw_occ o ON o.doc_id = y.doc_id AND o.line = x.line AND o.col = x.col
@@ -470,7 +496,7 @@ CREATE TABLE diagnostic AS
 SELECT doc_id, x.line, x.col, x.end_line, x.end_col, x.severity, x.code, x.source, x.message
 FROM (
     SELECT d.doc_id, unnest(r.diagnostics) AS x
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    FROM fact r JOIN document d USING (path)
 )
 ORDER BY doc_id, x.line, x.col, x.end_line, x.end_col, x.code, x.message;
 
@@ -478,7 +504,7 @@ CREATE TABLE unresolved_import AS
 SELECT doc_id, x.line, x.module
 FROM (
     SELECT d.doc_id, unnest(r.unresolved_imports) AS x
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    FROM fact r JOIN document d USING (path)
 )
 ORDER BY doc_id, x.line, x.module;
 
@@ -486,6 +512,6 @@ CREATE TABLE document_coverage AS
 SELECT doc_id, x.method, x.status, x.reason, x.asked, x.answered
 FROM (
     SELECT d.doc_id, unnest(r.coverage) AS x
-    FROM read_parquet(getvariable('shards')) r JOIN document d USING (path)
+    FROM fact r JOIN document d USING (path)
 )
 ORDER BY doc_id, x.method;

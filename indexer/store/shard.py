@@ -14,12 +14,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexer.store.facts import FLAG, HEADER, I32, LINES, TABLES, TEXT, U8, U16, DocumentFacts
+from indexer.store.facts import FLAG, HEADER, I32, LINES, TABLES, TEXT, U8, U16, U64, DocumentFacts
 
 _TYPES: dict[str, pa.DataType] = {
     U8: pa.uint8(),
     U16: pa.uint16(),
     I32: pa.int32(),
+    U64: pa.uint64(),
     TEXT: pa.string(),
     FLAG: pa.bool_(),
     LINES: pa.list_(pa.int32()),
@@ -48,7 +49,18 @@ def write_shard(path: Path, documents: Sequence[DocumentFacts]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"tmp-{os.getpid()}-{path.name}")
     try:
-        pq.write_table(table, temporary, compression="zstd", compression_level=1, write_statistics=False)
+        write_table(table, temporary)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """The same rows give the same bytes, also where Arrow holds them in other pieces."""
+    pq.write_table(table.combine_chunks(), path, compression="zstd", compression_level=1, write_statistics=False)
+
+
+def sorted_rows(table: pa.Table) -> pa.Table:
+    """In order of path."""
+    order = sorted(range(table.num_rows), key=table.column("path").to_pylist().__getitem__)
+    return table.take(pa.array(order, pa.int64()))

@@ -57,7 +57,9 @@ from indexer.syntax.python.roles import (
     IMPORT,
     KEYWORD,
     MENTION,
+    PATH,
     READ,
+    STAR,
     SUPERTYPE,
     WRITE,
 )
@@ -588,7 +590,7 @@ class Walk(Resolver):
             texts = [part.text.decode("utf-8", "replace") for part in parts]
             last = -1
             for index, part in enumerate(parts):
-                last = self.token(part, scope, IMPORT)
+                last = self.token(part, scope, IMPORT if alias is None and index == 0 else IMPORT | PATH)
                 if alias is None:
                     self.module_paths.setdefault(tuple(texts[: index + 1]), last)
                     if index == 0:
@@ -619,10 +621,12 @@ class Walk(Resolver):
             last = -1
             parts = self.dotted_parts(module)
             for part in parts:
-                last = self.token(part, scope, IMPORT)
+                last = self.token(part, scope, IMPORT | PATH)
             if last >= 0:
                 self.ask_path(last, len(parts))
                 self.imports.append((last, prefix))
+                if any(child.kind_id == K_WILDCARD_IMPORT for child in node.named_children):
+                    self.tokens.roles[last] |= STAR
         for child in node.named_children:
             if child.kind_id == K_WILDCARD_IMPORT:
                 self.has_star = True
@@ -636,7 +640,7 @@ class Walk(Resolver):
             parts = name.named_children if name.kind_id == K_DOTTED_NAME else [name]
             if not parts:
                 continue
-            index = self.token(parts[-1], scope, IMPORT)
+            index = self.token(parts[-1], scope, IMPORT if alias is None else IMPORT | PATH)
             self.tokens.ask[index] = True
             key = f"{prefix}:{self.tokens.name[index]}"
             self.imports.append((index, key))

@@ -1,0 +1,243 @@
+"""What other files can see of a file, and what of it differs after an edit. Pure: works on columns of facts.
+
+A server's answer about a file depends on other files only by what it can learn of them: their symbols and what it says of these (kind,
+declaration, hover: the type as far as the server knows it), the names that their modules import, their `__all__`. What happens inside of
+a function's body shows there or nowhere: a body that changes and leaves all hovers the same changes no answer about another file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
+
+Columns = Mapping[str, Mapping[str, Sequence[Any]]]
+"""One document's facts: `columns[table][column]` as in `indexer.store.facts.TABLES`."""
+
+_CUT = re.compile(r"omitted|\d+ more|\.\.\.[;}]|\.\.\. [}|&]|…")
+"""A hover with one of these, before its prose, may not show all of a type."""
+
+_RANGE = ("start_line", "start_col", "end_line", "end_col")
+_PROSE = "\n---"
+
+_CALLABLE = frozenset(map(int, CALLABLE_KINDS))
+_TYPES = frozenset(map(int, TYPE_KINDS))
+_PRIVATE_TO_SCOPE = int(SymbolFlag.LOCAL)
+_IN_HEADER = int(Role.ANNOTATION | Role.DECORATOR | Role.SUPERTYPE)
+_SPECIAL_KINDS = frozenset({int(SymbolKind.FIELD), int(SymbolKind.ENUM_MEMBER), int(SymbolKind.CONSTANT), int(SymbolKind.VARIABLE)})
+
+
+class Shape(NamedTuple):
+    """One symbol as others see it. `digest`: of everything; `container`: its moniker, `in_type`: that is a type; `is_data`: declared in a
+    class's body, no function.
+    """
+
+    name: str
+    container: str
+    in_type: bool
+    is_type: bool
+    is_data: bool
+    is_abstract: bool
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interface:
+    """`bindings`: names that modules and classes import, with the files that they lead to. `stars`: files of which all names are imported.
+
+    `outside`: names and roles of all identifiers that are in no function, in order. `is_sure`: False where something of it is not known,
+    so that it is equal to nothing.
+    """
+
+    module: str
+    symbols: Mapping[str, Shape]
+    bindings: frozenset[tuple[str, tuple[str, ...]]]
+    stars: frozenset[str]
+    mentions: frozenset[str]
+    outside: bytes
+    is_sure: bool
+
+
+@dataclass(slots=True)
+class Difference:
+    """What an edit changed for other files.
+
+    symbols: monikers that are gone or not what they were. names: bound in the module anew, otherwise or no more: who sees the module may
+    mean something else by them. members: the same in types, of which who sees no module may have a value. redefined: members that
+    changed, of which definitions of the same name elsewhere may be overrides. classes: monikers of types
+    of which more than single members changed. stars: files of which all names are now imported, or no longer. modules: dotted names
+    of modules that have come or gone. everything: all that refers to the file may be answered otherwise.
+    """
+
+    symbols: set[str] = field(default_factory=set[str])
+    stars: set[str] = field(default_factory=set[str])
+    modules: set[str] = field(default_factory=set[str])
+    names: set[str] = field(default_factory=set[str])
+    members: set[str] = field(default_factory=set[str])
+    redefined: set[str] = field(default_factory=set[str])
+    classes: set[str] = field(default_factory=set[str])
+    everything: bool = False
+
+    def __bool__(self) -> bool:
+        parts = (self.symbols, self.names, self.members, self.modules, self.redefined, self.classes)
+        return self.everything or any(parts)
+
+
+def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) -> Interface:
+    """What of a document's facts other files can see.
+
+    Args:
+        header: see `indexer.store.facts.HEADER`.
+        has_hovers: whether the crawl asked for them; without, no body is known to be without effect.
+    """
+    symbols, occurrences, targets = columns["symbols"], columns["occurrences"], columns["targets"]
+    monikers, kinds, flags, containers = symbols["moniker"], symbols["kind"], symbols["flags"], symbols["container"]
+    by_self = set(columns["members"]["symbol"])
+    within = _tokens_by_symbol(symbols, columns["extra_ranges"], occurrences)
+    supers: dict[int, list[str]] = {}
+    for owner, target, own in zip(*(columns["supertypes"][name] for name in ("symbol", "target", "own")), strict=True):
+        supers.setdefault(owner, []).append(monikers[own] if own >= 0 else targets["path"][target])
+    overloads: dict[int, int] = {}
+    for ordinal in columns["extra_ranges"]["symbol"]:
+        overloads[ordinal] = overloads.get(ordinal, 0) + 1
+    shapes: dict[str, Shape] = {}
+    is_sure = has_hovers and header["status"] == "ok" and not header["error_lines"]
+    for ordinal in range(1, len(monikers)):
+        if flags[ordinal] & _PRIVATE_TO_SCOPE:
+            continue
+        hover = symbols["hover"][ordinal]
+        is_sure = is_sure and not _CUT.search(hover.split(_PROSE, 1)[0])
+        container = monikers[containers[ordinal]] if containers[ordinal] >= 0 else ""
+        seen = (
+            kinds[ordinal], flags[ordinal], container, symbols["signature"][ordinal], hover, overloads.get(ordinal, 0),
+            within.get(ordinal, ()), sorted(set(supers.get(ordinal, ()))),
+        )  # fmt: skip
+        shapes[monikers[ordinal]] = Shape(
+            name=symbols["name"][ordinal],
+            container=container,
+            in_type=containers[ordinal] >= 0 and kinds[containers[ordinal]] in _TYPES,
+            is_type=kinds[ordinal] in _TYPES,
+            is_data=kinds[ordinal] in _SPECIAL_KINDS and ordinal not in by_self,
+            is_abstract=bool(flags[ordinal] & SymbolFlag.ABSTRACT),
+            digest=hashlib.blake2b(repr(seen).encode("utf-8", "surrogatepass"), digest_size=16).digest(),
+        )
+    bindings: dict[tuple[int, str], set[str]] = {}
+    stars: set[str] = set()
+    mentions: set[str] = set()
+    outside = hashlib.blake2b(digest_size=16)
+    for name, roles, enclosing, target in zip(*(occurrences[c] for c in ("name", "roles", "enclosing", "target")), strict=True):
+        if kinds[enclosing] in _CALLABLE:
+            continue
+        outside.update(f"{name} {roles}\n".encode("utf-8", "surrogatepass"))
+        if roles & Role.IMPORT:
+            path = targets["path"][target] if target >= 0 else ""
+            if not roles & Role.PATH:
+                bindings.setdefault((enclosing, name), set()).add(path)
+            if roles & Role.STAR:
+                stars.add(path)
+        if roles & Role.MENTION:
+            mentions.add(name)
+    return Interface(
+        module=header["module"],
+        symbols=shapes,
+        bindings=frozenset((name, tuple(sorted(paths))) for (_, name), paths in bindings.items()),
+        stars=frozenset(stars),
+        mentions=frozenset(mentions),
+        outside=outside.digest(),
+        is_sure=is_sure,
+    )
+
+
+def _tokens_by_symbol(
+    symbols: Mapping[str, Sequence[Any]], further: Mapping[str, Sequence[Any]], occurrences: Mapping[str, Sequence[Any]]
+) -> dict[int, tuple[Any, ...]]:
+    """Names that stand in each symbol's declarations: decorators, bases, annotations, what a module's or class's variable is made of.
+
+    A server is asked about the first declaration only; of `further` ones (overloads, the other arm of an `if`) nothing else is known.
+    """
+    kinds = symbols["kind"]
+    children: dict[int, list[tuple[int, int, int, int, int]]] = {}
+    for ordinal, (container, *span) in enumerate(zip(*(symbols[name] for name in ("container", *_RANGE)), strict=True)):
+        children.setdefault(container, []).append((*span, ordinal))
+    for ordinal, *span in zip(*(further[name] for name in ("symbol", *_RANGE)), strict=True):
+        children.setdefault(symbols["container"][ordinal], []).append((*span, ordinal))
+    found: dict[int, list[tuple[str, int]]] = {}
+    rows = (occurrences[name] for name in ("line", "col", "name", "roles", "enclosing"))
+    for line, col, name, roles, enclosing in zip(*rows, strict=True):
+        if kinds[enclosing] in _CALLABLE:
+            if roles & _IN_HEADER:
+                found.setdefault(enclosing, []).append((name, roles))
+            continue
+        owner = enclosing
+        for start_line, start_col, end_line, end_col, ordinal in children.get(enclosing, ()):
+            if (start_line, start_col) <= (line, col) < (end_line, end_col):
+                owner = ordinal
+        if owner != enclosing:
+            found.setdefault(owner, []).append((name, roles))
+    return {ordinal: tuple(names) for ordinal, names in found.items()}
+
+
+class _AnyName:
+    """Contains every name."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def difference(old: Interface | None, new: Interface | None, *, structural: Container[str]) -> Difference:
+    """What changed for others between two states of one file; None stands for: there is no such file.
+
+    Args:
+        structural: names of members by which types are compared (a protocol has them): a change of such a member is one of its type.
+    """
+    if old is None or new is None:
+        there = new or old
+        if there is None:
+            return Difference()
+        names = {shape.name for shape in there.symbols.values() if not shape.in_type} | {name for name, _ in there.bindings}
+        members = {shape.name for shape in there.symbols.values() if shape.in_type}
+        return Difference(names=names, members=members, modules={there.module}, everything=True)
+    found = Difference(stars=set(old.stars ^ new.stars))
+    if not (old.is_sure and new.is_sure) or old.stars != new.stars:
+        found.everything = True
+    if old.module != new.module:
+        found.everything = True
+        found.modules |= {old.module, new.module}
+    found.names |= {name for name, _ in old.bindings ^ new.bindings} | (old.mentions ^ new.mentions)
+    for moniker in old.symbols.keys() | new.symbols.keys():
+        before, after = old.symbols.get(moniker), new.symbols.get(moniker)
+        shape = after or before
+        if shape is None or (before is not None and after is not None and before.digest == after.digest):
+            continue
+        if before is None or after is None:
+            (found.members if shape.in_type else found.names).add(shape.name)
+        if before is not None:
+            found.symbols.add(moniker)
+            if shape.in_type:
+                found.redefined.add(shape.name)
+        if shape.is_type:
+            found.classes.add(moniker)
+        is_special = shape.name.startswith("__") and shape.name.endswith("__")
+        if shape.in_type and (shape.is_data or is_special or shape.name in structural or _either_abstract(before, after)):
+            found.classes.add(shape.container)
+    return found
+
+
+def _either_abstract(before: Shape | None, after: Shape | None) -> bool:
+    return any(shape is not None and shape.is_abstract for shape in (before, after))
+
+
+def same(old: Interface | None, new: Interface | None) -> bool:
+    """Whether nobody can see a difference, in any language: nothing outside of functions changed, nor what the server says of symbols."""
+    return (
+        old is not None
+        and new is not None
+        and old.is_sure
+        and new.is_sure
+        and old.outside == new.outside
+        and not difference(old, new, structural=_AnyName())
+    )

@@ -1,0 +1,123 @@
+"""What was crawled, tree by tree: of each the shards with its facts, so that the next index begins with what is known.
+
+    .lspidx/states/<recipe>.json    a State
+    .lspidx/shards/<digest>.parquet   settled facts, named after their content, shared by states, never modified
+
+Going back to a tree that is among the newest states costs a merge; one that is near to a state costs what differs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from indexer.store.generations import Home
+
+_KEPT = 8
+"""Trees that are remembered. They share what they have in common, so that each further one costs the files that differ."""
+
+
+class State(msgspec.Struct, kw_only=True):
+    """A crawled tree.
+
+    recipe: digest of all that its facts depend on. ingredients: of what they depend on beside the documents and their servers.
+    recipes: by name of a server, digest of what the facts of its documents depend on beside them.
+    documents: by path what was crawled (`describe`) and the number of its shard.
+    outside: by key of a file outside the workspace its path on this machine (empty where that is not known), the number of its shard.
+    lost: documents of which something is missing, which the next crawl tries again.
+    servers: by name, what each said of itself. imported: whether facts of an artifact are among it.
+    """
+
+    recipe: str
+    ingredients: str
+    recipes: dict[str, str]
+    documents: dict[str, tuple[str, int]]
+    outside: dict[str, tuple[str, int]]
+    shards: list[str]
+    lost: list[str] = []
+    servers: dict[str, dict[str, Any]] = {}
+    imported: bool = False
+
+    def distance(self, described: Mapping[str, str]) -> int:
+        """Number of documents that are not the same here and there."""
+        same = sum(described.get(path) == description for path, (description, _) in self.documents.items())
+        return len(self.documents) + len(described) - 2 * same
+
+
+def describe(header: Mapping[str, Any], recipe: str) -> str:
+    """What makes a document the one that was crawled, as a digest: its content and how it was read.
+
+    Args:
+        header: see facts.HEADER.
+        recipe: of the server that crawls it.
+    """
+    parts = [recipe] + [
+        header[name] for name in ("language", "digest", "module", "is_test", "package_manager", "package", "package_version")
+    ]
+    return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+class States:
+    """The states beside an index. Hold the lock of `home` while writing."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def nearest(self, ingredients: str, described: Mapping[str, str]) -> State | None:
+        """The state that has most in common with the documents in `described`, made of the same ingredients; None where none has any."""
+        found: tuple[int, bool, State] | None = None
+        for state in self._all():
+            distance = state.distance(described)
+            if state.ingredients != ingredients or distance >= len(state.documents) + len(described):
+                continue
+            if found is None or (distance, state.imported) < found[:2]:  # rather what was seen here; else the newest
+                found = (distance, state.imported, state)
+        return found[2] if found is not None else None
+
+    def _all(self) -> list[State]:
+        """Those of which every shard is here, the newest first."""
+        found: list[State] = []
+        for file in self._files():
+            try:
+                state = msgspec.json.decode(file.read_bytes(), type=State)
+            except (OSError, msgspec.DecodeError):
+                continue
+            if all(self.shard(name).is_file() for name in state.shards):
+                found.append(state)
+        return found
+
+    def _files(self) -> list[Path]:
+        files: list[tuple[float, Path]] = []
+        for file in self._home.states.glob("*.json"):
+            with contextlib.suppress(OSError):
+                files.append((file.stat().st_mtime, file))
+        return [file for _, file in sorted(files, reverse=True)]
+
+    def shard(self, name: str) -> Path:
+        return self._home.shards / f"{name}.parquet"
+
+    def save(self, state: State) -> None:
+        """Whole or not at all; it is the newest then."""
+        self._home.states.mkdir(parents=True, exist_ok=True)
+        place = self._home.states / f"{state.recipe[:32]}.json"
+        beside = place.with_suffix(".tmp")
+        beside.write_bytes(msgspec.json.encode(state))
+        os.replace(beside, place)
+
+    def collect(self, keep: int = _KEPT) -> tuple[int, int]:
+        """Forgets all but the newest states and removes the shards of none; returns the number of files and of bytes that went."""
+        files, size_bytes = 0, 0
+        for file in self._files()[keep:]:
+            file.unlink(missing_ok=True)
+        used = {name for state in self._all() for name in state.shards}
+        for file in self._home.shards.glob("*.parquet"):
+            if file.stem not in used:
+                files, size_bytes = files + 1, size_bytes + file.stat().st_size
+                file.unlink(missing_ok=True)
+        return files, size_bytes

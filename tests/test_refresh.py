@@ -1,0 +1,311 @@
+"""An index that goes on from what is known equals one that is made from nothing, row for row, and asks about no more than it must."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cache_support import clone, tables
+from support import Watcher, crawl_with_ty, write_tree
+
+from indexer.crawl.run import Crawl
+from indexer.store.generations import Home
+from indexer.store.states import States
+
+FILES = {
+    "lib/__init__.py": "",
+    "lib/core.py": '''"""What all others build upon."""
+
+import os
+
+
+class Base:
+    """A thing."""
+
+    kind = "base"
+
+    def area(self) -> int:
+        return 1
+
+    def name(self) -> str:
+        return os.sep
+
+
+def scale(value: int, by: int = 2) -> int:
+    total = value * by
+    return total
+
+
+LIMIT = 3
+''',
+    "lib/more.py": "from lib.core import Base, scale\n\n\nclass Derived(Base):\n    def twice(self) -> int:\n        return scale(2)\n",
+    "lib/factory.py": "from lib.more import Derived\n\n\ndef build() -> Derived:\n    return Derived()\n",
+    "lib/names.py": "from lib.core import *\n",
+    "app/use.py": "from lib.factory import build\n\nbuilt = build().area()\nlabel = build().name()\n",
+    "app/star.py": "from lib.names import LIMIT, fresh\n\nprint(LIMIT, fresh)\n",
+    "app/scaled.py": "from lib.core import scale\n\nprint(scale(3))\n",
+    "app/lost.py": "from lib.later import thing\nimport lib.later\n\nprint(thing, lib.later.other)\n",
+    "app/alone.py": "def alone(x):\n    return x\n\n\nalone(1)\n",
+}
+
+CORE, MORE, FACTORY, NAMES = "lib/core.py", "lib/more.py", "lib/factory.py", "lib/names.py"
+USE, STAR, SCALED, LOST, ALONE = "app/use.py", "app/star.py", "app/scaled.py", "app/lost.py", "app/alone.py"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """`change` maps texts; None removes the file. `crawled`: exactly these are asked about again."""
+
+    name: str
+    change: Mapping[str, Callable[[str], str | None]]
+    crawled: set[str]
+
+
+def _to(old: str, new: str) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new)
+
+    return change
+
+
+EDITS = [
+    Edit("a body", {CORE: _to("total = value * by", "total = value + by + 1")}, {CORE}),
+    Edit("lines that shift", {CORE: lambda text: "\n\n\n" + text}, {CORE}),
+    Edit("a comment", {CORE: _to("LIMIT = 3", "LIMIT = 3  # at most")}, {CORE}),
+    Edit("a function that nobody knows", {CORE: lambda text: text + "\n\ndef unheard_of() -> int:\n    return 1\n"}, {CORE}),
+    Edit("a function that somebody looked for", {CORE: lambda text: text + "\n\ndef fresh() -> int:\n    return 1\n"}, {CORE, STAR}),
+    Edit("a signature", {CORE: _to("by: int = 2", "by: float = 2")}, {CORE, MORE, SCALED}),
+    Edit("a result", {CORE: _to("by: int = 2) -> int", "by: int = 2) -> str")}, {CORE, MORE, SCALED}),
+    Edit("a function that goes", {CORE: _to("def scale", "def rescale")}, {CORE, MORE, SCALED}),
+    Edit(
+        "a member that hides an inherited one from who names no class",
+        {MORE: lambda text: text + "\n    def area(self) -> str:\n        return ''\n"},
+        {MORE, USE},
+    ),
+    Edit("a member that changes", {CORE: _to("def name(self) -> str", "def name(self) -> bytes")}, {CORE, USE}),
+    Edit("a base that goes", {MORE: _to("class Derived(Base)", "class Derived")}, {MORE, FACTORY, USE}),
+    Edit("what a class holds", {CORE: _to('kind = "base"', "kind = 7")}, {CORE, MORE, FACTORY, USE}),
+    Edit("an import in the midst", {FACTORY: _to("from lib.more import Derived", "from lib.core import Base as Derived")}, {FACTORY, USE}),
+    Edit("a constant behind a star", {CORE: _to("LIMIT = 3", 'LIMIT = "3"')}, {CORE, STAR}),
+    Edit("a star", {NAMES: lambda text: "from lib.more import *\n"}, {NAMES, STAR}),
+    Edit("a module that was missed", {"lib/later.py": lambda text: "thing = 1\nother = 2\n"}, {"lib/later.py", LOST}),
+    Edit("a module that goes", {FACTORY: lambda text: None}, {USE}),
+    Edit("a module like one of the library", {"os.py": lambda text: "sep = 1\n"}, {"os.py", CORE}),
+    Edit(
+        "a stub beside a module",
+        {"lib/core.pyi": lambda text: "class Base: ...\n"},
+        {"lib/core.pyi", CORE, MORE, FACTORY, NAMES, SCALED, STAR, USE},
+    ),
+    Edit("a file that nothing refers to", {ALONE: _to("alone(1)", "alone(2)")}, {ALONE}),
+]
+
+
+def _apply(root: Path, edit: Edit) -> None:
+    for path, change in edit.change.items():
+        file = root / path
+        text = change(file.read_text(encoding="utf-8") if file.exists() else "")
+        if text is None:
+            file.unlink()
+        else:
+            write_tree(root, {path: text})
+
+
+def _crawled(watcher: Watcher) -> int:
+    return sum(number for phase, number in watcher.phases if phase == "crawl")
+
+
+def _assert_as_from_nothing(root: Path, beside: Path, make: Callable[..., Crawl] = crawl_with_ty) -> None:
+    """A crawl of a copy, which has the same folder's name, gives the same rows."""
+    shutil.rmtree(beside, ignore_errors=True)
+    clean = clone(root, beside / root.name)
+    make(clean)
+    assert tables(root) == tables(clean)
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An indexed tree, not to be changed."""
+    root = write_tree(tmp_path_factory.mktemp("known") / "work", FILES)
+    crawl_with_ty(root)
+    return root
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=[edit.name for edit in EDITS])
+def test_an_edit_costs_what_it_concerns(edit: Edit, known: Path, tmp_path: Path) -> None:
+    """Which files are asked about again; and the rows are those of a crawl of everything."""
+    root = shutil.copytree(known, tmp_path / "work")
+    _apply(root, edit)
+    watcher = Watcher()
+    made = crawl_with_ty(root, watcher=watcher)
+    assert made.manifest["crawled"] == _crawled(watcher)
+    _assert_as_from_nothing(root, tmp_path / "clean")
+    assert _asked_about(root, known) == edit.crawled
+
+
+def _asked_about(root: Path, known: Path) -> set[str]:
+    """Documents whose facts are not those of the known index: told by the log of the crawl, which names them."""
+    lines = Home(root).log_file.read_text(encoding="utf-8").splitlines()
+    began = max(number for number, line in enumerate(lines) if "refresh begins" in line)
+    found: set[str] = set()
+    for line in lines[began:]:
+        if "wave begins" in line:
+            found |= set(line.partition("documents=")[2].split("|"))
+    return found - {""}
+
+
+def test_a_long_run_of_edits(known: Path, tmp_path: Path) -> None:
+    """One upon the other, and each index is what a crawl of everything makes."""
+    root = shutil.copytree(known, tmp_path / "work")
+    for edit in EDITS:
+        try:
+            _apply(root, edit)
+        except (AssertionError, FileNotFoundError):  # an earlier one has taken away what it is about
+            continue
+        crawl_with_ty(root)
+        _assert_as_from_nothing(root, tmp_path / "clean")
+
+
+def test_going_back_and_forth_costs_nothing(known: Path, tmp_path: Path) -> None:
+    """As between branches: what was crawled once is known, also of a tree between two known ones."""
+    root = shutil.copytree(known, tmp_path / "work")
+    first = tables(root)
+    _apply(root, EDITS[5])
+    crawl_with_ty(root)
+    second = tables(root)
+    shutil.rmtree(root / "lib")
+    write_tree(root, {path: text for path, text in FILES.items() if path.startswith("lib/")})
+    made = crawl_with_ty(root)
+    assert (made.up_to_date, made.manifest["crawled"], made.manifest["requests"]) == (False, 0, 0)
+    assert tables(root) == first
+    _apply(root, EDITS[5])
+    assert crawl_with_ty(root).manifest["crawled"] == 0
+    assert tables(root) == second
+    assert second != first
+
+
+def test_what_is_no_longer_referred_to_outside_goes(known: Path, tmp_path: Path) -> None:
+    """The index has of files outside what is pointed to, no more and no less."""
+    root = shutil.copytree(known, tmp_path / "work")
+    _apply(root, Edit("", {CORE: _to("os.sep", "os.linesep")}, set()))
+    crawl_with_ty(root)
+    outside = {row[0] for row in _rows(root, "SELECT symbol FROM symbols WHERE is_external")}
+    assert any("os/linesep." in symbol for symbol in outside)
+    assert not any("os/sep." in symbol for symbol in outside)
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
+def _rows(root: Path, sql: str) -> list[tuple[Any, ...]]:
+    from query.index import open_index
+
+    with open_index(root) as index:
+        return index.rows(sql)
+
+
+def test_states_share_shards_and_are_forgotten_in_the_end(known: Path, tmp_path: Path) -> None:
+    """Many edits leave a bounded number of states, and no shard of none."""
+    root = shutil.copytree(known, tmp_path / "work")
+    for number in range(12):
+        write_tree(root, {ALONE: f"value = {number}\n"})
+        crawl_with_ty(root)
+    states = list(Home(root).states.iterdir())
+    assert len(states) == 8
+    removed, size_bytes = States(Home(root)).collect(keep=1)
+    assert removed > 0
+    assert size_bytes > 0
+    assert len(list(Home(root).states.iterdir())) == 1
+    write_tree(root, {ALONE: "value = 100\n"})
+    assert crawl_with_ty(root).manifest["crawled"] == 1
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
+def test_a_damaged_state_is_as_good_as_none(known: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(known, tmp_path / "work")
+    for file in Home(root).states.iterdir():
+        file.write_bytes(file.read_bytes()[:-20])
+    write_tree(root, {ALONE: "value = 1\n"})
+    made = crawl_with_ty(root)
+    assert made.manifest["crawled"] == made.manifest["counts"]["documents"]
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
+def test_a_shard_that_is_gone_makes_its_state_useless(known: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(known, tmp_path / "work")
+    next(Home(root).shards.glob("*.parquet")).unlink()
+    write_tree(root, {ALONE: "value = 1\n"})
+    crawl_with_ty(root)
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
+def test_other_settings_begin_from_nothing(known: Path, tmp_path: Path) -> None:
+    """Facts that were found with hovers are not those of a crawl without."""
+    root = shutil.copytree(known, tmp_path / "work")
+    made = crawl_with_ty(root, hover=False)
+    assert made.manifest["crawled"] == len(FILES)
+
+
+def test_without_hovers_no_body_is_known_to_be_without_effect(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "work", FILES)
+    crawl_with_ty(root, hover=False)
+    _apply(root, EDITS[0])
+    made = crawl_with_ty(root, hover=False)
+    assert made.manifest["crawled"] > 3
+    _assert_as_from_nothing(root, tmp_path / "clean", lambda clean: crawl_with_ty(clean, hover=False))
+
+
+OTHERS: list[tuple[str, dict[str, str], tuple[str, str, str], tuple[str, str, str]]] = [
+    (
+        "typescript",
+        {
+            "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "nodenext"}, "include": ["*.ts"]}',
+            "a.ts": "export function double(x: number) {\n  return x * 2;\n}\nexport interface Shape { area(): number }\n",
+            "b.ts": "import { double, Shape } from './a.js';\nexport const four = double(2);\n"
+            "export class Sq implements Shape { area() { return 1; } }\n",
+            "c.ts": "export const alone = 1;\n",
+        },
+        ("a.ts", "x * 2", "x * 3 - 1"),
+        ("a.ts", "x * 2", "String(x)"),
+    ),
+    (
+        "go",
+        {
+            "go.mod": "module example.com/m\n\ngo 1.21\n",
+            "a.go": "package m\n\ntype Shape interface{ Area() int }\n\nfunc Double(x int) int {\n\treturn x * 2\n}\n",
+            "b.go": "package m\n\ntype Sq struct{}\n\nfunc (s Sq) Area() int { return Double(2) }\n",
+            "c/c.go": "package c\n\nvar Alone = 1\n",
+        },
+        ("a.go", "x * 2", "x * 3 - 1"),
+        ("a.go", "Area() int }", "Area() int; Perimeter() int }"),
+    ),
+    (
+        "cpp",
+        {
+            "a.hpp": "#pragma once\nint twice(int x);\nstruct Shape { virtual int area(); };\n",
+            "a.cpp": '#include "a.hpp"\nint twice(int x) { return x * 2; }\nint Shape::area() { return twice(1); }\n',
+            "b.cpp": '#include "a.hpp"\nint main() { Shape s; return s.area() + twice(2); }\n',
+            "c.cpp": "static int alone() { return 1; }\n",
+        },
+        ("c.cpp", "return 1", "return 2 + 3"),
+        ("a.hpp", "int area();", "int area(); int more();"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "files", "inside", "visible"), OTHERS, ids=[item[0] for item in OTHERS])
+def test_in_other_languages_a_body_costs_one_file(
+    language: str, files: dict[str, str], inside: tuple[str, str, str], visible: tuple[str, str, str], tmp_path: Path
+) -> None:
+    """What others can see costs all that its server crawls: their rules are not known as well as Python's."""
+    root = write_tree(tmp_path / "work", files)
+    first = crawl_with_ty(root)
+    assert first.manifest["lost"] == {}
+    for (path, old, new), is_cheap in ((inside, True), (visible, False)):
+        write_tree(root, {path: files[path].replace(old, new)})
+        made = crawl_with_ty(root)
+        documents = made.manifest["counts"]["documents"]
+        assert made.manifest["crawled"] == (1 if is_cheap else documents)
+        _assert_as_from_nothing(root, tmp_path / "clean")
