@@ -67,6 +67,17 @@ def checkout(root: Path) -> Checkout:
     return Checkout(commit=commit, dirty=bool(status), is_git=True)
 
 
+def siblings(root: Path) -> list[Path]:
+    """The same folder in the other work trees of its repository, where it is there. Empty in a plain folder."""
+    repository = _repository(root)
+    if repository is None or repository.working_tree_dir is None:
+        return []
+    below = root.resolve().relative_to(Path(repository.working_tree_dir).resolve())
+    listed = str(repository.git.worktree("list", "--porcelain", "-z"))
+    trees = [Path(part.removeprefix("worktree ")) for part in listed.split("\0") if part.startswith("worktree ")]
+    return [tree / below for tree in trees if tree.resolve() != Path(repository.working_tree_dir).resolve() and (tree / below).is_dir()]
+
+
 def list_files(root: Path) -> list[str]:
     """Paths below `root`, relative, with `/`, sorted; tracked and untracked-not-ignored, or all of a plain folder.
 

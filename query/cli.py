@@ -25,6 +25,8 @@ _ELSEWHERE = {
     "report": ("query.cli_report", "report"),
     "graph": ("query.cli_report", "graph"),
     "cache": ("query.cli_cache", "cache"),
+    "verify": ("query.cli_upkeep", "verify"),
+    "watch": ("query.cli_upkeep", "watch"),
     "mcp": ("query.cli_mcp", "mcp"),
     "call": ("query.cli_dialects", "call_dialect"),
 }

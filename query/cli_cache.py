@@ -57,6 +57,18 @@ def verify(source: str, as_json: bool, current: bool) -> None:
         raise SystemExit(1)
 
 
+@cache.command("gc", epilog="Example: lspidx cache gc --keep 1")
+@click.option(
+    "--keep", type=click.IntRange(1), default=1, show_default=True, help="Trees that stay known, the newest; indexing keeps eight."
+)
+@click.option("--json", "as_json", is_flag=True, help="What went, as JSON.")
+def gc(keep: int, as_json: bool) -> None:
+    """Forget trees that were indexed earlier, their facts, and indexes of other commits. The present index stays."""
+    from query.exchange import collect
+
+    _tell(collect(Path.cwd(), keep), as_json)
+
+
 def _tell(found: Any, as_json: bool) -> None:
     import msgspec
 

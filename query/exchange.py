@@ -90,6 +90,34 @@ def verify_artifact(start: Path, source: Path) -> Exchanged:
     return _exchanged(source, check(_place(source), root, load_config(root, remembered=Home(root).flags())))
 
 
+class Collected(msgspec.Struct, kw_only=True):
+    """What is no more there: files, and how much they took."""
+
+    files: int
+    bytes: int
+
+
+def collect(start: Path, keep: int) -> Collected:
+    """Removes what only earlier trees need, but for the newest `keep`, and the indexes of other commits.
+
+    Raises:
+        NoIndex: there is none. Locked: an index is being made.
+    """
+    import shutil
+
+    from indexer.store.generations import find_home
+    from indexer.store.states import States
+
+    home = find_home(start.resolve())
+    with home.locked():
+        bases = home.path / "bases"
+        gone = [file for file in bases.rglob("*") if file.is_file() and not file.is_symlink()]
+        size_bytes = sum(file.stat().st_size for file in gone)
+        shutil.rmtree(bases, ignore_errors=True)
+        files, shards_bytes = States(home).collect(keep)
+    return Collected(files=len(gone) + files, bytes=size_bytes + shards_bytes)
+
+
 def _exchanged(source: Path, checked: object, *, generation: int = 0) -> Exchanged:
     from indexer.cache.unpack import Checked
 
@@ -115,8 +143,10 @@ def _place(path: Path) -> Path:
     return Path(os.path.abspath(path))
 
 
-def sentence(found: Exported | Exchanged) -> str:
+def sentence(found: Exported | Exchanged | Collected) -> str:
     """One line for people."""
+    if isinstance(found, Collected):
+        return f"removed {count(found.files, 'file')}, {found.bytes / 1e6:.1f} MB"
     if isinstance(found, Exported):
         commit = f" at commit {found.commit[:10]}" if found.commit else ""
         return f"wrote {found.path}: {count(found.documents, 'file')}{commit}, {found.bytes / 1e6:.1f} MB in {count(found.chunks, 'chunk')}"

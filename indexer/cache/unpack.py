@@ -253,7 +253,7 @@ def _state(read: Answer, manifest: Manifest, folder: Path, home: Home, digest: s
         names.append(hashlib.sha256(shard.read_bytes()).hexdigest()[:32])
         os.replace(shard, home.shards / f"{names[-1]}.parquet")
     return State(
-        recipe=f"imported-{digest}",
+        recipe=f"imported {digest}",
         ingredients=manifest.ingredients,
         recipes=manifest.recipes,
         documents={path: item for path, item in read.described.items() if item[0]},

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -54,6 +54,7 @@ class Interface:
     """
 
     module: str
+    moniker: str
     symbols: Mapping[str, Shape]
     bindings: frozenset[tuple[str, tuple[str, ...]]]
     stars: frozenset[str]
@@ -143,6 +144,7 @@ def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) 
             mentions.add(name)
     return Interface(
         module=header["module"],
+        moniker=monikers[0] if monikers else "",
         symbols=shapes,
         bindings=frozenset((name, tuple(sorted(paths))) for (_, name), paths in bindings.items()),
         stars=frozenset(stars),
@@ -181,18 +183,11 @@ def _tokens_by_symbol(
     return {ordinal: tuple(names) for ordinal, names in found.items()}
 
 
-class _AnyName:
-    """Contains every name."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-
-def difference(old: Interface | None, new: Interface | None, *, structural: Container[str]) -> Difference:
+def difference(old: Interface | None, new: Interface | None, *, structural: Callable[[str], bool]) -> Difference:
     """What changed for others between two states of one file; None stands for: there is no such file.
 
     Args:
-        structural: names of members by which types are compared (a protocol has them): a change of such a member is one of its type.
+        structural: whether types are compared by members of this name (a protocol has it): its change is one of its type.
     """
     if old is None or new is None:
         there = new or old
@@ -200,7 +195,7 @@ def difference(old: Interface | None, new: Interface | None, *, structural: Cont
             return Difference()
         names = {shape.name for shape in there.symbols.values() if not shape.in_type} | {name for name, _ in there.bindings}
         members = {shape.name for shape in there.symbols.values() if shape.in_type}
-        return Difference(names=names, members=members, modules={there.module}, everything=True)
+        return Difference(symbols=_all_symbols(old), names=names, members=members, modules={there.module}, everything=True)
     found = Difference(stars=set(old.stars ^ new.stars))
     if not (old.is_sure and new.is_sure) or old.stars != new.stars:
         found.everything = True
@@ -208,6 +203,8 @@ def difference(old: Interface | None, new: Interface | None, *, structural: Cont
         found.everything = True
         found.modules |= {old.module, new.module}
     found.names |= {name for name, _ in old.bindings ^ new.bindings} | (old.mentions ^ new.mentions)
+    if found.everything:  # also for those whom another file's import leads here
+        found.symbols |= _all_symbols(old)
     for moniker in old.symbols.keys() | new.symbols.keys():
         before, after = old.symbols.get(moniker), new.symbols.get(moniker)
         shape = after or before
@@ -222,9 +219,13 @@ def difference(old: Interface | None, new: Interface | None, *, structural: Cont
         if shape.is_type:
             found.classes.add(moniker)
         is_special = shape.name.startswith("__") and shape.name.endswith("__")
-        if shape.in_type and (shape.is_data or is_special or shape.name in structural or _either_abstract(before, after)):
+        if shape.in_type and (shape.is_data or is_special or structural(shape.name) or _either_abstract(before, after)):
             found.classes.add(shape.container)
     return found
+
+
+def _all_symbols(there: Interface | None) -> set[str]:
+    return {*there.symbols, there.moniker} if there is not None else set()
 
 
 def _either_abstract(before: Shape | None, after: Shape | None) -> bool:
@@ -239,5 +240,5 @@ def same(old: Interface | None, new: Interface | None) -> bool:
         and old.is_sure
         and new.is_sure
         and old.outside == new.outside
-        and not difference(old, new, structural=_AnyName())
+        and not difference(old, new, structural=lambda name: True)
     )

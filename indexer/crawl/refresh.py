@@ -96,7 +96,7 @@ class Refresh:
         for path in sorted(old.keys() | new.keys()):
             language = self._languages.get(path, "") or self._language_of_deleted(path)
             if language in _FINE:
-                found = difference(old.get(path), new.get(path), structural=self._names_of_protocols())
+                found = difference(old.get(path), new.get(path), structural=self._is_of_protocols)
                 if found:
                     differences[path] = found
             elif not same(old.get(path), new.get(path)) or (language in _INCLUDED and self._leads_to({path}, set())):
@@ -160,24 +160,31 @@ class Refresh:
             self._connection = connection
         return self._connection.execute(sql, list(parameters)).fetchall()
 
-    def _names_of_protocols(self) -> frozenset[str]:
-        """Names of members that decide whether one type may stand for another."""
+    def _is_of_protocols(self, name: str) -> bool:
+        """Whether members of this name decide whether one type may stand for another."""
         if self._structural is None:
             rows = self._ask("""
                 SELECT DISTINCT s.name FROM (
-                    SELECT path, unnest(symbols) AS s FROM fact WHERE status <> 'external'
-                    AND len(supertypes) > 0
+                    SELECT unnest(symbols) AS s FROM fact WHERE status <> 'external' AND len(supertypes) > 0
                     AND len(list_filter(occurrences, lambda o: o.roles & 64 <> 0 AND o.name = 'Protocol')) > 0
                 ) WHERE s.container > 0 AND s.flags & 3 = 0""")
             self._structural = _OF_PROTOCOLS | {name for (name,) in rows}
-        return self._structural
+        return name in self._structural
 
     def _learn(self, wave: Sequence[Path]) -> None:
         """Whom the documents of a wave lead to now."""
         reverse = self._reverse
         if reverse is None:
             reverse = self._reverse = {}
-            for owner, path in self._ask("SELECT DISTINCT owner, path FROM target WHERE owner <> path"):
+            # An import of another file may stand between: both what it lies in and what it means.
+            rows = self._ask(f"""
+                SELECT DISTINCT owner, path FROM target WHERE owner <> path
+                UNION
+                SELECT DISTINCT t.owner, s.path FROM target t JOIN (
+                    SELECT path, {KEY_OF.format(moniker="m")} AS key
+                    FROM (SELECT path, unnest(list_transform(symbols, lambda s: s.moniker)) AS m FROM fact WHERE status <> 'external')
+                ) s ON s.key = t.symbol WHERE t.owner <> s.path""")
+            for owner, path in rows:
                 reverse.setdefault(path, set()).add(owner)
         for shard in wave:
             for header, columns in _documents(pq.ParquetFile(shard).read(columns=["path", "targets.list.element.path"])):

@@ -15,7 +15,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import distributions
@@ -121,12 +121,25 @@ class _Totals:
             self.externals.setdefault(path, set()).update(places)
 
 
-def crawl(root: Path, config: Config, watcher: Watcher, *, full: bool = False, environment: Mapping[str, str] | None = None) -> Crawl:
+def crawl(
+    root: Path,
+    config: Config,
+    watcher: Watcher,
+    *,
+    full: bool = False,
+    environment: Mapping[str, str] | None = None,
+    home: Home | None = None,
+    beside: Sequence[Home] = (),
+) -> Crawl:
     """Indexes `root` (an absolute folder) and publishes the result.
 
-    Where nothing has changed since the last index (files, server, settings, environment), nothing is done unless `full`.
+    Where nothing has changed since the last index (files, server, settings, environment), nothing is done unless `full`; else only
+    what differs from the nearest tree that is known, and what that concerns, is asked about (ADR 0014).
     A run that was cut short leaves its finished shards, and the next run of the same tree takes them up.
 
+    Args:
+        home: where the index lies, if not in the root's `.lspidx`.
+        beside: indexes of other trees from whose facts this one may go on; the repository's other work trees are looked at anyway.
     Raises:
         ServerMissing: the language's server is not on this machine.
         ServerError: no server could be kept running at all.
@@ -135,16 +148,26 @@ def crawl(root: Path, config: Config, watcher: Watcher, *, full: bool = False, e
     started = time.monotonic()
     if "?" in str(root):
         raise UsageError(f"'{root}' has a '?' in its path, which the database takes for the start of options; rename the folder")
-    home = Home(root)
+    home = home or Home(root)
     with home.locked():
         logs.configure(home.log_file)
-        made = _Run(home, config, watcher, full, os.environ if environment is None else environment, started).go()
+        made = _Run(home, config, watcher, full, os.environ if environment is None else environment, started, beside).go()
         home.remember(json.loads(json.dumps(config.flags())))
         return made
 
 
 class _Run:
-    def __init__(self, home: Home, config: Config, watcher: Watcher, full: bool, environment: Mapping[str, str], started: float) -> None:
+    def __init__(
+        self,
+        home: Home,
+        config: Config,
+        watcher: Watcher,
+        full: bool,
+        environment: Mapping[str, str],
+        started: float,
+        beside: Sequence[Home],
+    ) -> None:
+        self.beside = beside
         self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
         self.environment = environment
         self.totals = _Totals()
@@ -188,7 +211,7 @@ class _Run:
                 elapsed_s=time.monotonic() - self.started,
             )
         described = {item.path: describe(_header(item), recipes[member.server.spec.name]) for member in groups for item in member.documents}
-        base = None if self.full or not documents else self.states.nearest(common, described)
+        base = None if self.full or not documents else self.states.nearest(common, described, self._others())
         folder = self.home.crawls / recipe[:16]
         found = (
             self._crawl_all(groups, recipe, folder, pool) if base is None else self._refresh(base, described, groups, recipe, folder, pool)
@@ -206,6 +229,12 @@ class _Run:
         elapsed_s = time.monotonic() - self.started
         self._record(manifest, elapsed_s)
         return Crawl(root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
+
+    def _others(self) -> Iterator[Home]:
+        """Indexes from whose facts this one may go on."""
+        yield from self.beside
+        for place in vcs.siblings(self.home.root):
+            yield Home(place)
 
     def _look(self, pool: Pool) -> tuple[list[str], Survey]:
         """All files of the workspace, relative to the root, and what of them may be crawled.

@@ -31,11 +31,11 @@ _KEEP = 2
 
 
 class Home:
-    """The `.lspidx` folder of one workspace. Creating the object touches nothing."""
+    """The `.lspidx` folder of one workspace, or another one in its place. Creating the object touches nothing."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, path: Path | None = None) -> None:
         self.root = root
-        self.path = root / FOLDER
+        self.path = path or root / FOLDER
         self.databases = self.path / "db"
         self.shards = self.path / "shards"
         self.states = self.path / "states"

@@ -1,8 +1,9 @@
 """The index of the old side of a change: found among what is here, or made from the commit's own tree.
 
-    .lspidx/bases/<commit>/      files of that commit, without its history, with an index of their own
+    .lspidx/bases/<commit>/<name>/      files of that commit, without its history, with an index of their own
 
-The newest few are kept. Making one costs a crawl of the commit, once.
+The folder has the name of the workspace, after which a package is called that no manifest names. The newest few are kept. Making one
+costs what differs between the commit and the trees that the index knows, an imported one among them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def find(index: Index, commit: str) -> Index | None:
 
 
 def make(index: Index, commit: str, *, progress: Progress) -> Index:
-    """Crawls the tree of a commit with the settings of this index; a few seconds for a thousand files.
+    """Indexes the tree of a commit with the settings of this index, from whose facts it goes on.
 
     Raises:
         UsageError: git has not this commit, or the folder cannot be written. Whatever a crawl raises.
@@ -54,14 +55,14 @@ def make(index: Index, commit: str, *, progress: Progress) -> Index:
     flags = {**index.home.flags(), "folders": []}
     if here.python:  # relative to the workspace, not to the copy
         flags["python"] = os.path.join(index.root, here.python)
-    crawl(place, load_config(place, flags=flags), Watching(progress))
-    _forget_old(place)
+    crawl(place, load_config(place, flags=flags), Watching(progress), beside=[index.home])
+    _forget_old(place.parent)
     home = Home(place)
     return Index(home, home.require())
 
 
 def _place(index: Index, commit: str) -> Path:
-    return index.home.path / "bases" / commit
+    return index.home.path / "bases" / commit / index.root.name
 
 
 def _opened(home: Home, generation: Path) -> Index | None:
@@ -73,9 +74,10 @@ def _opened(home: Home, generation: Path) -> Index | None:
 
 def _unpack(root: Path, commit: str, place: Path) -> None:
     """The commit's files below the workspace, as git checks them out. Not by `git archive`, which leaves out `export-ignore`."""
-    if (place / ".complete").is_file():
+    complete = place.parent / ".complete"
+    if complete.is_file():
         return
-    shutil.rmtree(place, ignore_errors=True)
+    shutil.rmtree(place.parent, ignore_errors=True)
     place.mkdir(parents=True)
     listing = place.parent / f"listing-{os.getpid()}"
     try:
@@ -91,7 +93,7 @@ def _unpack(root: Path, commit: str, place: Path) -> None:
             for name in _LINKED:
                 if (beside / name).is_dir() and not (Path(folder) / name).exists():
                     (Path(folder) / name).symlink_to(beside / name, target_is_directory=True)
-    (place / ".complete").touch()
+    complete.touch()
 
 
 def _git(folder: Path, *words: str, listing: Path | None = None) -> str:

@@ -253,8 +253,8 @@ def _opened(index: Index, place: Path) -> Index | None:
 
 
 def _told(index: Index) -> str:
-    if index.root.parent.name == "bases":
-        return f"commit {index.root.name[:10]}"
+    if index.root.parent.parent.name == "bases":
+        return f"commit {index.root.parent.name[:10]}"
     commit = index.meta.get("commit", "")[:10]
     return f"generation {index.meta.get('generation', '?')}" + (
         f" ({commit}{', dirty' if index.meta.get('dirty') == 'true' else ''})" if commit else ""
