@@ -12,7 +12,7 @@ from query.changes.diff import FileChange, Hunk, parse
 from query.changes.outlines import from_text
 from query.changes.rules import LEVELS, RAISING, RULES, Facts, at_least, judge, worst
 from query.changes.scan import code
-from query.changes.signatures import is_compatible
+from query.changes.signatures import is_compatible, stands_in
 
 # ---- what git prints
 
@@ -354,7 +354,13 @@ def test_python_declarations_are_compatible_where_every_call_still_fits(old: str
         ("go", "func Do(a int) error", "func Do(a int, b int) error", False),
         ("go", "func Do(a int) error", "func Do(a int64) error", False),
         ("go", "func Do(a int) error", "func Do(a int) (int, error)", False),
-        ("go", "func (r *R) Do(a int)", "func (s *R) Do(b int)", False),
+        ("go", "func (r *R) Do(a int)", "func (s *R) Do(b int)", True),
+        ("go", "func (r *R) Do(a int)", "func (R) Do(a int)", True),
+        ("go", "func (r R) Do(a int)", "func (r *R) Do(a int)", False),
+        ("go", "func (r *R) Do(a int)", "func (r *S) Do(a int)", False),
+        ("go", "func Do(a int) (int, error)", "func Do(a int) (n int, err error)", True),
+        ("go", "func Do(a int) int", "func Do(a int) (n int)", True),
+        ("go", "func Do(a int) int", "func Do(a int) (n int, err error)", False),
         ("go", "func Do(int, string)", "func Do(int, ...string)", False),
         ("cpp", "int f(int a)", "int f(int b)", True),
         ("cpp", "int f(const std::string &a)", "int f(const std::string &name)", True),
@@ -369,6 +375,28 @@ def test_python_declarations_are_compatible_where_every_call_still_fits(old: str
 )
 def test_declarations_of_other_languages(language: str, old: str, new: str, compatible: bool):
     assert is_compatible(language, int(SymbolKind.FUNCTION), old, new) is compatible
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "expected"),
+    [
+        ("go", "func (m *M) Save(key string) error", "func (s *M) Save(k string) (err error)", True),
+        ("go", "func (m *M) Save(key string) error", "func (m *M) Save(key string, more ...int) error", False),
+        ("go", "func (m *M) Save(key string) error", "func (m *M) Save(key string)", False),
+        ("go", "func (m M) Save(key string) error", "func (m *M) Save(key string) error", False),
+        ("typescript", "save(a: string, b: number): void", "save(a: string): void", True),
+        ("typescript", "save(a: string): void", "save(a: string, b?: number): void", True),
+        ("typescript", "save(a: string): void", "save(a: string, b: number): void", False),
+        ("typescript", "save(a: string): void", "save(a: number): void", False),
+        ("python", "def save(self, key)", "def save(self, key, more=1)", True),
+        ("python", "def save(self, key)", "def save(self)", False),
+        ("rust", "fn area(&self) -> i64", "fn area( &self ) -> i64", True),
+        ("rust", "fn area(&self) -> i64", "fn area(&self) -> u64", False),
+        ("ruby", "def f(a)", "def f(b)", True),
+    ],
+)
+def test_what_an_interface_asks_for_is_not_what_callers_do(language: str, old: str, new: str, expected: bool):
+    assert stands_in(language, old, new) is expected
 
 
 def test_a_class_of_python_is_compatible_with_its_type_arguments_changed():
