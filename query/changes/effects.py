@@ -10,6 +10,7 @@ from query.changes.outlines import Entity, Known, Outline, from_index
 from query.changes.trees import Part
 from query.impact import Use, documents
 from query.index import Index
+from query.page import Sources
 
 SideName = Literal["old", "new"]
 
@@ -102,6 +103,14 @@ class Files:
                 break
             shift = hunk.new_end - hunk.old_end
         return part.change.new_path, line + shift
+
+    def line_of(self, index: Index, sources: Sources, path: str, line: int) -> str:
+        """A line, 0-based, of a document as an index shows it, from git where the file is another one by now; empty if neither has it."""
+        part = self._parts["old"].get(path)
+        if part is not None and part.old is not None and self.side_of(index, path) == "old":
+            return part.old.lines[line] if line < len(part.old.lines) else ""
+        lines = sources.lines(path)
+        return lines[line].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
 
     def is_new_in(self, index: Index, path: str) -> bool:
         """Whether an index shows the new side of a file, or the file is no part of the change."""

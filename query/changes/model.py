@@ -9,6 +9,7 @@ import msgspec
 
 from query.answer import Completeness, Provenance
 from query.changes.compare import What
+from query.changes.interfaces import How
 from query.changes.rules import Level
 from query.impact import Level as Ladder
 
@@ -55,6 +56,26 @@ class AffectedTest(msgspec.Struct, kw_only=True, omit_defaults=True):
     score: float = 0.0
 
 
+class LostInterface(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """An interface (trait, protocol, abstract class) that a type was and is no longer, by a member that it lacks or has otherwise.
+
+    `type`: the type, or one that has the member from it. `path` and `line` are the interface's on the old side: a key without a line
+    where it is not of the workspace. `used`: places outside tests that call through it, or use the type as one; of all places, those in
+    tests too, the first are in `sites`.
+    """
+
+    name: str
+    symbol: str
+    path: str
+    line: int
+    type: str
+    how: How
+    used: int
+    external: bool = False
+    declared: bool = False
+    sites: list[Affected] = []
+
+
 class ChangedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One symbol, placed on the new side, or on the old one where it is gone. `lines`: of its own that differ, old and new."""
 
@@ -89,6 +110,7 @@ class ChangedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
     tests: int = 0
     commits: int = 0
     affected: list[Affected] = []
+    interfaces: list[LostInterface] = []
 
     def stale(self) -> Iterator[Affected]:
         """Of the uses that are listed: those written for it as it was, which this change leaves alone."""
