@@ -143,8 +143,25 @@ def test_each_runner_gets_the_words_it_takes(tmp_path: Path):
         ("go", ["go", "test", "-run", "^(TestMain)$", "."], 1),
         ("go", ["go", "test", "-run", "^(TestA|TestB)$", "./pkg"], 2),
         ("go", ["go", "test", "-C", "tools", "-run", "^(TestA)$", "./gen"], 1),
-        ("cargo", ["cargo", "test", "--", "adds"], 1),
+        ("cargo", ["cargo", "test", "--lib", "--", "--exact", "adds"], 1),
         ("vitest", ["npx", "vitest", "run", "--root", "web", "src/a.test.ts"], 1),
+    ]
+
+
+def test_tests_of_one_suite_are_run_by_one_command_unless_all_of_it_is(tmp_path: Path):
+    names = ["TestS/TestA", "TestB", "TestS/TestC", "TestT/TestA", "TestT"]
+    assert [(shlex.split(item.line), item.tests) for item in commands([affected("a_test.go", name, "go") for name in names], tmp_path)] == [
+        (["go", "test", "-run", "^(TestB|TestT)$", "."], 2),
+        (["go", "test", "-run", "^TestS$/^(TestA|TestC)$", "."], 2),
+    ]
+
+
+def test_tests_that_are_run_as_several_are_named_by_their_beginning(tmp_path: Path):
+    one, several = affected("tests/it.rs", "adds", "cargo"), affected("tests/it.rs", "cases", "cargo")
+    several.cases = True
+    assert [shlex.split(item.line)[2:] for item in commands([one, several], tmp_path)] == [
+        ["--test", "it", "--", "--exact", "adds"],
+        ["--test", "it", "--", "cases"],
     ]
 
 

@@ -42,7 +42,8 @@ class AffectedTest(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A test that reaches the change. `selector`: as its runner takes it on the command line. `via`: the nearest changed symbol.
 
     `distance`: 0 where it is changed itself, 1 where it names the change, else how many steps away. `score`: how likely it is to notice
-    the change, 1 at most for one way that leads nowhere else; what is used by many counts less at each step.
+    the change, 1 at most for one way that leads nowhere else; what is used by many counts less at each step. `cases`: its runner runs it
+    as several, whose names begin with the selector.
     """
 
     selector: str
@@ -53,6 +54,7 @@ class AffectedTest(msgspec.Struct, kw_only=True, omit_defaults=True):
     via: str
     runner: Runner
     import_only: bool = False
+    cases: bool = False
     score: float = 0.0
 
 
