@@ -24,6 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from ci.bench import peer_changes
+
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "flask": ("flask==3.1.3", "flask-3.1.3"),
     "click": ("click==8.1.8", "click-8.1.8"),
@@ -285,6 +287,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=40, help="mutants of each package (default: 40)")
     parser.add_argument("--only", choices=sorted(PACKAGES), nargs="+", default=list(PACKAGES))
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--skip-peer", action="store_true", help="do not put a change to agent-lsp as well")
     arguments = parser.parse_args()
     folder: Path = arguments.out.absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -296,8 +299,12 @@ def main() -> int:
         survived = sum(not item.failed for item in found)
         print(f"{package}: {len(found)} mutants, {tests} tests with parameters, {survived} not noticed by any", file=sys.stderr)
         judged += judge(folder, python, package, found)
-    (folder / "result.json").write_text(json.dumps([item._asdict() for item in judged], indent=1), encoding="utf-8")
+    beside = [] if arguments.skip_peer else peer_changes.measure(folder, say=lambda text: print(text, file=sys.stderr, flush=True))
+    result = {"mutants": [item._asdict() for item in judged], "beside_agent_lsp": beside}
+    (folder / "result.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
     print(table(judged))
+    if beside:
+        print(f"\nflask {' → '.join(peer_changes.VERSIONS)}, both over the same server by turns:\n\n{peer_changes.table(beside)}")
     return 0
 
 
