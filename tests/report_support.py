@@ -77,7 +77,8 @@ def made_review(symbols: list[ChangedSymbol], tests: list[AffectedTest] | None =
         tests=tests,
         totals=Totals(
             files=len(symbols), symbols=len(symbols), by_what={}, by_level=by_level, non_test_callers=2 * len(symbols),
-            stale_sites=sum(item.stale_sites for item in symbols), tests=len(tests), lines_added=5, lines_removed=3,
+            stale_sites=sum(item.stale_sites for item in symbols), tests=len(tests), likely_tests=len(tests),
+            lines_added=5, lines_removed=3,
         ),
         completeness=Completeness(status="partial" if reasons else "complete", reasons=reasons or []),
         provenance=Provenance(source="index", servers=["ty 1"], commit="3" * 40, dirty=False, indexed_at="2026-01-01", generation=1),

@@ -9,9 +9,11 @@ import pytest
 from indexer.model import SymbolKind
 from query.changes.compare import Changed, Side, compare, match_moved
 from query.changes.diff import FileChange, Hunk, parse
+from query.changes.model import AffectedTest
 from query.changes.outlines import from_text
 from query.changes.rules import LEVELS, RAISING, RULES, Facts, at_least, judge, worst
 from query.changes.scan import code
+from query.changes.selection import LIKELY_AT_LEAST, with_likely
 from query.changes.signatures import is_compatible, stands_in
 
 # ---- what git prints
@@ -465,3 +467,45 @@ def test_codes_are_unique_and_levels_are_ordered():
     assert at_least("high", "medium")
     assert not at_least("low", "unknown")
     assert [at_least(level, level) for level in LEVELS] == [True] * len(LEVELS)
+
+
+# ---- which tests to run
+
+
+def reached(via: str, *scores: float, distance: int = 2, import_only: bool = False) -> list[AffectedTest]:
+    return [
+        AffectedTest(
+            selector=f"{via} {number}", path="t.py", line=1, name="t", distance=distance, via=via, runner="pytest", import_only=import_only,
+            score=score,
+        )
+        for number, score in enumerate(scores)
+    ]  # fmt: skip
+
+
+def likely(tests: list[AffectedTest]) -> list[str]:
+    found = with_likely(tests)
+    assert sorted(test.selector for test in found) == sorted(test.selector for test in tests)
+    count = sum(test.likely for test in found)
+    assert all(test.likely == (number < count) for number, test in enumerate(found))
+    return [test.selector for test in found[:count]]
+
+
+def test_the_likely_tests_hold_nearly_all_of_the_likelihood():
+    tests = reached("a", *([1.0] * 60), *([0.0001] * 100))
+    assert likely(tests) == [f"a {number}" for number in range(60)]
+
+
+def test_a_symbol_that_much_reaches_takes_no_tests_from_another():
+    loud, quiet = reached("a", *([1.0] * 60), 0.001), reached("b", *([0.002] * 60), 0.0000001)
+    assert likely([*loud, *quiet]) == [*(f"a {number}" for number in range(60)), *(f"b {number}" for number in range(60))]
+
+
+def test_few_tests_are_all_likely_and_what_only_an_import_leads_to_fills_up():
+    few = [*reached("a", 1.0, 0.000001), *reached("b", *([0.5] * 100), import_only=True)]
+    assert likely(few) == ["a 0", "a 1", *(f"b {number}" for number in range(LIKELY_AT_LEAST - 2))]
+
+
+def test_a_changed_test_is_likely_whatever_it_scores():
+    tests = [*reached("t", 0.0, distance=0), *reached("a", *([1.0] * 60)), *reached("c", 0.0, distance=0)]
+    assert {"t 0", "c 0"} <= set(likely(tests))
+    assert likely([]) == []

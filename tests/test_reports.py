@@ -569,6 +569,9 @@ def test_stdout_holds_one_format_and_the_job_summary_is_appended(repository: Pat
 def test_the_affected_tests_run_as_they_are_printed(repository: Path):
     done = run_report(repository, "--range", "HEAD", "--tests-only")
     assert done.stdout == "tests/test_till.py::test_pay\n", done.stderr
+    for limit in ("likely", "1", "9"):
+        limited = run_report(repository, "--range", "HEAD", "--tests-only", "--tests-limit", limit)
+        assert (limited.stdout, "of 1 tests" in limited.stderr) == (done.stdout, False)
     (line,) = run_report(repository, "--range", "HEAD", "--tests-only=command").stdout.splitlines()
     assert line == "pytest tests/test_till.py::test_pay"
     ran = subprocess.run(
@@ -589,6 +592,8 @@ def test_the_affected_tests_run_as_they_are_printed(repository: Path):
         (["--range", "HEAD", "--baseline", "no/such/file"], "cannot be read"),
         (["--range", "HEAD", "-o", "no/such/folder/file"], "cannot be written"),
         (["--range", "HEAD", "--tests-only", "--fail-on", "low"], "--tests-only prints the tests"),
+        (["--range", "HEAD", "--tests-limit", "likely"], "--tests-limit belongs to --tests-only"),
+        (["--range", "HEAD", "--tests-only", "--tests-limit", "0"], "neither 'likely' nor a number"),
     ],
 )
 def test_a_report_that_cannot_be_asked_for_so_is_a_usage_error(repository: Path, words: list[str], expected: str):

@@ -62,12 +62,13 @@ class Outcome(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """ranks: of the failing tests among those named, 1-based; missing ones are left out."""
+    """ranks: of the failing tests among those named, 1-based; missing ones are left out. likely: how many of the first are called so."""
 
     package: str
     function: str
     failed: int
     named: int
+    likely: int
     all_tests: int
     ranks: list[int]
     ms: float
@@ -237,7 +238,7 @@ def judge(folder: Path, python: Path, package: str, found: Sequence[Outcome]) ->
                 place.write_text(before, encoding="utf-8")
             rank = {test.selector: number for number, test in enumerate(said.tests, 1)}
             ranks = sorted(rank[name] for name in wanted if name in rank)
-            judged.append(Judged(package, mutant.function, len(wanted), len(rank), all_tests, ranks, spent))
+            judged.append(Judged(package, mutant.function, len(wanted), len(rank), said.totals.likely_tests, all_tests, ranks, spent))
     return judged
 
 
@@ -250,6 +251,9 @@ def table(judged: Sequence[Judged]) -> str:
         "a failing test is named",
         "failing tests named",
         "share of tests named",
+        "a failing test is likely",
+        "failing tests likely",
+        "share of tests likely",
         "first failing at rank (median, p90)",
     ]
     head += [f"found within {budget}" for budget in BUDGETS] + ["ms"]
@@ -266,6 +270,9 @@ def table(judged: Sequence[Judged]) -> str:
             _percent(sum(bool(item.ranks) for item in items), len(items)),
             _percent(sum(len(item.ranks) / item.failed for item in items), len(items)),
             _percent(sum(item.named / item.all_tests for item in items), len(items)),
+            _percent(sum(bool(item.ranks) and item.ranks[0] <= item.likely for item in items), len(items)),
+            _percent(sum(sum(rank <= item.likely for rank in item.ranks) / item.failed for item in items), len(items)),
+            _percent(sum(item.likely / item.all_tests for item in items), len(items)),
             f"{statistics.median(firsts):.0f}, {firsts[int(len(firsts) * 0.9)]}",
             *(_percent(sum(first <= budget for first in firsts), len(items)) for budget in BUDGETS),
             f"{statistics.median(item.ms for item in items):.0f}",

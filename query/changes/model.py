@@ -43,7 +43,7 @@ class AffectedTest(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     `distance`: 0 where it is changed itself, 1 where it names the change, else how many steps away. `score`: how likely it is to notice
     the change, 1 at most for one way that leads nowhere else; what is used by many counts less at each step. `cases`: its runner runs it
-    as several, whose names begin with the selector.
+    as several, whose names begin with the selector. `likely`: one of those to run where not all are, see `selection`.
     """
 
     selector: str
@@ -55,6 +55,7 @@ class AffectedTest(msgspec.Struct, kw_only=True, omit_defaults=True):
     runner: Runner
     import_only: bool = False
     cases: bool = False
+    likely: bool = False
     score: float = 0.0
 
 
@@ -137,6 +138,8 @@ class ChangedFile(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Totals(msgspec.Struct, kw_only=True):
+    """Exact, whatever is listed. `likely_tests`: of `tests` those that stand first, to be run where not all are."""
+
     files: int
     symbols: int
     by_what: dict[str, int]
@@ -144,6 +147,7 @@ class Totals(msgspec.Struct, kw_only=True):
     non_test_callers: int
     stale_sites: int
     tests: int
+    likely_tests: int
     lines_added: int
     lines_removed: int
 

@@ -20,6 +20,7 @@ from query.changes.findings import Findings
 from query.changes.model import Affected, AffectedTest, ChangedFile, ChangedSymbol, Review, Runner, Totals
 from query.changes.reach import Reach, TestReach, inherited, tests_reaching
 from query.changes.rules import LEVELS, worst
+from query.changes.selection import with_likely
 from query.changes.suites import cargo_tests, suites
 from query.changes.trees import Part, SideCertificate, base_of, language, parts
 from query.completeness import DEFINITION, Certificate, provenance
@@ -89,7 +90,7 @@ def _review(index: Index, base: Index | None, base_from: str, ask: Ask, found: D
     of_old = of_old._replace(tests=_still_there(index, old, of_old, files))
     symbols = Findings(index, old, of_new_side, bound, files).make(reach, of_old, with_churn=ask.with_churn)
     gone = {item.old_path for item in found.files if item.status in ("deleted", "renamed")} - {item.new_path for item in found.files}
-    tests = affected_tests([(index, reach), (old, of_old)], gone)
+    tests = with_likely(affected_tests([(index, reach), (old, of_old)], gone))
     listed = _files(read, symbols)
     return Review(
         compared=found.sides.described,
@@ -167,6 +168,7 @@ def _totals(files: Sequence[ChangedFile], symbols: Sequence[ChangedSymbol], test
         ),
         stale_sites=sum(item.stale_sites for item in symbols),
         tests=len(tests),
+        likely_tests=sum(item.likely for item in tests),
         lines_added=sum(item.added for item in files),
         lines_removed=sum(item.removed for item in files),
     )
