@@ -237,6 +237,34 @@ def test_all_that_implement_an_interface_are_left_behind_when_it_changes(go: Pat
         git(go, "checkout", "-q", ".")
 
 
+def test_what_an_interface_asks_for_anew_is_missed_in_those_that_have_it_not(go: Path):
+    edit(go, "store/store.go", ("\tLoad(key string) int\n", "\tLoad(key string) int\n\tDrop(key string)\n"))
+    write_tree(go, {"store/drop.go": "package store\n\nfunc (m *Memory) Drop(key string) {}\n"})
+    item = named(look(go), "Saver.Drop")
+    assert (item.what, item.interfaces, item.level) == ("added", [], "low")  # Cached has it from Memory
+    (go / "store/drop.go").unlink()
+    item = named(look(go), "Saver.Drop")
+    assert {lost.type.rpartition(".")[2]: lost.used for lost in item.interfaces} == {"Memory": 1, "Cached": 1}
+    assert ("interface_broken" in item.reasons, item.level) == (True, "high")
+
+
+def test_a_type_that_has_another_name_loses_nothing(go: Path):
+    edit(
+        go,
+        "store/store.go",
+        ("\tdata map[string]int\n}", "\tdata map[string]int\n\tsize, most, least int\n\tnames []string\n\tnext *plain\n}"),
+    )
+    commit(go)
+    crawl_with_ty(go, jobs=1)
+    for path in ("store/store.go", "app/app.go"):
+        write_tree(go, {path: (go / path).read_text().replace("Memory", "Heap")})
+    found = look(go)
+    assert (named(found, ".Heap").what, named(found, ".Heap").old_name) == ("renamed", "Memory")
+    save = named(found, "Heap.Save")
+    assert (save.stale_sites, "compatible" in save.reasons) == (0, True)
+    assert [(item.name, lost.name) for item in found.symbols for lost in item.interfaces] == []
+
+
 # ---- types that say what they are
 
 
@@ -358,6 +386,29 @@ def test_what_a_type_says_that_it_is_must_have_what_that_asks_for(said: Path, pa
     if interface:
         assert item.level in ("high", "critical")
         assert item.interfaces[0].line > 0
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "name", "types"),
+    [
+        ("web/store.ts", "  maybe?(): void;\n", "  maybe?(): void;\n  drop(): void;\n", "Saver.drop", ["Memory"]),
+        ("web/store.ts", "  maybe?(): void;\n", "  maybe?(): void;\n  drop?(): void;\n", "Saver.drop", []),
+        ("web/store.ts", "  abstract must(): number;\n", "  abstract must(): number;\n  abstract drop(): void;\n", "Base.drop", ["Memory"]),
+        ("web/store.ts", "  abstract must(): number;\n", "  abstract must(): number;\n  drop(): void {}\n", "Base.drop", []),
+        ("py/store.py", "    @abstractmethod\n    def save(self, key): ...\n",
+         "    @abstractmethod\n    def save(self, key): ...\n\n    @abstractmethod\n    def drop(self): ...\n", "Base.drop", ["Memory"]),
+        ("py/store.py", "    def load(self):\n        return 1\n",
+         "    def load(self):\n        return 1\n\n    def drop(self):\n        return 1\n", "Base.drop", []),
+        ("rs/src/lib.rs", "pub trait Area {\n", "pub trait Area {\n    fn edge(&self) -> i64;\n", "Area.edge", ["Square"]),
+        ("rs/src/lib.rs", "pub trait Area {\n", "pub trait Area {\n    fn edge(&self) -> i64 {\n        1\n    }\n", "Area.edge", []),
+    ],
+)  # fmt: skip
+def test_what_is_asked_for_anew_of_what_says_that_it_is_one(said: Path, path: str, old: str, new: str, name: str, types: list[str]):
+    edit(said, path, (old, new))
+    item = named(look(said), f"{name}")
+    assert item.what == "added"
+    assert [lost.type.rpartition(".")[2] for lost in item.interfaces] == types
+    assert ("interface_broken" in item.reasons) is bool(types)
 
 
 def test_a_type_that_is_not_made_itself_may_leave_it_to_others(said: Path):

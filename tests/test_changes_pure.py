@@ -359,7 +359,7 @@ def test_python_declarations_are_compatible_where_every_call_still_fits(old: str
         ("go", "func (r *R) Do(a int)", "func (s *R) Do(b int)", True),
         ("go", "func (r *R) Do(a int)", "func (R) Do(a int)", True),
         ("go", "func (r R) Do(a int)", "func (r *R) Do(a int)", False),
-        ("go", "func (r *R) Do(a int)", "func (r *S) Do(a int)", False),
+        ("go", "func (r *R) Do(a int)", "func (r *Renamed) Do(a int)", True),
         ("go", "func Do(a int) (int, error)", "func Do(a int) (n int, err error)", True),
         ("go", "func Do(a int) int", "func Do(a int) (n int)", True),
         ("go", "func Do(a int) int", "func Do(a int) (n int, err error)", False),

@@ -144,8 +144,8 @@ def bind(changed: Sequence[Changed], old: Index | None, new: Index | None) -> li
     """
     wanted_old = {item.old[0].outline.path for item in changed if item.old and not _is_of(item.old[0].outline, old)}
     wanted_new = {item.new[0].outline.path for item in changed if item.new and not _is_of(item.new[0].outline, new)}
-    by_name_old = _names(old, wanted_old)
-    by_name_new = by_name_old if old is new and wanted_new <= wanted_old else _names(new, wanted_new)
+    by_name_old = names_in(old, wanted_old)
+    by_name_new = by_name_old if old is new and wanted_new <= wanted_old else names_in(new, wanted_new)
     bound: list[Bound] = []
     for item in changed:
         old_id, old_exact = _number(item.old, old, by_name_old)
@@ -167,7 +167,7 @@ def _number(side: tuple[Side, Entity] | None, index: Index | None, names: Mappin
     return names.get((holder.outline.path, entity.chain), -1), False
 
 
-def _names(index: Index | None, paths: Collection[str]) -> dict[tuple[str, tuple[str, ...]], int]:
+def names_in(index: Index | None, paths: Collection[str]) -> dict[tuple[str, tuple[str, ...]], int]:
     """Symbols of documents, whatever their content is, by path and chain."""
     if index is None or not paths:
         return {}

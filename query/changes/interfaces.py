@@ -1,4 +1,4 @@
-"""Interfaces that a type satisfies no longer, since a member that they ask for is gone or is declared otherwise.
+"""Interfaces that a type satisfies no longer, since a member that they ask for is gone, is declared otherwise, or is asked for anew.
 
 From the index of the old side: only it knows what the type was good for. Go's types satisfy interfaces by what they have, so gopls's
 hierarchy says which; elsewhere a type names its interfaces, traits, protocols or abstract classes, and fails without the member whoever
@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, SymbolFlag, SymbolKind
-from query.changes.effects import Bound, CallSite, Files, call_sites
+from query.changes.compare import Changed, What
+from query.changes.effects import Bound, CallSite, Files, call_sites, names_in
 from query.changes.signatures import stands_in
 from query.impact import Use, documents, scopes, uses_of
 from query.index import Index
@@ -112,48 +113,128 @@ class _Type(NamedTuple):
 
 
 def lost(old: Index, new: Index, bound: Sequence[Bound], files: Files) -> dict[int, list[Lost]]:
-    """By position in `bound`: the interfaces that ask for the member, had it, and have it no longer, those of the workspace first.
+    """By position in `bound`: the interfaces that ask for the member and do not get it any more, those of the workspace first.
 
     Args:
         old: the index of the old side, or what stands for it. new: of the new side, perhaps the same one.
     """
-    became = {item.old_id: item.changed.what for item in bound if item.old_id >= 0}
     asked: dict[int, How] = {number: how for number, item in enumerate(bound) if (how := _how(item)) is not None}
     members = _members(old, {bound[number].old_id for number in asked})
     asked = {number: how for number, how in asked.items() if bound[number].old_id in members}
-    if not asked:
+    anew = _asked_anew(old, bound)
+    if not asked and not anew:
         return {}
-    kinship = _Kinship(old, {members[bound[number].old_id].container for number in asked})
-    names = sorted({members[bound[number].old_id].name for number in asked})
+    kinship = _Kinship(old, {members[bound[number].old_id].container for number in asked} | set(anew.values()))
+    names = sorted({members[bound[number].old_id].name for number in asked} | {bound[number].changed.entity.name for number in anew})
     held = _held(old, kinship.everybody, names)
     demands = _Demands(old, files, kinship)
     found: dict[int, list[Lost]] = {}
     for number, how in asked.items():
-        member = members[bound[number].old_id]
-        if member.container not in kinship.types or became.get(member.container) == "removed":
+        listed = list(_not_given(members[bound[number].old_id], how, _became(bound), kinship, held, demands))
+        if listed:
+            found[number] = listed
+    for number, interface_id in anew.items():
+        listed = list(_not_had(bound[number], interface_id, bound, kinship, held, demands))
+        if listed:
+            found[number] = listed
+    return _with_sites(old, files, kinship, _without_kept(old, new, bound, files, kinship, found))
+
+
+def _became(bound: Sequence[Bound]) -> dict[int, What]:
+    return {item.old_id: item.changed.what for item in bound if item.old_id >= 0}
+
+
+def _not_given(
+    member: _Member, how: How, became: Mapping[int, What], kinship: _Kinship, held: Mapping[tuple[int, str], _Member], demands: _Demands
+) -> Iterator[Lost]:
+    """Each interface once, that asks its type or one that has the member from it."""
+    if member.container not in kinship.types or became.get(member.container) in ("removed", "renamed", "moved"):
+        return
+    told: set[int] = set()
+    for type_id in (member.container, *kinship.heirs(member.container, member.name, held)):
+        if how == "missing" and demands.provided(type_id, member.name, held, without=member.container):
             continue
-        for type_id in (member.container, *kinship.heirs(member.container, member.name, held)):
-            if how == "missing" and demands.provided(type_id, member.name, held, without=member.container):
-                continue
-            for interface_id, asks in demands.made_on(type_id, member.name, held):
-                if asks >= 0 and became.get(asks) in ("removed", "renamed", "signature"):
-                    continue
-                if all(item.interface_id != interface_id for item in found.get(number, ())):
-                    its = kinship.types[interface_id]
-                    found.setdefault(number, []).append(
-                        Lost(
-                            type_id=type_id,
-                            interface_id=interface_id,
-                            member_id=asks,
-                            how=how,
-                            heir=type_id != member.container,
-                            external=bool(its.flags & _EXTERNAL),
-                            declared=its.language != "go" and not kinship.is_abstract(type_id),
-                            sites=(),
-                        )
-                    )
-    found = _without_kept(old, new, bound, files, kinship, found)
-    return _with_sites(old, files, kinship, found)
+        for interface_id, asks in demands.made_on(type_id, member.name, held):
+            goes_along = asks >= 0 and became.get(asks) in ("removed", "renamed", "signature")
+            if not goes_along and interface_id not in told:
+                told.add(interface_id)
+                yield _lost(kinship, type_id, interface_id, asks, how, heir=type_id != member.container)
+
+
+def _not_had(
+    item: Bound,
+    interface_id: int,
+    bound: Sequence[Bound],
+    kinship: _Kinship,
+    held: Mapping[tuple[int, str], _Member],
+    demands: _Demands,
+) -> Iterator[Lost]:
+    """Types below an interface that a new member of it is asked of, and that neither have it nor get it with the change."""
+    name = item.changed.entity.name
+    language = item.changed.side.outline.language
+    added = {
+        other.changed.entity.chain[-2]
+        for other in bound
+        if other is not item and other.changed.new is not None and other.changed.old is None and other.changed.entity.name == name
+        if len(other.changed.entity.chain) > 1 and other.changed.side.outline.language == language
+    }
+    for type_id in kinship.below(interface_id):
+        its = kinship.types[type_id]
+        above = {type_id, *kinship.above(type_id, listed=True)} - {interface_id}
+        has = any((super_id, name) in held or kinship.types[super_id].name in added for super_id in above)
+        if not has and not kinship.is_abstract(type_id) and not its.flags & _EXTERNAL:
+            yield _lost(kinship, type_id, interface_id, -1, "missing", heir=False)
+
+
+def _lost(kinship: _Kinship, type_id: int, interface_id: int, member_id: int, how: How, *, heir: bool) -> Lost:
+    its = kinship.types[interface_id]
+    return Lost(
+        type_id=type_id,
+        interface_id=interface_id,
+        member_id=member_id,
+        how=how,
+        heir=heir,
+        external=bool(its.flags & _EXTERNAL),
+        declared=its.language != "go" and not kinship.is_abstract(type_id),
+        sites=(),
+    )
+
+
+def _asked_anew(old: Index, bound: Sequence[Bound]) -> dict[int, int]:
+    """By position in `bound` of a new member that an interface asks for: the interface."""
+    added = {
+        number: item.changed
+        for number, item in enumerate(bound)
+        if item.changed.what == "added" and len(item.changed.entity.chain) > 1 and item.changed.entity.kind in _MEMBERS
+    }
+    known = names_in(old, {change.side.outline.path for change in added.values()})
+    around = {number: known.get((change.side.outline.path, change.entity.chain[:-1]), -1) for number, change in added.items()}
+    kinds = scopes(old, set(around.values()) - {-1})
+    return {
+        number: sym_id
+        for number, sym_id in around.items()
+        if sym_id >= 0 and kinds[sym_id].kind in _TYPES and _is_asked(added[number], in_interface=kinds[sym_id].kind == _INTERFACE)
+    }
+
+
+def _is_asked(change: Changed, *, in_interface: bool) -> bool:
+    """Whether a member that is new must be had by those below, as its declaration says."""
+    side, entity = change.side, change.entity
+    if entity.flags & _ABSTRACT:
+        return True
+    last = side.lines[entity.spans[-1][1] - 1] if entity.spans[-1][1] <= len(side.lines) else ""
+    return in_interface and _has_no_default(side.outline.language, entity.name, entity.signature, last)
+
+
+def _has_no_default(language: str, name: str, signature: str, last_line: str) -> bool:
+    """Whether a member of an interface must be had, by how it is declared: in TypeScript it may be optional, elsewhere have a body."""
+    if language == "python":
+        return False
+    if language == "go":
+        return True
+    if language in _TYPESCRIPT:
+        return re.match(rf"[\w\s]*{re.escape(name)}\?", signature) is None
+    return not last_line.rstrip().endswith("}")
 
 
 def _how(item: Bound) -> How | None:
@@ -225,6 +306,10 @@ class _Kinship:
     def above(self, type_id: int, *, listed: bool = False) -> list[int]:
         """All types above, nearest first; `listed`: only by what types say of themselves, so what they take members from."""
         return self._walk(self._above, type_id, listed=listed)
+
+    def below(self, type_id: int) -> list[int]:
+        """All types below, nearest first."""
+        return self._walk(self._below, type_id, listed=False)
 
     def heirs(self, type_id: int, name: str, held: Mapping[tuple[int, str], _Member]) -> Iterator[int]:
         """Types below that have the member from this one."""
@@ -298,13 +383,7 @@ class _Demands:
             return True
         if member.language == "python":
             return any(self._kinship.types[super_id].name == "Protocol" for super_id in self._kinship.above(member.container))
-        if around.kind != _INTERFACE:
-            return False
-        if member.language == "go":
-            return True
-        if member.language in _TYPESCRIPT:
-            return re.match(rf"[\w\s]*{re.escape(member.name)}\?", member.signature) is None
-        return not self._last(member).endswith("}")  # one with a body is what those below have, if they have none
+        return around.kind == _INTERFACE and _has_no_default(member.language, member.name, member.signature, self._last(member))
 
     def _last(self, member: _Member) -> str:
         """The last line of a member, as far as it is the member's."""

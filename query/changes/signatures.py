@@ -188,7 +188,7 @@ def _extends(read: Callable[[Sequence[str]], list[_Parameter]], before: _Split, 
     old, new = read(before.parameters), read(after.parameters)
     if plain(before.head) != plain(after.head) or not _same_results(read, before.tail, after.tail) or len(new) < len(old):
         return False
-    if after.receiver not in (before.receiver, before.receiver.removeprefix("*")):  # what a value can do, a pointer to it can, too
+    if after.receiver.startswith("*") and not before.receiver.startswith("*"):  # what a value can do, a pointer to it can, too
         return False
     same = all(left.contract == right.contract and (right.optional or not left.optional) for left, right in zip(old, new, strict=False))
     return same and all(item.optional for item in new[len(old) :])
