@@ -219,6 +219,19 @@ def test_an_interface_lost_is_known_from_the_base_when_the_index_is_new(go: Path
     assert interfaces(named(found, "Memory.Load")) == {"store.store.Saver": ("Memory", "missing", 1)}
 
 
+def test_without_an_index_of_before_what_a_type_satisfied_is_said_to_be_unknown(go: Path):
+    edit(go, "store/store.go", (SAVE, "func (m *Memory) Save(key string) error {"))
+    commit(go)
+    shutil.rmtree(go / ".lspidx")
+    crawl_with_ty(go, jobs=1)
+    found = look(go, scope="committed")
+    assert (found.base, named(found, "Memory.Save").interfaces) == ("text", [])
+    assert "base_not_indexed" in {reason.code for reason in found.completeness.reasons}
+    found = look(go, scope="committed", make_base=True)
+    assert (found.base, list(interfaces(named(found, "Memory.Save")))) == ("made", ["store.store.Saver"])
+    assert "base_not_indexed" not in {reason.code for reason in found.completeness.reasons}
+
+
 def test_all_that_implement_an_interface_are_left_behind_when_it_changes(go: Path):
     """Also where a type satisfies two interfaces by one method."""
     edit(

@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from query_support import lspidx, plain_environment
-from report_support import HOSTILE, hostile_report, made_review, symbol
+from report_support import HOSTILE, hostile_report, lost, made_review, symbol
 from support import check_golden, crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
@@ -324,6 +324,20 @@ def test_sarif_is_valid_against_its_schema(hostile: Report, sarif_schema: dict[s
         assert [error.message for error in validator.iter_errors(json.loads(sarif.render(made)))] == []
 
 
+def test_sarif_results_lead_to_the_interfaces_that_are_lost_and_to_who_needs_them(tmp_path: Path):
+    item = symbol(1, "f", stale_sites=0, interfaces=[lost("I"), lost("Far", external=True)])
+    [result] = json.loads(sarif.render(report(made_review([item]), tmp_path)))["runs"][0]["results"]
+    related = [
+        (place["physicalLocation"]["artifactLocation"]["uri"], place["physicalLocation"]["region"]["startLine"], place["message"]["text"])
+        for place in result["relatedLocations"]
+    ]
+    assert related == [
+        ("src/I.py", 7, "pkg.I, which pkg.TI no longer satisfies"),
+        ("src/I/use.py", 3, "used as pkg.I, in pkg.I.use"),
+        ("src/Far/use.py", 3, "used as pkg.Far, in pkg.Far.use"),
+    ]
+
+
 def test_sarif_results_lead_to_rules_places_and_callers(hostile: Report):
     (run,) = json.loads(sarif.render(hostile))["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -333,7 +347,7 @@ def test_sarif_results_lead_to_rules_places_and_callers(hostile: Report):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == finding.rule
         assert unquote(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) == finding.symbol.file
         assert result["partialFingerprints"] == {"lspidxFinding/v1": finding.fingerprint}
-        assert len(result.get("relatedLocations", [])) == finding.symbol.stale_sites
+        assert len(result.get("relatedLocations", [])) == finding.symbol.stale_sites + 2 * len(finding.symbol.interfaces)
     assert "region" not in run["results"][-1]["locations"][0]["physicalLocation"]  # it is gone
     assert run["invocations"][0]["toolExecutionNotifications"][0]["descriptor"] == {"id": "stale"}
 

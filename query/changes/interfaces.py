@@ -128,9 +128,10 @@ def lost(old: Index, new: Index, bound: Sequence[Bound], files: Files) -> dict[i
     names = sorted({members[bound[number].old_id].name for number in asked} | {bound[number].changed.entity.name for number in anew})
     held = _held(old, kinship.everybody, names)
     demands = _Demands(old, files, kinship)
+    became: dict[int, What] = {item.old_id: item.changed.what for item in bound if item.old_id >= 0}
     found: dict[int, list[Lost]] = {}
     for number, how in asked.items():
-        listed = list(_not_given(members[bound[number].old_id], how, _became(bound), kinship, held, demands))
+        listed = list(_not_given(members[bound[number].old_id], how, became, kinship, held, demands))
         if listed:
             found[number] = listed
     for number, interface_id in anew.items():
@@ -138,10 +139,6 @@ def lost(old: Index, new: Index, bound: Sequence[Bound], files: Files) -> dict[i
         if listed:
             found[number] = listed
     return _with_sites(old, files, kinship, _without_kept(old, new, bound, files, kinship, found))
-
-
-def _became(bound: Sequence[Bound]) -> dict[int, What]:
-    return {item.old_id: item.changed.what for item in bound if item.old_id >= 0}
 
 
 def _not_given(
@@ -202,28 +199,24 @@ def _lost(kinship: _Kinship, type_id: int, interface_id: int, member_id: int, ho
 
 def _asked_anew(old: Index, bound: Sequence[Bound]) -> dict[int, int]:
     """By position in `bound` of a new member that an interface asks for: the interface."""
-    added = {
-        number: item.changed
-        for number, item in enumerate(bound)
-        if item.changed.what == "added" and len(item.changed.entity.chain) > 1 and item.changed.entity.kind in _MEMBERS
-    }
+    added = {number: item.changed for number, item in enumerate(bound) if item.changed.what == "added" and _is_asked(item.changed)}
     known = names_in(old, {change.side.outline.path for change in added.values()})
     around = {number: known.get((change.side.outline.path, change.entity.chain[:-1]), -1) for number, change in added.items()}
-    kinds = scopes(old, set(around.values()) - {-1})
-    return {
-        number: sym_id
-        for number, sym_id in around.items()
-        if sym_id >= 0 and kinds[sym_id].kind in _TYPES and _is_asked(added[number], in_interface=kinds[sym_id].kind == _INTERFACE)
-    }
+    return {number: sym_id for number, sym_id in around.items() if sym_id >= 0}
 
 
-def _is_asked(change: Changed, *, in_interface: bool) -> bool:
-    """Whether a member that is new must be had by those below, as its declaration says."""
+def _is_asked(change: Changed) -> bool:
+    """Whether a member that is new must be had by those below its type, as its declaration says."""
     side, entity = change.side, change.entity
+    if len(entity.chain) < 2 or entity.kind not in _MEMBERS:
+        return False
     if entity.flags & _ABSTRACT:
         return True
-    last = side.lines[entity.spans[-1][1] - 1] if entity.spans[-1][1] <= len(side.lines) else ""
-    return in_interface and _has_no_default(side.outline.language, entity.name, entity.signature, last)
+    around = next((other for other in side.outline.entities if other.chain == entity.chain[:-1]), None)
+    if around is None or around.kind != _INTERFACE:
+        return False
+    last = entity.spans[-1][1] - 1
+    return _has_no_default(side.outline.language, entity.name, entity.signature, side.lines[last] if last < len(side.lines) else "")
 
 
 def _has_no_default(language: str, name: str, signature: str, last_line: str) -> bool:
@@ -302,10 +295,14 @@ class _Kinship:
             {"ids": self.everybody, "abstract": _ABSTRACT},
         )
         self._asking = {row[0] for row in rows}
+        self._kept: dict[tuple[int, bool], list[int]] = {}
 
     def above(self, type_id: int, *, listed: bool = False) -> list[int]:
         """All types above, nearest first; `listed`: only by what types say of themselves, so what they take members from."""
-        return self._walk(self._above, type_id, listed=listed)
+        key = (type_id, listed)
+        if key not in self._kept:
+            self._kept[key] = self._walk(self._above, type_id, listed=listed)
+        return self._kept[key]
 
     def below(self, type_id: int) -> list[int]:
         """All types below, nearest first."""
@@ -358,7 +355,7 @@ class _Demands:
 
     def made_on(self, type_id: int, name: str, held: Mapping[tuple[int, str], _Member]) -> Iterator[tuple[int, int]]:
         """(interface above that asks for it, its member; -1 where the index has not got that)."""
-        asked = self._kinship.above(type_id)
+        asked = list(self._kinship.above(type_id))
         if name == "Error" and self._kinship.error >= 0:
             asked.append(self._kinship.error)
         for super_id in asked:

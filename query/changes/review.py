@@ -101,7 +101,7 @@ def _review(index: Index, base: Index | None, base_from: str, ask: Ask, found: D
         symbols=symbols,
         tests=tests,
         totals=_totals(listed, symbols, tests),
-        completeness=_completeness(of_new_side, bound, read, capped=reach.capped or of_old.capped),
+        completeness=_completeness(of_new_side, bound, read, has_old=base is not None, capped=reach.capped or of_old.capped),
         provenance=provenance(index),
         base=base_from,
     )
@@ -252,7 +252,7 @@ _RUNNERS: dict[str, Runner] = {"python": "pytest", "go": "go", "rust": "cargo"}
 # ---- completeness
 
 
-def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequence[Part], *, capped: bool) -> Completeness:
+def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequence[Part], *, has_old: bool, capped: bool) -> Completeness:
     whole = certificate.of_workspace(DEFINITION, holds=None)
     reasons = list(whole.reasons)
     former = [item for item in bound if item.changed.what in ("removed", "renamed", "moved") and item.old_id < 0]
@@ -262,6 +262,13 @@ def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequen
             "is here; to make one: --make-base"
         )
         reasons.append(_reason("base_not_indexed", detail, [item.changed.side.outline.path for item in former], count=len(former)))
+    methods = [item.changed for item in bound if not has_old and item.changed.what == "signature" and _is_of_go_type(item.changed)]
+    if methods:
+        detail = (
+            f"{len(methods)} methods are declared otherwise, and which interfaces their types satisfied before is not known, since no "
+            "index of the old side is here; to make one: --make-base"
+        )
+        reasons.append(_reason("base_not_indexed", detail, [item.side.outline.path for item in methods], count=len(methods)))
     fresh = [item for item in bound if item.changed.new is not None and item.new_id < 0 and item.old_id < 0]
     if fresh:
         detail = f"{len(fresh)} new symbols are not in the index yet, so nothing is known of who uses them; to refresh it: lspidx index"
@@ -274,6 +281,11 @@ def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequen
         reasons.append(Reason(code="search_cut", detail="the search for tests ended early: more than can be visited depends on the change"))
     status = whole.status if whole.status == "unknown" else "partial" if reasons else "complete"
     return Completeness(status=status, reasons=reasons)
+
+
+def _is_of_go_type(changed: Changed) -> bool:
+    """A method of Go: what its type satisfies is written nowhere."""
+    return changed.side.outline.language == "go" and changed.entity.kind == SymbolKind.METHOD
 
 
 def _should_be_read(special: str) -> bool:
