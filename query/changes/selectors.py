@@ -98,9 +98,17 @@ def _modules(root: Path, path: str) -> list[str]:
     return parts
 
 
-@lru_cache(maxsize=256)
 def _manifest(path: Path) -> Mapping[str, Any]:
     """The tables of a manifest; none where it cannot be read, then the usual places count."""
+    try:
+        return _tables(path, path.stat().st_mtime_ns)
+    except OSError:
+        return {}
+
+
+@lru_cache(maxsize=256)
+def _tables(path: Path, changed_ns: int) -> Mapping[str, Any]:
+    del changed_ns  # part of the key: a server outlives what it has read
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
