@@ -62,7 +62,7 @@ bench: $(STAMP) ## compare with scip-python, scip-typescript and scip-go: speed,
 bench-quick: $(STAMP) ## the same on flask, django's package, rxjs and mux only
 	$(BIN)/python -m ci.bench --quick
 
-bench-changes: $(STAMP) ## break functions of real packages and see whether the tests that fail are named (about 30 minutes)
+bench-changes: $(STAMP) ## break functions of real packages and see whether the tests that fail are named; one change beside agent-lsp (about 30 minutes)
 	$(BIN)/python -m ci.bench.changes
 
 self: $(STAMP) ## index this repository and lint the result

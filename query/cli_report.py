@@ -27,6 +27,22 @@ _EXIT_REACHED = 1
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
+_LIKELY = -1
+
+
+class _TestsLimit(click.ParamType[int]):
+    """A number of tests, or `likely`: as many as the review calls so."""
+
+    name = "tests limit"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if value == "likely":
+            return _LIKELY
+        if not isinstance(value, str) or not value.isdecimal() or int(value) < 1:
+            self.fail(f"{value!r} is neither 'likely' nor a number of tests", param, ctx)
+        return int(value)
+
+
 @click.command(epilog="Example: lspidx report --base origin/main --fail-on high --output sarif=lspidx.sarif --output html=report.html")
 @click.option("--base", help="Branch or commit: its merge base with --head is the old side.")
 @click.option("--head", help="With --base; default HEAD, '.' for the work tree.")
@@ -56,6 +72,12 @@ _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
     flag_value="selectors",
     help="Print only the affected tests: one selector per line, or (=command) command lines that run them.",
 )
+@click.option(
+    "--tests-limit",
+    type=_TestsLimit(),
+    metavar="likely|N",
+    help="With --tests-only: the likely tests, or the first N; stderr says how many that leaves out. Default: all.",
+)
 def report(
     base: str | None,
     head: str | None,
@@ -69,6 +91,7 @@ def report(
     write_baseline: str | None,
     max_findings: int | None,
     tests_only: str | None,
+    tests_limit: int | None,
 ) -> None:
     """What a change may break, ranked, for reviewers and for CI.
 
@@ -78,6 +101,8 @@ def report(
     targets = _targets(form, outputs)
     if tests_only and (form or outputs or fail_on or write_baseline):
         raise UsageError("--tests-only prints the tests and nothing else: it goes without --format, --output, --fail-on, --write-baseline")
+    if tests_limit is not None and not tests_only:
+        raise UsageError("--tests-limit belongs to --tests-only; reports name all tests, the likely ones first")
     if base and (scope or range_):
         raise UsageError("--base goes without --scope and --range")
     if range_ and scope not in (None, "committed"):
@@ -93,8 +118,9 @@ def report(
             {"scope": scope or ("committed" if range_ else "unstaged"), "range_": range_ or "", "base": base or "", "head": head or ""},
             make_base=make_base,
         )
+        root = index.root
     if tests_only:
-        _print_tests(made, tests_only)
+        _print_tests(made, tests_only, tests_limit, root)
         leave(0)
     if write_baseline:
         _write(write_baseline, accepted_findings.render(made.findings, accepted))
@@ -213,13 +239,17 @@ def _render(kind: str, made: Report, limit: Level | None, most: int | None) -> s
     return page.render(made, shown=most or page.MOST_FINDINGS)
 
 
-def _print_tests(made: Report, how: str) -> None:
-    from query.reports.commands import selectors
+def _print_tests(made: Report, how: str, limit: int | None, root: Path) -> None:
+    from query.reports.commands import commands, selectors
     from query.style import one_line
 
     if made.completeness.status != "complete":
         click.echo(f"{made.completeness.status}: tests may be missing; see: lspidx report", err=True)
-    lines = [command.line for command in made.commands] if how == "command" else selectors(made.tests)
+    most = made.totals.likely_tests if limit == _LIKELY else limit
+    tests = made.tests[:most]
+    if len(tests) < len(made.tests):
+        click.echo(f"{len(tests)} of {len(made.tests)} tests that reach the change (--tests-limit)", err=True)
+    lines = [command.line for command in commands(tests, root)] if how == "command" else selectors(tests)
     for line in lines:
         click.echo(one_line(line))
 

@@ -311,6 +311,32 @@ def _attributed(index: Index) -> frozenset[int]:
     for doc_id, line, names, on_function in rows:
         if on_function or ("cfg" in names and "test" in names and "not" not in names):
             marks.setdefault(doc_id, []).append(line)
+    return frozenset(sym_id for _, _, sym_id in _behind(index, marks))
+
+
+def attributed_definitions(index: Index, names: Collection[str]) -> dict[int, set[str]]:
+    """Rust's definitions at which attributes of these names stand, whatever is in front of their last `::`, and which of them."""
+    rows = index.rows(
+        """
+        SELECT o.doc_id, o.line, o.name FROM document d JOIN occ o USING (doc_id)
+        JOIN (SELECT unnest($names::VARCHAR[]) AS name) n USING (name)
+        WHERE d.language = 'rust' AND d.status <> 'external' AND o.roles & 32 <> 0
+        """,
+        {"names": sorted(names)},
+    )
+    at: dict[tuple[int, int], set[str]] = {}
+    marks: dict[int, list[int]] = {}
+    for doc_id, line, name in rows:
+        at.setdefault((doc_id, line), set()).add(name)
+        marks.setdefault(doc_id, []).append(line)
+    found: dict[int, set[str]] = {}
+    for doc_id, line, sym_id in _behind(index, marks):
+        found.setdefault(sym_id, set()).update(at[doc_id, line])
+    return found
+
+
+def _behind(index: Index, marks: Mapping[int, Collection[int]]) -> Iterator[tuple[int, int, int]]:
+    """(document, line, the first definition that begins there or below) for lines of documents."""
     starts = index.rows(
         """
         SELECT s.doc_id, s.start_line, s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
@@ -322,14 +348,12 @@ def _attributed(index: Index) -> frozenset[int]:
     by_document: dict[int, list[tuple[int, int]]] = {}
     for doc_id, line, sym_id in starts:
         by_document.setdefault(doc_id, []).append((line, sym_id))
-    found: set[int] = set()
     for doc_id, lines in marks.items():
         definitions = by_document.get(doc_id, [])
         for line in lines:
             place = bisect.bisect_left(definitions, (line, -1))
             if place < len(definitions):
-                found.add(definitions[place][1])
-    return frozenset(found)
+                yield doc_id, line, definitions[place][1]
 
 
 def no_tests(index: Index) -> list[Reason]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -12,6 +13,14 @@ from support import CORPORA, Watcher, crawl_with_ty, write_tree
 from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]
+
+
+@pytest.fixture
+def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Git reads no configuration of the machine."""
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, "/dev/null")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
 
 
 @pytest.fixture

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from query.answer import Completeness, Provenance, Reason
+from query.changes.model import LostInterface
 from query.changes.review import Affected, AffectedTest, ChangedFile, ChangedSymbol, Review, Totals
 from query.changes.rules import LEVELS, worst
 from query.reports.baseline import Accepted
@@ -64,6 +67,18 @@ def symbol(number: int, name: str, **more: Any) -> ChangedSymbol:
     return ChangedSymbol(**{**values, **more})
 
 
+def lost(name: str, *, external: bool = False) -> LostInterface:
+    """An interface that something called like it needs."""
+    site = Affected(
+        path=f"src/{name}/use.py", line=3, caller=f"pkg.{name}.use", symbol=f"use {name}", package=name, relation="call",
+        evidence="definition", updated=False, side="new", text=name,
+    )  # fmt: skip
+    return LostInterface(
+        name=f"pkg.{name}", symbol=f"interface {name}", path=f"src/{name}.py", line=0 if external else 7, type=f"pkg.T{name}",
+        how="missing", used=1, external=external, sites=[site, msgspec.structs.replace(site, line=4, updated=True)],
+    )  # fmt: skip
+
+
 def made_review(symbols: list[ChangedSymbol], tests: list[AffectedTest] | None = None, reasons: list[Reason] | None = None) -> Review:
     by_level = {level: sum(item.level == level for item in symbols) for level in LEVELS}
     tests = tests or []
@@ -77,7 +92,8 @@ def made_review(symbols: list[ChangedSymbol], tests: list[AffectedTest] | None =
         tests=tests,
         totals=Totals(
             files=len(symbols), symbols=len(symbols), by_what={}, by_level=by_level, non_test_callers=2 * len(symbols),
-            stale_sites=sum(item.stale_sites for item in symbols), tests=len(tests), lines_added=5, lines_removed=3,
+            stale_sites=sum(item.stale_sites for item in symbols), tests=len(tests), likely_tests=len(tests),
+            lines_added=5, lines_removed=3,
         ),
         completeness=Completeness(status="partial" if reasons else "complete", reasons=reasons or []),
         provenance=Provenance(source="index", servers=["ty 1"], commit="3" * 40, dirty=False, indexed_at="2026-01-01", generation=1),
@@ -90,6 +106,7 @@ def hostile_review() -> Review:
     levels = ("critical", "high", "medium", "unknown", "low")
     symbols = [symbol(number, name, level=levels[number // 3]) for number, name in enumerate(HOSTILE)]
     symbols.append(symbol(99, "gone", what="removed", level="low", reasons=["same_package"], says=["used by 1 caller"], stale_sites=0))
+    symbols[-1].interfaces = [lost(name) for name in HOSTILE]
     symbols.append(symbol(98, "docs", what="docs", level="info", reasons=["docs_only"], says=["only comments differ"], stale_sites=0))
     tests = [
         AffectedTest(

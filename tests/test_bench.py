@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from change_support import commit, git
+from support import write_tree
 
-from ci.bench import agents, latency, million, report, sizes
+from ci.bench import agents, latency, million, peer_changes, report, sizes
 from query.index import Index, open_index
 from query.registry import call, load
 
@@ -21,6 +23,41 @@ def test_rows_are_the_records_of_all_lists_and_one_record_is_one_row() -> None:
 
 def test_an_answer_of_agent_lsp_is_the_json_before_its_advice() -> None:
     assert agents.value_of('{"incoming": [1, 2]}Next step: ask more.') == {"incoming": [1, 2]}
+
+
+OLD = (
+    "import os\n\nLIMIT = 1\n\n\nclass Box:\n    size = 1\n\n    def open(self):\n        return 1\n\n"
+    "    def shut(self):\n        return 2\n"
+)
+NEW = (
+    "import os\n\nLIMIT = 2\n\n\nclass Box:\n    size = 1\n\n    def open(self):\n        def inner():\n            return 1\n\n"
+    "        return inner()\n\n\n@os.wrap\ndef shut():\n    return 3\n"
+)
+
+
+def test_what_a_diff_touches_is_judged_by_both_sides_of_it(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"box.py": OLD, "same.py": OLD, "page.txt": "a\n"})
+    git(tmp_path, "init", "-q")
+    commit(tmp_path)
+    git(tmp_path, "mv", "same.py", "moved.py")
+    write_tree(tmp_path, {"box.py": NEW, "page.txt": "b\n"})
+    commit(tmp_path)
+    truth = peer_changes.Truth(tmp_path)
+    moved = {(path, name) for path in ("same.py", "moved.py") for name in ("Box", "Box.open", "Box.shut")}
+    assert truth.definitions == {("box.py", "Box.open"), ("box.py", "Box.shut"), ("box.py", "shut"), *moved}
+    named = [
+        peer_changes.Named("box.py", "LIMIT", 3),
+        peer_changes.Named("box.py", "open", 9),
+        peer_changes.Named("box.py", "inner", 10),  # of `open`
+        peer_changes.Named("box.py", "shut", 17),
+        peer_changes.Named("box.py", "Box.shut", 12, is_old=True),
+        peer_changes.Named("box.py", "Box", 6),  # no line of its own
+        peer_changes.Named("box.py", "elsewhere", 3),
+        peer_changes.Named("moved.py", "box", 1),
+        peer_changes.Named("page.txt", "page", 1),
+    ]
+    row = truth.judge("one", [3.0, 1.0, 2.0, 9.0], named)
+    assert (row.first_s, row.warm_s, row.named, row.touched, row.found, row.of) == (3.0, 2.0, 7, 5, 3, 9)
 
 
 def test_every_question_of_the_benchmark_names_a_tool_and_parameters_that_it_has() -> None:

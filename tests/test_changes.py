@@ -12,17 +12,16 @@ from typing import Any
 
 import click
 import pytest
+from change_support import commit, edit, git, look, named, selectors, what
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
-from query.changes.diff import sides
-from query.changes.review import Ask, Review, review
-from query.completeness import Certificate
+from query.changes.review import Review
 from query.index import Index, open_index
 from query.registry import call
 from query.render import to_text
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_configuration")]
 
 FILES = {
     ".gitignore": ".lspidx/\n",
@@ -136,26 +135,6 @@ class Below(Base):
 }
 
 
-def git(root: Path, *words: str) -> str:
-    options = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *options, *words], cwd=root, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def commit(root: Path, message: str = "change") -> str:
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "--allow-empty", "-m", message)
-    return git(root, "rev-parse", "HEAD")
-
-
-@pytest.fixture(autouse=True)
-def _no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Git reads no configuration of the machine."""
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
-        monkeypatch.setenv(name, "/dev/null")
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-
-
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One commit, indexed. Nobody writes to it: see `root`."""
@@ -169,29 +148,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def root(made: Path, tmp_path: Path) -> Path:
     return shutil.copytree(made, tmp_path / "repo", symlinks=True)
-
-
-def edit(root: Path, path: str, *pairs: tuple[str, str]) -> None:
-    """Replaces each text, which must be there once."""
-    text = (root / path).read_text(encoding="utf-8")
-    for old, new in pairs:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    (root / path).write_text(text, encoding="utf-8")
-
-
-def look(root: Path, *, make_base: bool = False, **asked: Any) -> Review:
-    with open_index(root) as index:
-        return review(index, Certificate(index), Ask(sides(index.root, **asked), make_base=make_base))
-
-
-def what(found: Review) -> dict[str, str]:
-    return {item.qualified_name: item.what for item in found.symbols}
-
-
-def named(found: Review, name: str) -> Any:
-    [item] = [item for item in found.symbols if item.qualified_name.endswith(name)]
-    return item
 
 
 def codes(found: Review) -> set[str]:
@@ -593,10 +549,6 @@ def test_a_dirty_work_tree_does_not_make_facts_of_commits_doubtful(root: Path):
 
 
 # ---- tests that reach it
-
-
-def selectors(found: Review) -> list[str]:
-    return [test.selector for test in found.tests]
 
 
 def test_tests_are_ranked_and_named_as_pytest_takes_them(root: Path):

@@ -9,10 +9,12 @@ import pytest
 from indexer.model import SymbolKind
 from query.changes.compare import Changed, Side, compare, match_moved
 from query.changes.diff import FileChange, Hunk, parse
+from query.changes.model import AffectedTest
 from query.changes.outlines import from_text
 from query.changes.rules import LEVELS, RAISING, RULES, Facts, at_least, judge, worst
 from query.changes.scan import code
-from query.changes.signatures import is_compatible
+from query.changes.selection import LIKELY_AT_LEAST, with_likely
+from query.changes.signatures import is_compatible, stands_in
 
 # ---- what git prints
 
@@ -354,7 +356,13 @@ def test_python_declarations_are_compatible_where_every_call_still_fits(old: str
         ("go", "func Do(a int) error", "func Do(a int, b int) error", False),
         ("go", "func Do(a int) error", "func Do(a int64) error", False),
         ("go", "func Do(a int) error", "func Do(a int) (int, error)", False),
-        ("go", "func (r *R) Do(a int)", "func (s *R) Do(b int)", False),
+        ("go", "func (r *R) Do(a int)", "func (s *R) Do(b int)", True),
+        ("go", "func (r *R) Do(a int)", "func (R) Do(a int)", True),
+        ("go", "func (r R) Do(a int)", "func (r *R) Do(a int)", False),
+        ("go", "func (r *R) Do(a int)", "func (r *Renamed) Do(a int)", True),
+        ("go", "func Do(a int) (int, error)", "func Do(a int) (n int, err error)", True),
+        ("go", "func Do(a int) int", "func Do(a int) (n int)", True),
+        ("go", "func Do(a int) int", "func Do(a int) (n int, err error)", False),
         ("go", "func Do(int, string)", "func Do(int, ...string)", False),
         ("cpp", "int f(int a)", "int f(int b)", True),
         ("cpp", "int f(const std::string &a)", "int f(const std::string &name)", True),
@@ -369,6 +377,28 @@ def test_python_declarations_are_compatible_where_every_call_still_fits(old: str
 )
 def test_declarations_of_other_languages(language: str, old: str, new: str, compatible: bool):
     assert is_compatible(language, int(SymbolKind.FUNCTION), old, new) is compatible
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "expected"),
+    [
+        ("go", "func (m *M) Save(key string) error", "func (s *M) Save(k string) (err error)", True),
+        ("go", "func (m *M) Save(key string) error", "func (m *M) Save(key string, more ...int) error", False),
+        ("go", "func (m *M) Save(key string) error", "func (m *M) Save(key string)", False),
+        ("go", "func (m M) Save(key string) error", "func (m *M) Save(key string) error", False),
+        ("typescript", "save(a: string, b: number): void", "save(a: string): void", True),
+        ("typescript", "save(a: string): void", "save(a: string, b?: number): void", True),
+        ("typescript", "save(a: string): void", "save(a: string, b: number): void", False),
+        ("typescript", "save(a: string): void", "save(a: number): void", False),
+        ("python", "def save(self, key)", "def save(self, key, more=1)", True),
+        ("python", "def save(self, key)", "def save(self)", False),
+        ("rust", "fn area(&self) -> i64", "fn area( &self ) -> i64", True),
+        ("rust", "fn area(&self) -> i64", "fn area(&self) -> u64", False),
+        ("ruby", "def f(a)", "def f(b)", True),
+    ],
+)
+def test_what_an_interface_asks_for_is_not_what_callers_do(language: str, old: str, new: str, expected: bool):
+    assert stands_in(language, old, new) is expected
 
 
 def test_a_class_of_python_is_compatible_with_its_type_arguments_changed():
@@ -437,3 +467,45 @@ def test_codes_are_unique_and_levels_are_ordered():
     assert at_least("high", "medium")
     assert not at_least("low", "unknown")
     assert [at_least(level, level) for level in LEVELS] == [True] * len(LEVELS)
+
+
+# ---- which tests to run
+
+
+def reached(via: str, *scores: float, distance: int = 2, import_only: bool = False) -> list[AffectedTest]:
+    return [
+        AffectedTest(
+            selector=f"{via} {number}", path="t.py", line=1, name="t", distance=distance, via=via, runner="pytest", import_only=import_only,
+            score=score,
+        )
+        for number, score in enumerate(scores)
+    ]  # fmt: skip
+
+
+def likely(tests: list[AffectedTest]) -> list[str]:
+    found = with_likely(tests)
+    assert sorted(test.selector for test in found) == sorted(test.selector for test in tests)
+    count = sum(test.likely for test in found)
+    assert all(test.likely == (number < count) for number, test in enumerate(found))
+    return [test.selector for test in found[:count]]
+
+
+def test_the_likely_tests_hold_nearly_all_of_the_likelihood():
+    tests = reached("a", *([1.0] * 60), *([0.0001] * 100))
+    assert likely(tests) == [f"a {number}" for number in range(60)]
+
+
+def test_a_symbol_that_much_reaches_takes_no_tests_from_another():
+    loud, quiet = reached("a", *([1.0] * 60), 0.001), reached("b", *([0.002] * 60), 0.0000001)
+    assert likely([*loud, *quiet]) == [*(f"a {number}" for number in range(60)), *(f"b {number}" for number in range(60))]
+
+
+def test_few_tests_are_all_likely_and_what_only_an_import_leads_to_fills_up():
+    few = [*reached("a", 1.0, 0.000001), *reached("b", *([0.5] * 100), import_only=True)]
+    assert likely(few) == ["a 0", "a 1", *(f"b {number}" for number in range(LIKELY_AT_LEAST - 2))]
+
+
+def test_a_changed_test_is_likely_whatever_it_scores():
+    tests = [*reached("t", 0.0, distance=0), *reached("a", *([1.0] * 60)), *reached("c", 0.0, distance=0)]
+    assert {"t 0", "c 0"} <= set(likely(tests))
+    assert likely([]) == []

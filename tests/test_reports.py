@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from query_support import lspidx, plain_environment
-from report_support import HOSTILE, hostile_report, made_review, symbol
+from report_support import HOSTILE, hostile_report, lost, made_review, symbol
 from support import check_golden, crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
@@ -143,8 +143,25 @@ def test_each_runner_gets_the_words_it_takes(tmp_path: Path):
         ("go", ["go", "test", "-run", "^(TestMain)$", "."], 1),
         ("go", ["go", "test", "-run", "^(TestA|TestB)$", "./pkg"], 2),
         ("go", ["go", "test", "-C", "tools", "-run", "^(TestA)$", "./gen"], 1),
-        ("cargo", ["cargo", "test", "--", "adds"], 1),
+        ("cargo", ["cargo", "test", "--lib", "--", "--exact", "adds"], 1),
         ("vitest", ["npx", "vitest", "run", "--root", "web", "src/a.test.ts"], 1),
+    ]
+
+
+def test_tests_of_one_suite_are_run_by_one_command_unless_all_of_it_is(tmp_path: Path):
+    names = ["TestS/TestA", "TestB", "TestS/TestC", "TestT/TestA", "TestT"]
+    assert [(shlex.split(item.line), item.tests) for item in commands([affected("a_test.go", name, "go") for name in names], tmp_path)] == [
+        (["go", "test", "-run", "^(TestB|TestT)$", "."], 2),
+        (["go", "test", "-run", "^TestS$/^(TestA|TestC)$", "."], 2),
+    ]
+
+
+def test_tests_that_are_run_as_several_are_named_by_their_beginning(tmp_path: Path):
+    one, several = affected("tests/it.rs", "adds", "cargo"), affected("tests/it.rs", "cases", "cargo")
+    several.cases = True
+    assert [shlex.split(item.line)[2:] for item in commands([one, several], tmp_path)] == [
+        ["--test", "it", "--", "--exact", "adds"],
+        ["--test", "it", "--", "cases"],
     ]
 
 
@@ -307,6 +324,20 @@ def test_sarif_is_valid_against_its_schema(hostile: Report, sarif_schema: dict[s
         assert [error.message for error in validator.iter_errors(json.loads(sarif.render(made)))] == []
 
 
+def test_sarif_results_lead_to_the_interfaces_that_are_lost_and_to_who_needs_them(tmp_path: Path):
+    item = symbol(1, "f", stale_sites=0, interfaces=[lost("I"), lost("Far", external=True)])
+    [result] = json.loads(sarif.render(report(made_review([item]), tmp_path)))["runs"][0]["results"]
+    related = [
+        (place["physicalLocation"]["artifactLocation"]["uri"], place["physicalLocation"]["region"]["startLine"], place["message"]["text"])
+        for place in result["relatedLocations"]
+    ]
+    assert related == [
+        ("src/I.py", 7, "pkg.I, which pkg.TI no longer satisfies"),
+        ("src/I/use.py", 3, "used as pkg.I, in pkg.I.use"),
+        ("src/Far/use.py", 3, "used as pkg.Far, in pkg.Far.use"),
+    ]
+
+
 def test_sarif_results_lead_to_rules_places_and_callers(hostile: Report):
     (run,) = json.loads(sarif.render(hostile))["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -316,7 +347,7 @@ def test_sarif_results_lead_to_rules_places_and_callers(hostile: Report):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == finding.rule
         assert unquote(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) == finding.symbol.file
         assert result["partialFingerprints"] == {"lspidxFinding/v1": finding.fingerprint}
-        assert len(result.get("relatedLocations", [])) == finding.symbol.stale_sites
+        assert len(result.get("relatedLocations", [])) == finding.symbol.stale_sites + 2 * len(finding.symbol.interfaces)
     assert "region" not in run["results"][-1]["locations"][0]["physicalLocation"]  # it is gone
     assert run["invocations"][0]["toolExecutionNotifications"][0]["descriptor"] == {"id": "stale"}
 
@@ -552,6 +583,9 @@ def test_stdout_holds_one_format_and_the_job_summary_is_appended(repository: Pat
 def test_the_affected_tests_run_as_they_are_printed(repository: Path):
     done = run_report(repository, "--range", "HEAD", "--tests-only")
     assert done.stdout == "tests/test_till.py::test_pay\n", done.stderr
+    for limit in ("likely", "1", "9"):
+        limited = run_report(repository, "--range", "HEAD", "--tests-only", "--tests-limit", limit)
+        assert (limited.stdout, "of 1 tests" in limited.stderr) == (done.stdout, False)
     (line,) = run_report(repository, "--range", "HEAD", "--tests-only=command").stdout.splitlines()
     assert line == "pytest tests/test_till.py::test_pay"
     ran = subprocess.run(
@@ -572,6 +606,8 @@ def test_the_affected_tests_run_as_they_are_printed(repository: Path):
         (["--range", "HEAD", "--baseline", "no/such/file"], "cannot be read"),
         (["--range", "HEAD", "-o", "no/such/folder/file"], "cannot be written"),
         (["--range", "HEAD", "--tests-only", "--fail-on", "low"], "--tests-only prints the tests"),
+        (["--range", "HEAD", "--tests-limit", "likely"], "--tests-limit belongs to --tests-only"),
+        (["--range", "HEAD", "--tests-only", "--tests-limit", "0"], "neither 'likely' nor a number"),
     ],
 )
 def test_a_report_that_cannot_be_asked_for_so_is_a_usage_error(repository: Path, words: list[str], expected: str):

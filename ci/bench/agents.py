@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import psutil
 
@@ -122,7 +122,7 @@ def measure(bench: Bench, corpus: Corpus, *, say: Callable[[str], None]) -> list
     Raises:
         subprocess.CalledProcessError: agent-lsp could not be installed.
     """
-    program = _install(bench)
+    program = install(bench)
     root = alone(bench, corpus)
     home = bench.folder / "agent-lsp-home"  # its broker's record and its cache of answers; the first answers are to be first ones
     shutil.rmtree(home, ignore_errors=True)
@@ -133,11 +133,11 @@ def measure(bench: Bench, corpus: Corpus, *, say: Callable[[str], None]) -> list
             own = [_own(index, question) for question in asked]
             theirs = asyncio.run(_ask_all(bench, program, root, home, asked, say))
     finally:
-        _end_brokers(home)
+        end_brokers(home)
     return [asdict(Row(question=question.title, **mine, **answer)) for question, mine, answer in zip(asked, own, theirs, strict=True)]
 
 
-def _install(bench: Bench) -> Path:
+def install(bench: Bench) -> Path:
     """The binary itself, not the script around it: ending that would leave the binary alive."""
     folder = bench.folder / "agent-lsp"
     stamp = folder / "requirements.txt"
@@ -163,28 +163,38 @@ def _own(index: Index, question: Question) -> dict[str, Any]:
 async def _ask_all(
     bench: Bench, program: Path, root: Path, home: Path, asked: Sequence[Question], say: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    from mcp import ClientSession, StdioServerParameters
-    from mcp.client.stdio import stdio_client
+    from mcp import StdioServerParameters
 
     pyright = bench.node_program("pyright-langserver").absolute()
-    environment = {
-        "HOME": str(home.absolute()),
-        "PATH": os.pathsep.join([str(pyright.parent), os.environ["PATH"]]),
-        "VIRTUAL_ENV": str(bench.environment.absolute()),
-        "AGENT_LSP_OUTPUT_FORMAT": "json",
-    }
-    server = StdioServerParameters(command=str(program), args=["python:pyright-langserver,--stdio"], cwd=str(root), env=environment)
+    variables = environment(home, pyright.parent) | {"VIRTUAL_ENV": str(bench.environment.absolute())}
+    server = StdioServerParameters(command=str(program), args=["python:pyright-langserver,--stdio"], cwd=str(root), env=variables)
     log = bench.folder / "log" / "agent-lsp.log"
     log.parent.mkdir(exist_ok=True)
     results: list[dict[str, Any]] = []
-    with log.open("w", encoding="utf-8") as file:
-        async with stdio_client(server, errlog=file) as streams, ClientSession(*streams) as session:
-            await session.initialize()
-            await session.call_tool("start_lsp", {"root_dir": str(root.resolve()), "language_id": "python"})
-            for question in asked:
-                results.append(await _answer(session, question))
-                say(f"agent-lsp: {question.title}")
+    async with contextlib.AsyncExitStack() as stack:
+        session = await opened(stack, server, stack.enter_context(log.open("w", encoding="utf-8")))
+        await session.call_tool("start_lsp", {"root_dir": str(root.resolve()), "language_id": "python"})
+        for question in asked:
+            results.append(await _answer(session, question))
+            say(f"agent-lsp: {question.title}")
     return results
+
+
+def environment(home: Path, programs: Path) -> dict[str, str]:
+    """agent-lsp's variables: it keeps its things in `home` and finds servers in `programs` first; answers are JSON."""
+    path = os.pathsep.join([str(programs), os.environ["PATH"]])
+    return {"HOME": str(home.absolute()), "PATH": path, "AGENT_LSP_OUTPUT_FORMAT": "json"}
+
+
+async def opened(stack: contextlib.AsyncExitStack, server: Any, log: TextIO) -> Any:
+    """A session with an MCP server that ends with the stack."""
+    from mcp import ClientSession
+    from mcp.client.stdio import stdio_client
+
+    streams = await stack.enter_async_context(stdio_client(server, errlog=log))
+    session = await stack.enter_async_context(ClientSession(*streams))
+    await session.initialize()
+    return session
 
 
 async def _answer(session: Any, question: Question) -> dict[str, Any]:
@@ -213,7 +223,7 @@ def value_of(text: str) -> Any:
     return json.JSONDecoder().raw_decode(text)[0]
 
 
-def _end_brokers(home: Path) -> None:
+def end_brokers(home: Path) -> None:
     """Each broker that wrote itself down below `home`, with its servers, if it is still what it says it is."""
     for record in home.rglob("daemon.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, psutil.NoSuchProcess):

@@ -24,6 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from ci.bench import peer_changes
+
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "flask": ("flask==3.1.3", "flask-3.1.3"),
     "click": ("click==8.1.8", "click-8.1.8"),
@@ -60,12 +62,13 @@ class Outcome(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """ranks: of the failing tests among those named, 1-based; missing ones are left out."""
+    """ranks: of the failing tests among those named, 1-based; missing ones are left out. likely: how many of the first are called so."""
 
     package: str
     function: str
     failed: int
     named: int
+    likely: int
     all_tests: int
     ranks: list[int]
     ms: float
@@ -235,7 +238,7 @@ def judge(folder: Path, python: Path, package: str, found: Sequence[Outcome]) ->
                 place.write_text(before, encoding="utf-8")
             rank = {test.selector: number for number, test in enumerate(said.tests, 1)}
             ranks = sorted(rank[name] for name in wanted if name in rank)
-            judged.append(Judged(package, mutant.function, len(wanted), len(rank), all_tests, ranks, spent))
+            judged.append(Judged(package, mutant.function, len(wanted), len(rank), said.totals.likely_tests, all_tests, ranks, spent))
     return judged
 
 
@@ -248,6 +251,9 @@ def table(judged: Sequence[Judged]) -> str:
         "a failing test is named",
         "failing tests named",
         "share of tests named",
+        "a failing test is likely",
+        "failing tests likely",
+        "share of tests likely",
         "first failing at rank (median, p90)",
     ]
     head += [f"found within {budget}" for budget in BUDGETS] + ["ms"]
@@ -264,6 +270,9 @@ def table(judged: Sequence[Judged]) -> str:
             _percent(sum(bool(item.ranks) for item in items), len(items)),
             _percent(sum(len(item.ranks) / item.failed for item in items), len(items)),
             _percent(sum(item.named / item.all_tests for item in items), len(items)),
+            _percent(sum(bool(item.ranks) and item.ranks[0] <= item.likely for item in items), len(items)),
+            _percent(sum(sum(rank <= item.likely for rank in item.ranks) / item.failed for item in items), len(items)),
+            _percent(sum(item.likely / item.all_tests for item in items), len(items)),
             f"{statistics.median(firsts):.0f}, {firsts[int(len(firsts) * 0.9)]}",
             *(_percent(sum(first <= budget for first in firsts), len(items)) for budget in BUDGETS),
             f"{statistics.median(item.ms for item in items):.0f}",
@@ -285,6 +294,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=40, help="mutants of each package (default: 40)")
     parser.add_argument("--only", choices=sorted(PACKAGES), nargs="+", default=list(PACKAGES))
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--skip-peer", action="store_true", help="do not put a change to agent-lsp as well")
     arguments = parser.parse_args()
     folder: Path = arguments.out.absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -296,8 +306,12 @@ def main() -> int:
         survived = sum(not item.failed for item in found)
         print(f"{package}: {len(found)} mutants, {tests} tests with parameters, {survived} not noticed by any", file=sys.stderr)
         judged += judge(folder, python, package, found)
-    (folder / "result.json").write_text(json.dumps([item._asdict() for item in judged], indent=1), encoding="utf-8")
+    beside = [] if arguments.skip_peer else peer_changes.measure(folder, say=lambda text: print(text, file=sys.stderr, flush=True))
+    result = {"mutants": [item._asdict() for item in judged], "beside_agent_lsp": beside}
+    (folder / "result.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
     print(table(judged))
+    if beside:
+        print(f"\nflask {' → '.join(peer_changes.VERSIONS)}, both over the same server by turns:\n\n{peer_changes.table(beside)}")
     return 0
 
 

@@ -8,7 +8,11 @@
 - bases: the index of the old side: found, or made.
 - trees: both sides of all files of a change, and how well an index fits the new side.
 - effects: who calls or names what was changed, and which of them the change itself touches.
+- interfaces: what a type satisfies no longer.
+- suites: tests that a runner finds otherwise than by a function's name.
 - reach: which tests reach it, the likeliest first.
+- selection: which of them to run where not all are. Pure.
+- selectors: how each runner names a test.
 - rules: the table of risks. Pure.
 - model: the records that every report is made of.
 - findings: all that is known of each changed symbol, and the verdict on it.

@@ -209,6 +209,8 @@ def match_moved(changes: Sequence[Changed]) -> list[Changed]:
     for likeness, left, right in sorted(_pairs(removed, added), key=lambda pair: _order(*pair)):
         if id(left) not in gone and id(right) not in partner:
             what: What = "moved" if left.entity.name == right.entity.name else "renamed"
+            if _is_same_in_package(left, right):
+                what = _became(left, right)
             gone[id(left)] = right
             partner[id(right)] = Changed(what, left.old, right.new, (left.touched[0], right.touched[1]), likeness)
     along = _along(removed, added, partner, gone)
@@ -256,15 +258,30 @@ def _along(
             origin = types.get((id(item.side), chain[:length]))
             earlier = before.get((origin[0], (*origin[1], *chain[length:]))) if origin else None
             if earlier is not None and earlier.old and item.new and (id(earlier) not in gone or gone[id(earlier)] is item):
-                numbers = [
-                    next(number for number, entity in enumerate(side.outline.entities) if entity is own)
-                    for side, own in (earlier.old, item.new)
-                ]
-                what = _difference(earlier.old, numbers[0], item.new, numbers[1]) or "docs"
-                found[id(item)] = Changed(what, earlier.old, item.new, (earlier.touched[0], item.touched[1]))
+                found[id(item)] = Changed(_became(earlier, item), earlier.old, item.new, (earlier.touched[0], item.touched[1]))
                 gone[id(earlier)] = item
                 break
     return found
+
+
+def _became(earlier: Changed, later: Changed) -> What:
+    """What differs of a removed and an added symbol that are one, apart from where they are; `docs` where nothing does."""
+    assert earlier.old is not None
+    assert later.new is not None
+    before, now = (
+        next(number for number, entity in enumerate(side.outline.entities) if entity is own) for side, own in (earlier.old, later.new)
+    )
+    return _difference(earlier.old, before, later.new, now) or "docs"
+
+
+def _is_same_in_package(left: Changed, right: Changed) -> bool:
+    """Whether two are one for whoever uses them: in which of a package's files something stands is nobody's business in Go."""
+    ours, theirs = left.side.outline, right.side.outline
+    return (
+        ours.language == theirs.language == "go"
+        and left.entity.chain == right.entity.chain
+        and ours.path.rpartition("/")[0] == theirs.path.rpartition("/")[0]
+    )
 
 
 def _pairs(removed: Sequence[Changed], added: Sequence[Changed]) -> Iterator[tuple[float, Changed, Changed]]:
@@ -285,6 +302,9 @@ def _pairs(removed: Sequence[Changed], added: Sequence[Changed]) -> Iterator[tup
             if item.entity.name != left.entity.name
         ]
         for right in others[:_MOST_PAIRS]:
+            if _is_same_in_package(left, right):
+                yield 1.0, left, right
+                continue
             likeness, size = _likeness(words, left, right)
             at_top = left.entity.name == right.entity.name and len(left.entity.chain) == len(right.entity.chain) == 1
             if likeness >= (MOVED_LIKENESS if at_top else RENAMED_LIKENESS) and (at_top or size >= _MIN_WORDS):

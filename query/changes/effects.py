@@ -10,6 +10,7 @@ from query.changes.outlines import Entity, Known, Outline, from_index
 from query.changes.trees import Part
 from query.impact import Use, documents
 from query.index import Index
+from query.page import Sources
 
 SideName = Literal["old", "new"]
 
@@ -103,6 +104,14 @@ class Files:
             shift = hunk.new_end - hunk.old_end
         return part.change.new_path, line + shift
 
+    def line_of(self, index: Index, sources: Sources, path: str, line: int) -> str:
+        """A line, 0-based, of a document as an index shows it, from git where the file is another one by now; empty if neither has it."""
+        part = self._parts["old"].get(path)
+        if part is not None and part.old is not None and self.side_of(index, path) == "old":
+            return part.old.lines[line] if line < len(part.old.lines) else ""
+        lines = sources.lines(path)
+        return lines[line].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
+
     def is_new_in(self, index: Index, path: str) -> bool:
         """Whether an index shows the new side of a file, or the file is no part of the change."""
         part = self._parts["new"].get(path)
@@ -135,8 +144,8 @@ def bind(changed: Sequence[Changed], old: Index | None, new: Index | None) -> li
     """
     wanted_old = {item.old[0].outline.path for item in changed if item.old and not _is_of(item.old[0].outline, old)}
     wanted_new = {item.new[0].outline.path for item in changed if item.new and not _is_of(item.new[0].outline, new)}
-    by_name_old = _names(old, wanted_old)
-    by_name_new = by_name_old if old is new and wanted_new <= wanted_old else _names(new, wanted_new)
+    by_name_old = names_in(old, wanted_old)
+    by_name_new = by_name_old if old is new and wanted_new <= wanted_old else names_in(new, wanted_new)
     bound: list[Bound] = []
     for item in changed:
         old_id, old_exact = _number(item.old, old, by_name_old)
@@ -158,7 +167,7 @@ def _number(side: tuple[Side, Entity] | None, index: Index | None, names: Mappin
     return names.get((holder.outline.path, entity.chain), -1), False
 
 
-def _names(index: Index | None, paths: Collection[str]) -> dict[tuple[str, tuple[str, ...]], int]:
+def names_in(index: Index | None, paths: Collection[str]) -> dict[tuple[str, tuple[str, ...]], int]:
     """Symbols of documents, whatever their content is, by path and chain."""
     if index is None or not paths:
         return {}

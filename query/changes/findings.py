@@ -8,7 +8,8 @@ from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Role, SymbolKind
 from query.changes.compare import Changed, What
 from query.changes.diff import churn
 from query.changes.effects import Bound, CallSite, Files, call_sites, resolved
-from query.changes.model import Affected, ChangedSymbol
+from query.changes.interfaces import Lost, known_as, lost
+from query.changes.model import Affected, ChangedSymbol, LostInterface
 from query.changes.outlines import Outline, kind_label
 from query.changes.reach import Reach
 from query.changes.rules import LEVELS, Facts, judge
@@ -38,9 +39,12 @@ class Findings:
         self._sources = {id(index): Sources(index), id(old): Sources(old)}
         self._sites, self._risks = self._used()
         self._own_calls = self._calls_of_itself()
+        self._lost = lost(old, index, bound, files)
         holders = {id(index): set[int](), id(old): set[int]()}
         for site in (site for sites in self._sites for site in sites):
             holders[id(site.held_by)].add(site.use.holder)
+        for item in (item for items in self._lost.values() for item in items):
+            holders[id(old)] |= {item.type_id, item.interface_id, *(site.use.holder for site in item.sites[:_MOST_SITES])}
         self._records: dict[int, Mapping[int, Symbol]] = {}
         for side, number in ((index, "new_id"), (old, "old_id")):
             wanted = holders[id(side)] | {getattr(item, number) for item in bound}
@@ -123,7 +127,14 @@ class Findings:
                     ids.setdefault(sym_id, []).append(number)
             rows = index.rows(
                 """
-                SELECT o.super_id, d.path, s.sel_line FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN override o ON o.super_id = u.id
+                WITH asked AS (SELECT unnest($ids::INTEGER[]) AS id), below AS (
+                    SELECT o.super_id, o.sub_id FROM asked a JOIN override o ON o.super_id = a.id
+                    UNION  -- of several interfaces that ask for one member, `override` knows one
+                    SELECT b.sym_id, m.sym_id FROM asked a JOIN symbol b ON b.sym_id = a.id
+                    JOIN type_edge_rev e ON e.super_id = b.container_id
+                    JOIN symbol m ON m.container_id = e.sub_id AND m.name = b.name WHERE b.kind IN (6, 7) AND m.kind IN (6, 7)
+                )
+                SELECT o.super_id, d.path, s.sel_line FROM below o
                 JOIN symbol s ON s.sym_id = o.sub_id JOIN document d ON d.doc_id = s.doc_id WHERE s.kind <> 9 ORDER BY ALL
                 """,
                 {"ids": sorted(ids)},
@@ -149,6 +160,7 @@ class Findings:
         compatible = changed.what == "signature" and _is_compatible(changed)
         breaks = _breaks(changed, compatible=compatible)
         own = self._own_calls.get(item.new_id, []) if breaks and changed.what == "signature" else []
+        interfaces = [self._interface(item) for item in self._lost.get(number, ())]
         risk = self._risks[number]
         known = item.new_id >= 0 or item.old_id >= 0
         covered = self._covered(outline.path) if item.new_id >= 0 else self._old_covered(outline.path)
@@ -174,6 +186,8 @@ class Findings:
             ),
             compatible=compatible,
             has_code=entity.kind in _CODE or not entity.chain,
+            broken=tuple(_lost_in_words(item) for item in interfaces if item.used or item.declared),
+            left=tuple(_lost_in_words(item) for item in interfaces if not (item.used or item.declared)),
         )
         verdict = judge(facts)
         return ChangedSymbol(
@@ -208,6 +222,22 @@ class Findings:
             tests=max(0, tests),
             commits=commits,
             affected=[*own, *(self._affected(site) for site in _ordered(mine)[:_MOST_SITES])],
+            interfaces=interfaces,
+        )
+
+    def _interface(self, item: Lost) -> LostInterface:
+        own, theirs = (self._records[id(self._old)][sym_id].record for sym_id in (item.type_id, item.interface_id))
+        return LostInterface(
+            name=known_as(theirs.symbol).removeprefix("builtin.") or theirs.qualified_name,
+            symbol=theirs.symbol,
+            path=theirs.path,
+            line=0 if item.external else theirs.line,
+            type=own.qualified_name,
+            how=item.how,
+            used=item.used,
+            external=item.external,
+            declared=item.declared,
+            sites=[self._affected(site) for site in item.sites[:_MOST_SITES]],
         )
 
     def _calls_of_itself(self) -> dict[int, list[Affected]]:
@@ -268,6 +298,16 @@ class Findings:
 
 def _package_of(site: CallSite) -> str:
     return documents(site.held_by, [site.use.doc_id])[site.use.doc_id].package
+
+
+def _lost_in_words(item: LostInterface) -> str:
+    place = item.path if item.external else f"{item.path}:{item.line}"
+    said = f"{item.type} no longer satisfies {item.name} ({place})"
+    first = next((site for site in item.sites if not site.updated and not site.is_test), None)
+    if first is not None:
+        more = f" and {item.used - 1} more" if item.used > 1 else ""
+        return f"{said}, as which it is used at {first.path}:{first.line}{more}"
+    return f"{said}, which it says that it is" if item.declared else said
 
 
 def _is_compatible(changed: Changed) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from query.answer import Completeness, Provenance
 from query.changes.compare import What
+from query.changes.interfaces import How
 from query.changes.rules import Level
 from query.impact import Level as Ladder
 
@@ -41,7 +42,8 @@ class AffectedTest(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A test that reaches the change. `selector`: as its runner takes it on the command line. `via`: the nearest changed symbol.
 
     `distance`: 0 where it is changed itself, 1 where it names the change, else how many steps away. `score`: how likely it is to notice
-    the change, 1 at most for one way that leads nowhere else; what is used by many counts less at each step.
+    the change, 1 at most for one way that leads nowhere else; what is used by many counts less at each step. `cases`: its runner runs it
+    as several, whose names begin with the selector. `likely`: one of those to run where not all are, see `selection`.
     """
 
     selector: str
@@ -52,7 +54,29 @@ class AffectedTest(msgspec.Struct, kw_only=True, omit_defaults=True):
     via: str
     runner: Runner
     import_only: bool = False
+    cases: bool = False
+    likely: bool = False
     score: float = 0.0
+
+
+class LostInterface(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """An interface (trait, protocol, abstract class) that a type was and is no longer, by a member that it lacks or has otherwise.
+
+    `type`: the type, or one that has the member from it. `path` and `line` are the interface's on the old side: a key without a line
+    where it is not of the workspace. `used`: places outside tests that call through it, or use the type as one; of all places, those in
+    tests too, the first are in `sites`.
+    """
+
+    name: str
+    symbol: str
+    path: str
+    line: int
+    type: str
+    how: How
+    used: int
+    external: bool = False
+    declared: bool = False
+    sites: list[Affected] = []
 
 
 class ChangedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -89,6 +113,7 @@ class ChangedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
     tests: int = 0
     commits: int = 0
     affected: list[Affected] = []
+    interfaces: list[LostInterface] = []
 
     def stale(self) -> Iterator[Affected]:
         """Of the uses that are listed: those written for it as it was, which this change leaves alone."""
@@ -113,6 +138,8 @@ class ChangedFile(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Totals(msgspec.Struct, kw_only=True):
+    """Exact, whatever is listed. `likely_tests`: of `tests` those that stand first, to be run where not all are."""
+
     files: int
     symbols: int
     by_what: dict[str, int]
@@ -120,6 +147,7 @@ class Totals(msgspec.Struct, kw_only=True):
     non_test_callers: int
     stale_sites: int
     tests: int
+    likely_tests: int
     lines_added: int
     lines_removed: int
 

@@ -1,8 +1,8 @@
 """Which tests reach what was changed, and how likely each is to notice it.
 
 One search backwards for all changed symbols at once. It follows calls and references, through fixtures to the tests that use them, from
-what prepares tests to the tests, from a class to its subclasses, from a member that nobody names to those who use its type, and from a
-changed module's own code to its importers.
+what prepares tests to the tests, from a class to its subclasses, from a member that nobody names to those who use its type, to what only
+names it within a macro of Rust, and from a changed module's own code to its importers.
 
 Likeliness: each changed symbol begins with 1. At every step it is handed on to those who use it, less of it the more they are, so that a
 test reached through what everybody uses (an application's constructor) counts little, and one that many ways lead to counts more. A test
@@ -19,13 +19,14 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
-from query.impact import Document, Scope, documents, overridden, scopes, test_symbols, uses_of
+from query.changes.suites import cargo_tests, go_mains, go_tests, suites
+from query.impact import Document, Scope, documents, holders, overridden, scopes, uses_of
 from query.index import Index
 
 MAX_REACHED = 25_000
 """Symbols that a search for tests visits before it ends."""
 
-Step = Literal["call", "reference", "within", "subclass", "prepares", "member", "import"]
+Step = Literal["call", "reference", "within", "subclass", "prepares", "member", "unresolved", "import"]
 
 WEIGHT: Mapping[Step, float] = {
     "call": 0.9,
@@ -34,6 +35,7 @@ WEIGHT: Mapping[Step, float] = {
     "subclass": 0.5,
     "prepares": 0.9,
     "member": 0.6,
+    "unresolved": 0.3,
     "import": 0.02,
 }
 """What is handed on at a step of each kind, before it is divided among those that it leads to."""
@@ -53,6 +55,9 @@ _SET_UP = frozenset(
 )  # fmt: skip
 _SET_UP_MODULE = frozenset(("setUpModule", "tearDownModule", "setup_module", "teardown_module", "setup_function", "teardown_function"))
 _TEST_NAMES: Mapping[str, tuple[str, ...]] = {"python": ("test",), "go": ("Test", "Fuzz", "Example")}
+_DECLARED_ONLY = ("go", "rust")
+"""Languages in which nothing runs outside functions but what a variable is set to; who names a package does not run all of it."""
+
 _LOCAL, _FIXTURE = int(SymbolFlag.LOCAL), int(SymbolFlag.FIXTURE)
 _DUNDER = re.compile(r"__\w+__")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -209,7 +214,11 @@ def _steps(index: Index, onward: set[int]) -> dict[int, dict[int, Step]]:
     docs = documents(index, {known[sym_id].doc_id for sym_id in onward})
     found: dict[int, dict[int, Step]] = {}
 
+    run_by = suites(index).run_by
+
     def lead(source: int, target: int, kind: Step) -> None:
+        if target in run_by.get(source, ()):  # it runs the suite's tests, which are tests themselves
+            return
         targets = found.setdefault(source, {})
         if target not in targets or WEIGHT[kind] > WEIGHT[targets[target]]:
             targets[target] = kind
@@ -218,18 +227,26 @@ def _steps(index: Index, onward: set[int]) -> dict[int, dict[int, Step]]:
     named: set[int] = set()
     uses = [use for use in uses_of(index, onward, dispatch=True) if use.holder >= 0]
     at = scopes(index, {use.holder for use in uses})
+    docs_at = documents(index, {scope.doc_id for scope in at.values()})
     outside = {(use.doc_id, use.line, use.col) for use in uses if use.relation != "import" and at[use.holder].kind == SymbolKind.MODULE}
     defined = _defined_around(index, outside)
+    within = scopes(index, set(defined.values()))
     for use in uses:
         place = (use.doc_id, use.line, use.col)
+        if place in defined and within[defined[place]].container == use.sym_id:  # what a method of Go is declared on
+            continue
         if place in defined and use.relation != "import" and defined[place] != use.sym_id:
             lead(use.sym_id, defined[place], "reference")
         if use.relation != "import":
+            if at[use.holder].kind == SymbolKind.MODULE and docs_at[at[use.holder].doc_id].language in _DECLARED_ONLY:
+                continue
             lead(use.sym_id, use.holder, use.relation)
             if not use.dispatch:
                 named.add(use.sym_id)
         elif use.sym_id in own_module:
             lead(use.sym_id, use.holder, "import")
+    for sym_id, holder in _named_in_macros(index, {sym_id for sym_id in onward if docs[known[sym_id].doc_id].language == "rust"}):
+        lead(sym_id, holder, "unresolved")
     for super_id, sub_id in _subtypes(index, onward):
         lead(super_id, sub_id, "subclass")
     for fixture, user in _users_of_overridden(index, [sym_id for sym_id in onward if known[sym_id].flags & _FIXTURE]):
@@ -249,6 +266,28 @@ def _steps(index: Index, onward: set[int]) -> dict[int, dict[int, Step]]:
         elif around.kind in _TYPES and scope.kind in _MEMBERS and (sym_id not in named or _DUNDER.fullmatch(scope.name)):
             lead(sym_id, scope.container, "member")
     return found
+
+
+def _named_in_macros(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
+    """(symbol of Rust, a function with its name in it that the server did not resolve).
+
+    Without the sources of the standard library, and of other people's macros always, what is given to a macro has no answer, and tests
+    are mostly that: `assert_eq!(area(2), 4)`. So the name has to do.
+    """
+    rows = index.rows(
+        """
+        WITH asked AS (
+            SELECT s.sym_id, s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id WHERE s.kind <> 2
+        )
+        SELECT DISTINCT a.sym_id, n.encl_id FROM asked a JOIN unresolved_name n ON n.name = a.name
+        JOIN document d ON d.doc_id = n.doc_id AND d.language = 'rust'
+        WHERE n.encl_id IS NOT NULL AND n.encl_id <> a.sym_id AND n.roles & 32 = 0 ORDER BY ALL
+        """,
+        {"ids": sorted(ids)},
+    ) if ids else []  # fmt: skip
+    holder_of = holders(index, {encl_id for _, encl_id in rows})
+    known = scopes(index, set(holder_of.values()))
+    return sorted({(sym_id, holder_of[encl_id]) for sym_id, encl_id in rows if known[holder_of[encl_id]].runs})
 
 
 def _is_test_file(document: Document) -> bool:
@@ -322,6 +361,12 @@ def _prepared(index: Index, ids: Collection[int], known: Mapping[int, Scope], do
             """,
             {"ids": sorted(in_class)},
         )
+    in_suites = suites(index)
+    yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.prepares.get(sym_id, ()))
+    yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.of.get(sym_id, ()))
+    mains = [sym_id for sym_id in ids if known[sym_id].name == "TestMain" and docs[known[sym_id].doc_id].language == "go"]
+    for sym_id in sorted(go_mains(index, mains)):
+        yield from ((sym_id, test) for test in _tests_of_package(index, docs[known[sym_id].doc_id].path.rpartition("/")[0]))
     everywhere = _autouse(index) & set(ids)
     for sym_id in [*in_module, *sorted(everywhere)]:
         scope = known[sym_id] if sym_id in known else scopes(index, [sym_id])[sym_id]
@@ -335,6 +380,18 @@ def _prepared(index: Index, ids: Collection[int], known: Mapping[int, Scope], do
                 container == scope.container or scopes(index, [scope.container or -1]).get(scope.container or -1, scope).kind not in _TYPES
             )
         )
+
+
+def _tests_of_package(index: Index, folder: str) -> list[int]:
+    """Test functions of Go in the files of a folder."""
+    rows = index.rows(
+        """
+        SELECT s.sym_id, d.path FROM symbol s JOIN document d USING (doc_id)
+        WHERE d.is_test AND d.language = 'go' AND s.kind = 12 AND starts_with(d.path, $folder) AND s.flags & 1 = 0 ORDER BY 1
+        """,
+        {"folder": f"{folder}/" if folder else ""},
+    )
+    return sorted(go_tests(index, {sym_id for sym_id, path in rows if path.rpartition("/")[0] == folder}))
 
 
 def _autouse(index: Index) -> set[int]:
@@ -365,27 +422,30 @@ def _tests(index: Index) -> list[tuple[int, int, str, int]]:
 
 
 def test_runs(index: Index, ids: Collection[int]) -> set[int]:
-    """Those that a test runner runs by themselves: test functions of Python, Go and Rust; elsewhere the file, whose cases are calls.
-
-    A method of Go is run by the test of its suite, whatever its name.
+    """Those that a test runner runs by themselves: test functions of Python, Go and Rust, methods of Go's suites; elsewhere the file,
+    whose cases are calls.
     """
     known = scopes(index, ids)
     docs = documents(index, {known[sym_id].doc_id for sym_id in ids})
-    inline = test_symbols(index, ids)
+    by_cargo, in_suites = cargo_tests(index), suites(index).tests
     found: set[int] = set()
+    functions: set[int] = set()
     for sym_id in ids:
         scope = known[sym_id]
         document = docs[scope.doc_id]
         if document.language == "rust":
-            is_run = scope.runs and sym_id in inline
+            is_run = sym_id in by_cargo
+        elif document.language == "go":
+            is_run = sym_id in in_suites
+            if document.is_test and scope.kind == SymbolKind.FUNCTION and scope.name.startswith(_TEST_NAMES["go"]):
+                functions.add(sym_id)
         elif document.language in _TEST_NAMES:
             is_run = document.is_test and scope.runs and not scope.flags & _LOCAL and scope.name.startswith(_TEST_NAMES[document.language])
-            is_run = is_run and (document.language != "go" or scope.kind == SymbolKind.FUNCTION)
         else:
             is_run = _is_test_file(document) and scope.kind == SymbolKind.MODULE
         if is_run:
             found.add(sym_id)
-    return found
+    return found | go_tests(index, functions)
 
 
 # ---- names

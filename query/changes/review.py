@@ -6,12 +6,13 @@ One model (`Review`) that `detect_changes` and every report is made of; nothing 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
-from indexer.model import TYPE_KINDS
+from indexer.model import TYPE_KINDS, SymbolKind
 from query.answer import Completeness, Reason
+from query.changes import selectors
 from query.changes.compare import Changed, compare, match_moved
 from query.changes.diff import Diff, Sides, diff
 from query.changes.effects import Bound, Files, bind
@@ -19,9 +20,11 @@ from query.changes.findings import Findings
 from query.changes.model import Affected, AffectedTest, ChangedFile, ChangedSymbol, Review, Runner, Totals
 from query.changes.reach import Reach, TestReach, inherited, tests_reaching
 from query.changes.rules import LEVELS, worst
+from query.changes.selection import with_likely
+from query.changes.suites import cargo_tests, suites
 from query.changes.trees import Part, SideCertificate, base_of, language, parts
 from query.completeness import DEFINITION, Certificate, provenance
-from query.impact import around, documents, scopes
+from query.impact import Document, Scope, around, documents, scopes
 from query.index import Index
 from query.symbols import symbols_by_id
 
@@ -87,7 +90,7 @@ def _review(index: Index, base: Index | None, base_from: str, ask: Ask, found: D
     of_old = of_old._replace(tests=_still_there(index, old, of_old, files))
     symbols = Findings(index, old, of_new_side, bound, files).make(reach, of_old, with_churn=ask.with_churn)
     gone = {item.old_path for item in found.files if item.status in ("deleted", "renamed")} - {item.new_path for item in found.files}
-    tests = affected_tests([(index, reach), (old, of_old)], gone)
+    tests = with_likely(affected_tests([(index, reach), (old, of_old)], gone))
     listed = _files(read, symbols)
     return Review(
         compared=found.sides.described,
@@ -98,7 +101,7 @@ def _review(index: Index, base: Index | None, base_from: str, ask: Ask, found: D
         symbols=symbols,
         tests=tests,
         totals=_totals(listed, symbols, tests),
-        completeness=_completeness(of_new_side, bound, read, capped=reach.capped or of_old.capped),
+        completeness=_completeness(of_new_side, bound, read, has_old=base is not None, capped=reach.capped or of_old.capped),
         provenance=provenance(index),
         base=base_from,
     )
@@ -165,6 +168,7 @@ def _totals(files: Sequence[ChangedFile], symbols: Sequence[ChangedSymbol], test
         ),
         stale_sites=sum(item.stale_sites for item in symbols),
         tests=len(tests),
+        likely_tests=sum(item.likely for item in tests),
         lines_added=sum(item.added for item in files),
         lines_removed=sum(item.removed for item in files),
     )
@@ -189,49 +193,66 @@ def _first(item: AffectedTest) -> tuple[bool, bool, float, int, str, int, str]:
 
 
 def _records(index: Index, reach: Reach) -> Iterator[AffectedTest]:
-    """Each test under its own name, and a method of a test class under those of the classes that inherit it."""
+    """Each test under its own name, a method of a test class under those of the classes that inherit it, a suite's by who runs it."""
     heirs: dict[int, list[int]] = {}
     for test, heir in inherited(index, [item.holder for item in reach.tests]):
         heirs.setdefault(test, []).append(heir)
-    wanted = (
-        {item.holder for item in reach.tests} | {item.via for item in reach.tests} | {heir for found in heirs.values() for heir in found}
-    )
+    run_by = suites(index).tests
+    wanted = {item.holder for item in reach.tests} | {item.via for item in reach.tests}
+    wanted |= {sym_id for item in reach.tests for sym_id in (*heirs.get(item.holder, ()), *run_by.get(item.holder, ()))}
     records = symbols_by_id(index, sorted(wanted))
     known = scopes(index, wanted)
     docs = documents(index, {known[sym_id].doc_id for sym_id in wanted})
+    cases = cargo_tests(index)
     for item in reach.tests:
-        record = records[item.holder].record
-        for owner in (known[item.holder].container, *heirs.get(item.holder, ())):
-            at = known[item.holder].doc_id if owner == known[item.holder].container or owner is None else known[owner].doc_id
-            spoken = docs[at].language
-            classes = [known[step].name for step in around(index, owner) if known[step].kind in TYPE_KINDS] if owner is not None else []
+        own = docs[known[item.holder].doc_id]
+        named: list[tuple[str, int]]  # a selector and the symbol that stands where it is run
+        if item.holder in run_by:
+            names = [(known[function].name, function) for function in run_by[item.holder]]
+            named = [(selectors.of_suite(function, known[item.holder].name), sym_id) for function, sym_id in names]
+        elif own.language == "python" and known[item.holder].kind != SymbolKind.MODULE:
+            owners = (known[item.holder].container, *heirs.get(item.holder, ()))
+            named = [_of_pytest(index, item.holder, owner, known, docs) for owner in owners]
+        elif own.language == "rust":
+            modules = [known[step].name for step in around(index, item.holder) if _is_module_within(known[step])]
+            named = [(selectors.of_cargo(index.root, own.path, modules[::-1], known[item.holder].name), item.holder)]
+        else:
+            named = [(known[item.holder].name if own.language == "go" else own.path, item.holder)]
+        for selector, at in named:
+            there = docs[known[at].doc_id]
+            beside = there.path.rpartition("/")[0] == own.path.rpartition("/")[0] and own.language == "go"
             yield AffectedTest(
-                selector=_selector(docs[at].path, record.name, record.kind, spoken, classes),
-                path=docs[at].path,
-                line=record.line if at == known[item.holder].doc_id else records[owner or -1].record.line,
-                name=record.name,
+                selector=selector,
+                path=own.path if beside else there.path,
+                line=records[item.holder if beside or there is own else at].record.line,
+                name=records[item.holder].record.name,
                 distance=item.distance,
                 via=records[item.via].record.qualified_name,
-                runner=_RUNNERS.get(spoken, "file"),
+                runner=_RUNNERS.get(there.language, "file"),
                 import_only=item.import_only,
+                cases=cases.get(item.holder, False),
                 score=round(item.score, 5),
             )
+
+
+def _of_pytest(index: Index, test: int, owner: int | None, known: Mapping[int, Scope], docs: Mapping[int, Document]) -> tuple[str, int]:
+    """The name of a test as the owner has it, its own class or module or a class that inherits it, and where that stands."""
+    at = test if owner is None or owner == known[test].container else owner
+    classes = [known[step].name for step in around(index, owner) if known[step].kind in TYPE_KINDS] if owner is not None else []
+    return selectors.of_pytest(docs[known[at].doc_id].path, classes[::-1], known[test].name), at
+
+
+def _is_module_within(scope: Scope) -> bool:
+    return scope.kind == SymbolKind.MODULE and scope.container is not None
 
 
 _RUNNERS: dict[str, Runner] = {"python": "pytest", "go": "go", "rust": "cargo"}
 
 
-def _selector(path: str, name: str, kind: str, spoken: str, classes: Sequence[str]) -> str:
-    """What the language's test runner takes: `tests/test_app.py::TestX::test_y`, a Go test's name, a file."""
-    if kind == "module" or spoken not in _RUNNERS:
-        return path
-    return "::".join([path, *reversed(classes), name]) if spoken == "python" else name
-
-
 # ---- completeness
 
 
-def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequence[Part], *, capped: bool) -> Completeness:
+def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequence[Part], *, has_old: bool, capped: bool) -> Completeness:
     whole = certificate.of_workspace(DEFINITION, holds=None)
     reasons = list(whole.reasons)
     former = [item for item in bound if item.changed.what in ("removed", "renamed", "moved") and item.old_id < 0]
@@ -241,6 +262,13 @@ def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequen
             "is here; to make one: --make-base"
         )
         reasons.append(_reason("base_not_indexed", detail, [item.changed.side.outline.path for item in former], count=len(former)))
+    methods = [item.changed for item in bound if not has_old and item.changed.what == "signature" and _is_of_go_type(item.changed)]
+    if methods:
+        detail = (
+            f"{len(methods)} methods are declared otherwise, and which interfaces their types satisfied before is not known, since no "
+            "index of the old side is here; to make one: --make-base"
+        )
+        reasons.append(_reason("base_not_indexed", detail, [item.side.outline.path for item in methods], count=len(methods)))
     fresh = [item for item in bound if item.changed.new is not None and item.new_id < 0 and item.old_id < 0]
     if fresh:
         detail = f"{len(fresh)} new symbols are not in the index yet, so nothing is known of who uses them; to refresh it: lspidx index"
@@ -253,6 +281,11 @@ def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequen
         reasons.append(Reason(code="search_cut", detail="the search for tests ended early: more than can be visited depends on the change"))
     status = whole.status if whole.status == "unknown" else "partial" if reasons else "complete"
     return Completeness(status=status, reasons=reasons)
+
+
+def _is_of_go_type(changed: Changed) -> bool:
+    """A method of Go: what its type satisfies is written nowhere."""
+    return changed.side.outline.language == "go" and changed.entity.kind == SymbolKind.METHOD
 
 
 def _should_be_read(special: str) -> bool:

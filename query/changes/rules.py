@@ -6,7 +6,7 @@ documentation of the report is made from it. Nothing that is not fully known is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from query.changes.compare import What
@@ -29,6 +29,7 @@ class Facts(NamedTuple):
     compatible: the declaration differs so that whoever used it as it was still can: types only, a new parameter with a default.
     breaks: the change may break those who use it as it was: gone, another name, place or declaration.
     tests: how many tests reach it; -1 where the index holds no tests at all.
+    broken, left: interfaces that its type was and is no longer, in words: those that something needs it to be, and the others.
     """
 
     what: What
@@ -50,6 +51,8 @@ class Facts(NamedTuple):
     other_folders: int
     compatible: bool = False
     has_code: bool = True
+    broken: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def breaks(self) -> bool:
@@ -75,6 +78,13 @@ def _s(number: int, what: str) -> str:
     return f"{number} {what}{'s' if number != 1 else ''}"
 
 
+def _few(sentences: Sequence[str]) -> str:
+    more = f"; and {len(sentences) - _FEW} more" if len(sentences) > _FEW else ""
+    return "; ".join(sentences[:_FEW]) + more
+
+
+_FEW = 3
+
 RULES: tuple[Rule, ...] = (
     Rule(
         "removed_in_use",
@@ -99,6 +109,20 @@ RULES: tuple[Rule, ...] = (
             f"{'is' if f.stale_sites == 1 else 'are'} not touched by this change"
         ),
         "A caller that was written for the old declaration may fail.",
+    ),
+    Rule(
+        "interface_broken",
+        "high",
+        lambda f: bool(f.broken),
+        lambda f: _few(f.broken),
+        "Whoever takes the type for that interface does not compile, or fails when it is reached.",
+    ),
+    Rule(
+        "interface_left",
+        "medium",
+        lambda f: bool(f.left),
+        lambda f: _few(f.left),
+        "Nothing known needs it to be one; reflection, type switches and users elsewhere may.",
     ),
     Rule(
         "tests_not_updated",

@@ -43,6 +43,29 @@ def is_compatible(language: str, kind: int, old: str, new: str) -> bool:
     return before is not None and after is not None and _extends(reader, before, after)
 
 
+def stands_in(language: str, old: str, new: str) -> bool:
+    """Whether a member declared `new` is still what an interface asks for that one declared `old` was enough for.
+
+    Go asks for the very types, whoever might call it. TypeScript lets an implementation take fewer parameters. Of languages whose
+    declarations are not read here nobody can say, so they do not differ.
+    """
+    if plain(old) == plain(new):
+        return True
+    if language == "python":
+        return _python(old, new)
+    if language == "rust":
+        return False
+    reader = _READERS.get(language)
+    before, after = _split(old), _split(new)
+    if reader is None or before is None or after is None:
+        return True
+    theirs, ours = reader(before.parameters), reader(after.parameters)
+    if language == "go":
+        return _extends(reader, before, after) and len(ours) == len(theirs)
+    shared = [left.contract == right.contract for left, right in zip(theirs, ours, strict=False)]
+    return plain(before.tail) == plain(after.tail) and all(shared) and all(item.optional for item in ours[len(theirs) :])
+
+
 # ---- Python
 
 
@@ -100,9 +123,12 @@ def _accepts(before: ast.arguments, after: ast.arguments) -> bool:
 
 
 class _Split(NamedTuple):
+    """`receiver`: of a method of Go, its type; the name that it has in the body matters to nobody."""
+
     head: str
     parameters: list[str]
     tail: str
+    receiver: str = ""
 
 
 class _Parameter(NamedTuple):
@@ -129,11 +155,17 @@ def _split(signature: str) -> _Split | None:
             depth -= 1
             if depth == 0:
                 parts.append(text[begin:place])
-                return _Split(text[:start].strip(), [part.strip() for part in parts if part.strip()], plain(text[place + 1 :]))
+                head, receiver = _without_receiver(text[:start].strip())
+                return _Split(head, [part.strip() for part in parts if part.strip()], text[place + 1 :].strip(), receiver)
         elif letter == "," and depth == 1:
             parts.append(text[begin:place])
             begin = place + 1
     return None
+
+
+def _without_receiver(head: str) -> tuple[str, str]:
+    found = re.match(r"func \((?:\w+ )?([^)]*)\)", head)
+    return ("func" + head[found.end() :], plain(found.group(1))) if found else (head, "")
 
 
 def _parameters_at(text: str) -> int:
@@ -154,10 +186,26 @@ def _parameters_at(text: str) -> int:
 
 def _extends(read: Callable[[Sequence[str]], list[_Parameter]], before: _Split, after: _Split) -> bool:
     old, new = read(before.parameters), read(after.parameters)
-    if plain(before.head) != plain(after.head) or before.tail != after.tail or len(new) < len(old):
+    if plain(before.head) != plain(after.head) or not _same_results(read, before.tail, after.tail) or len(new) < len(old):
+        return False
+    if after.receiver.startswith("*") and not before.receiver.startswith("*"):  # what a value can do, a pointer to it can, too
         return False
     same = all(left.contract == right.contract and (right.optional or not left.optional) for left, right in zip(old, new, strict=False))
     return same and all(item.optional for item in new[len(old) :])
+
+
+def _same_results(read: Callable[[Sequence[str]], list[_Parameter]], before: str, after: str) -> bool:
+    """Whether they are the same; Go may give its results names, which matter to nobody."""
+    if plain(before) == plain(after):
+        return True
+    if read is not _go:
+        return False
+    return [item.contract for item in _results(before)] == [item.contract for item in _results(after)]
+
+
+def _results(text: str) -> list[_Parameter]:
+    found = _split(f"results{text}") if text.startswith("(") else None
+    return _go(found.parameters) if found is not None else [_Parameter(plain(text), optional=False)] if text else []
 
 
 def _typescript(parameters: Sequence[str]) -> list[_Parameter]:

@@ -14,12 +14,14 @@ from pathlib import Path
 import msgspec
 
 from query.changes.review import AffectedTest
+from query.changes.selectors import below, cargo_target, nearest
 
 MOST_CHARS = 100_000
 """Longer command lines name files in place of tests: a shell takes 128 kB per word and 2 MB in all."""
 
 _JAVASCRIPT = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
-_GO_RUN = re.compile(r"(Test|Example|Fuzz)\w*\Z")
+_GO_RUN = re.compile(r"(Test|Example|Fuzz)\w*(/Test\w*)?\Z")
+_CARGO_RUN = re.compile(r"[^\W\d]\w*(::[^\W\d]\w*)*")
 
 
 class Command(msgspec.Struct, kw_only=True):
@@ -63,44 +65,59 @@ def _pytest(tests: Sequence[AffectedTest], most_chars: int) -> list[Command]:
 
 
 def _go(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
-    """`go test` takes one expression for all its packages, so each package gets a command: names repeat from package to package."""
+    """`go test` takes one expression for all its packages, so each package gets a command: names repeat from package to package.
+
+    So does each test function that runs a suite of which not all is to be run: what is behind a slash belongs to what is in front of it.
+    """
     by_package: dict[tuple[str, str], dict[str, None]] = {}
     for test in tests:
         if test.runner == "go" and _GO_RUN.match(test.selector):
             folder = os.path.dirname(test.path)
-            module = _nearest(root, folder, "go.mod")
-            by_package.setdefault((module, _below(folder, module)), {})[test.selector] = None
-    return [
-        Command(
-            runner="go",
-            line=_line("go", "test", *(["-C", module] if module else []), "-run", f"^({'|'.join(names)})$", f"./{package}".rstrip("/")),
-            tests=len(names),
-        )
-        for (module, package), names in sorted(by_package.items())
-    ]
+            module = nearest(root, folder, "go.mod")
+            by_package.setdefault((module, below(folder, module)), {})[test.selector] = None
+    made: list[Command] = []
+    for (module, package), names in sorted(by_package.items()):
+        whole = [name for name in names if "/" not in name]
+        parts: dict[str, list[str]] = {}
+        for function, _, method in (name.partition("/") for name in names if "/" in name):
+            if function not in names:
+                parts.setdefault(function, []).append(method)
+        runs = [(f"^({'|'.join(whole)})$", len(whole))] if whole else []
+        runs += [(f"^{function}$/^({'|'.join(methods)})$", len(methods)) for function, methods in parts.items()]
+        start = ("go", "test", *(["-C", module] if module else []), "-run")
+        made += [Command(runner="go", line=_line(*start, run, f"./{package}".rstrip("/")), tests=number) for run, number in runs]
+    return made
 
 
 def _cargo(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
-    by_crate: dict[str, dict[str, None]] = {}
+    """One command for each crate and what of it the tests are compiled into: names repeat from one to the other.
+
+    Tests that are run as several are named by their beginning, which may be another's, too.
+    """
+    by_target: dict[tuple[str, tuple[str, ...], bool], dict[str, None]] = {}
     for test in tests:
-        if test.runner == "cargo" and test.selector.isidentifier():
-            by_crate.setdefault(_nearest(root, os.path.dirname(test.path), "Cargo.toml"), {})[test.selector] = None
+        if test.runner == "cargo" and _CARGO_RUN.fullmatch(test.selector):
+            crate = nearest(root, os.path.dirname(test.path), "Cargo.toml")
+            by_target.setdefault((crate, cargo_target(root, test.path), test.cases), {})[test.selector] = None
     return [
         Command(
             runner="cargo",
-            line=_line("cargo", "test", *(["--manifest-path", f"{crate}/Cargo.toml"] if crate else []), "--", *names),
+            line=_line(
+                "cargo", "test", *(["--manifest-path", f"{crate}/Cargo.toml"] if crate else []), *target, "--",
+                *([] if cases else ["--exact"]), *names,
+            ),
             tests=len(names),
         )
-        for crate, names in sorted(by_crate.items())
-    ]
+        for (crate, target, cases), names in sorted(by_target.items())
+    ]  # fmt: skip
 
 
 def _vitest(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
     by_package: dict[str, dict[str, None]] = {}
     for test in tests:
         if test.runner == "file" and test.path.lower().endswith(_JAVASCRIPT):
-            package = _nearest(root, os.path.dirname(test.path), "package.json")
-            by_package.setdefault(package, {})[_word(_below(test.path, package))] = None
+            package = nearest(root, os.path.dirname(test.path), "package.json")
+            by_package.setdefault(package, {})[_word(below(test.path, package))] = None
     return [
         Command(
             runner="vitest",
@@ -109,14 +126,3 @@ def _vitest(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
         )
         for package, paths in sorted(by_package.items())
     ]
-
-
-def _nearest(root: Path, folder: str, marker: str) -> str:
-    """The folder of the marker at or above `folder`, relative to the root; the root where there is none."""
-    while folder and not (root / folder / marker).is_file():
-        folder = os.path.dirname(folder)
-    return folder
-
-
-def _below(path: str, folder: str) -> str:
-    return path[len(folder) + 1 :] if folder else path

@@ -163,7 +163,8 @@ def _stale(page: _Page, findings: Sequence[Finding]) -> None:
 def _tests(page: _Page, report: Report) -> None:
     if not report.tests:
         return
-    page.try_add([f"### Tests that reach the change ({report.totals.tests}, nearest first)", ""])
+    few = f"; the first {report.totals.likely_tests} are the likely ones" if report.totals.likely_tests < report.totals.tests else ""
+    page.try_add([f"### Tests that reach the change ({report.totals.tests}, likeliest first{few})", ""])
     short = [command for command in report.commands if len(command.line) <= _COMMAND]
     if short and len(short) == len(report.commands):
         page.try_add([*_fence("sh", [one_line(command.line) for command in short]), ""])

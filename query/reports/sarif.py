@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
+from query.changes.model import ChangedSymbol
 from query.changes.rules import RAISING, RULES, Level, Rule
 from query.reports.model import Finding, Report, is_on_new_side, stale_sites
 from query.style import one_line
@@ -110,18 +111,26 @@ def _result(item: Finding, numbers: dict[str, int]) -> dict[str, Any]:
     }
     if item.rule in numbers:
         made["ruleIndex"] = numbers[item.rule]
-    if sites:
-        made["relatedLocations"] = [
-            {
-                "id": number,
-                "physicalLocation": _physical(site.path, site.line),
-                "message": {"text": _plain(f"not updated, in {site.caller or site.path}")},
-            }
-            for number, site in enumerate(sites[: MOST_LOCATIONS - 1], 1)
-        ]
+    related = [*(_related(site.path, site.line, f"not updated, in {site.caller or site.path}") for site in sites), *_interfaces(symbol)]
+    if related:
+        made["relatedLocations"] = [{"id": number, **place} for number, place in enumerate(related[: MOST_LOCATIONS - 1], 1)]
     if item.accepted:
         made["suppressions"] = [{"kind": "external", "status": "accepted", "justification": one_line(item.accepted)}]
     return made
+
+
+def _interfaces(symbol: ChangedSymbol) -> Iterator[dict[str, Any]]:
+    """Interfaces that are lost, of the workspace, and who needs them."""
+    for item in symbol.interfaces:
+        if not item.external:
+            yield _related(item.path, item.line, f"{item.name}, which {item.type} no longer satisfies")
+        for site in item.sites:
+            if not site.updated:
+                yield _related(site.path, site.line, f"used as {item.name}, in {site.caller or site.path}")
+
+
+def _related(path: str, line: int, text: str) -> dict[str, Any]:
+    return {"physicalLocation": _physical(path, line), "message": {"text": _plain(text)}}
 
 
 def _physical(path: str, line: int, end_line: int = 0) -> dict[str, Any]:

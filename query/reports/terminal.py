@@ -49,7 +49,10 @@ def _lines(report: Report, style: Style, shown: int) -> Iterator[str]:
         yield f"… and {left} more; all of them: --max-findings {len(report.findings)}, --format json or --format html"
     if report.tests:
         yield ""
-        yield style.strong(f"{count(report.totals.tests, 'test')} reach what changed; to run them: lspidx report … --tests-only=command")
+        reach = "reaches" if report.totals.tests == 1 else "reach"
+        yield style.strong(f"{count(report.totals.tests, 'test')} {reach} what changed; to run them: lspidx report … --tests-only=command")
+        if report.totals.likely_tests < report.totals.tests:
+            yield f"  the first {report.totals.likely_tests} are the likely ones; only these: --tests-limit likely"
         for test in report.tests[:_TESTS]:
             yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}, by {test.via}')}"
         if len(report.tests) > _TESTS:

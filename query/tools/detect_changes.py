@@ -89,7 +89,8 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
         if item.stale_sites + item.stale_tests > min(len(stale), _SHOWN_SITES):
             yield f"    {style.dim(f'… and {item.stale_sites + item.stale_tests - min(len(stale), _SHOWN_SITES)} more')}"
     if found.tests:
-        yield f"tests that reach it, nearest first ({totals.tests}):"
+        few = f", {totals.likely_tests} of them likely to notice" if totals.likely_tests < totals.tests else ""
+        yield f"tests that reach it, likeliest first ({totals.tests}{few}):"
         for test in found.tests[:_SHOWN_TESTS]:
             yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}, via {test.via}')}"
 
