@@ -15,6 +15,9 @@ LspidxError
 │   ├── NoIndex
 │   └── VersionMismatch
 ├── CacheRefused       whoever made or sent the artifact
+├── CacheUnreachable   whoever keeps the store of artifacts, or the way to it
+│   └── CacheMissing   nothing fitting was pushed there
+├── Storage            whoever owns the disk: it is full, or may not be written
 ├── Locked             another `lspidx index` is running
 └── Bug                us
 """
@@ -101,6 +104,24 @@ class CacheRefused(LspidxError):
 
     exit_code = 4
     code = "cache_refused"
+
+
+class CacheUnreachable(LspidxError):
+    """A store of artifacts does not answer, does not let us in, or breaks off. The index is what it was before."""
+
+    exit_code = 4
+    code = "cache_unreachable"
+
+
+class CacheMissing(CacheUnreachable):
+    code = "cache_missing"
+
+
+class Storage(LspidxError):
+    """Something could not be written. The index is what it was before."""
+
+    exit_code = 4
+    code = "storage"
 
 
 class Locked(LspidxError):

@@ -37,10 +37,15 @@ _MAX_FOOTER_BYTES = 16_000_000
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Check every row; write them as shards into `shards` unless that is empty."""
+    """Check every row; write them as shards into `shards` unless that is empty.
+
+    trusted: public keys, one of which must have signed the manifest. commit: that the facts must be of; empty = any.
+    """
 
     source: str
     shards: str
+    trusted: list[str] = []
+    commit: str = ""
 
 
 class Merge(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -51,9 +56,12 @@ class Merge(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """To `Read`: manifest, and path, digest and size in bytes of files inside. To `Merge`: counts. `refused`: why there is nothing else."""
+    """To `Read`: manifest, who signed it, and path, digest and size in bytes of files inside. To `Merge`: counts. `refused`: why there is
+    nothing else.
+    """
 
     manifest: Manifest | None = None
+    signed_by: str = ""
     documents: list[tuple[str, str, int]] = []
     counts: dict[str, int] = {}
     refused: str = ""
@@ -199,9 +207,11 @@ def main(parent: str, memory_bytes: str) -> int:
                 source = Path(request.source)
                 files = source.rglob("*") if source.is_dir() else [source]
                 limit(int(memory_bytes), sum(file.lstat().st_size for file in files))
-                opened = open_artifact(source)
+                opened = open_artifact(source, request.trusted)
+                if request.commit and opened.manifest.commit != request.commit:
+                    raise CacheRefused(f"the artifact is of commit '{opened.manifest.commit}', it was to be of '{request.commit}'")
                 documents, shards = read(opened, Path(request.shards) if request.shards else None)
-                answer = Answer(manifest=opened.manifest, documents=documents)
+                answer = Answer(manifest=opened.manifest, signed_by=opened.signed_by, documents=documents)
             else:
                 answer = Answer(counts=merge(shards, Path(request.built), surroundings(request.around)))
         except CacheRefused as error:
