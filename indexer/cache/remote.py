@@ -217,7 +217,11 @@ class Remote:
                 "s3": "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to a key that may do this",
                 "file": "it is not yours to write or read",
             }.get(self.protocol, "set LSPIDX_CACHE_TOKEN, or user and password in ~/.netrc")
-        elif status in (404, 405, 501) and doing.startswith("writing"):
+        elif (
+            self.protocol in ("http", "https")
+            and doing.startswith("writing")
+            and (status in (405, 501) or isinstance(error, FileNotFoundError))
+        ):
             help_ = "that server takes no uploads by PUT; push to a folder, to s3:// or to a server that does"
         elif isinstance(error, FileNotFoundError):
             help_ = "is there such a bucket or folder?"
