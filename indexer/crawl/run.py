@@ -236,9 +236,16 @@ class _Run:
         """Shards of all units and of the files outside."""
         shards: list[Path] = []
         todo: list[Task] = []
-        for task in tasks:
+        server_record = folder / "servers.json"
+        finished = [self._finished(task.unit, task.shard) for task in tasks]
+        if not server_record.is_file():  # an earlier run ended before it: one unit of each server again, to know what that can do
+            asked = {task.setup for task, done in zip(tasks, finished, strict=True) if done is None}
+            for number, task in enumerate(tasks):
+                if task.setup not in asked:
+                    asked.add(task.setup)
+                    finished[number] = None
+        for task, done in zip(tasks, finished, strict=True):
             shards.append(task.shard)
-            done = self._finished(task.unit, task.shard)
             if done is None:
                 todo.append(task)
             else:
@@ -250,7 +257,6 @@ class _Run:
 
             write_shard(folder / "empty.parquet", [])
             return [folder / "empty.parquet"]
-        server_record = folder / "servers.json"
         if not todo and server_record.is_file():  # all was crawled before: nothing to ask of anybody
             externals = [shard for _, shard in self._external_jobs(folder)]
             if all(shard.is_file() for shard in externals):
