@@ -24,6 +24,8 @@ LspidxError
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import ClassVar
 
 
@@ -131,3 +133,20 @@ class Locked(LspidxError):
 
 class Bug(LspidxError):
     pass
+
+
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EIO)
+_SAID = tuple(os.strerror(number) for number in _OF_THE_DISK[:4])
+"""By DuckDB and Arrow, whose errors carry no number."""
+
+
+def storage_failure(error: BaseException) -> Storage | None:
+    """What `error` says if it, or what it came from, is a disk that cannot be written; else None."""
+    found = None
+    at: BaseException | None = error
+    while at is not None:
+        text = " ".join(str(at).split())
+        if (isinstance(at, OSError) and at.errno in _OF_THE_DISK) or any(said in text for said in _SAID):
+            found = Storage(f"cannot write: {text[:500]}; make room, or make it writable, and run this again")
+        at = at.__cause__ or at.__context__
+    return found

@@ -17,6 +17,7 @@ import hashlib
 import re
 import shutil
 import subprocess
+import tempfile
 import uuid
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -100,7 +101,7 @@ def push(home: Home, rows: Rows, remote: Remote, *, branch: str = "", allow_dirt
             "the index was made of files that are not committed, so others would look for it in vain under its commit; "
             "commit them and index again, or push all the same: --allow-dirty"
         )
-    with _scratch(home) as folder:
+    with _scratch(home, elsewhere=True) as folder:
         ours = described.get("origins") or origins(home.root)
         _require_same_repository(remote, ours, folder)
         place = folder / "index.tar"
@@ -282,12 +283,25 @@ def _git(root: Path, *arguments: str) -> str | None:
 
 
 @contextlib.contextmanager
-def _scratch(home: Home) -> Generator[Path]:
-    """A folder of this run below the index's own; those of runs that were killed are removed, which their locks tell."""
+def _scratch(home: Home, *, elsewhere: bool = False) -> Generator[Path]:
+    """A folder of this run below the index's own; those of runs that were killed are removed, which their locks tell.
+
+    Args:
+        elsewhere: in the system's folder for such things where the index's cannot be written; for those who do not change it.
+    """
     import portalocker
 
     alone = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
-    parent = home.folder("exchange")
+    parent = home.path / "exchange"
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        (parent / "lock").touch()
+    except OSError:
+        if not elsewhere:
+            raise
+        with tempfile.TemporaryDirectory(prefix="lspidx-") as other:
+            yield Path(other)
+        return
     folder = parent / uuid.uuid4().hex
     with (parent / "lock").open("a") as door:
         portalocker.lock(door, portalocker.LockFlags.EXCLUSIVE)

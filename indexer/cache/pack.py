@@ -206,6 +206,8 @@ def origins(root: Path) -> list[str]:
 def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Only what differs is written; chunks that are no more are removed, and a signature of what was there; the manifest comes last."""
     folder.mkdir(parents=True, exist_ok=True)
+    for leftover in folder.glob(f"tmp-*-{MANIFEST}*"):  # of an export that was killed; those of chunks go with the old chunks
+        leftover.unlink()
     if SIGNATURE not in contents:
         (folder / SIGNATURE).unlink(missing_ok=True)
     for part in ("facts", "outside"):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from indexer.cache.artifact import Chunk, Manifest, Opened, open_artifact
-from indexer.errors import Bug, CacheRefused
+from indexer.errors import Bug, CacheRefused, storage_failure
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +57,7 @@ class Merge(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """To `Read`: manifest, who signed it, and path, digest and size in bytes of files inside. To `Merge`: counts. `refused`: why there is
-    nothing else.
+    nothing else. `storage`: it could not be written, which is no fault of the artifact.
     """
 
     manifest: Manifest | None = None
@@ -65,6 +65,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     documents: list[tuple[str, str, int]] = []
     counts: dict[str, int] = {}
     refused: str = ""
+    storage: str = ""
 
 
 def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]], list[Path]]:
@@ -194,6 +195,11 @@ def limit(memory_bytes: int, size_bytes: int) -> None:
             resource.setrlimit(getattr(resource, name), (most, most))
 
 
+def _refusal(error: Exception, reason: str) -> Answer:
+    storage = storage_failure(error)
+    return Answer(storage=str(storage)) if storage else Answer(refused=reason)
+
+
 def main(parent: str, memory_bytes: str) -> int:
     """Args: the number of the process that started it, with which it ends; how much memory it may use."""
     from indexer.drive.process import end_with_parent
@@ -215,9 +221,9 @@ def main(parent: str, memory_bytes: str) -> int:
             else:
                 answer = Answer(counts=merge(shards, Path(request.built), surroundings(request.around)))
         except CacheRefused as error:
-            answer = Answer(refused=str(error))
+            answer = _refusal(error, str(error))
         except Exception as error:  # nothing of an artifact may end as anything else
-            answer = Answer(refused=f"the artifact cannot be read: {type(error).__name__}: {error}")
+            answer = _refusal(error, f"the artifact cannot be read: {type(error).__name__}: {error}")
         sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
         sys.stdout.buffer.flush()
     return 0

@@ -27,7 +27,7 @@ from indexer.cache.reader import Answer, Merge, Read
 from indexer.cache.signature import trusted
 from indexer.config import Config
 from indexer.crawl.plan import Survey, survey
-from indexer.errors import CacheRefused
+from indexer.errors import CacheRefused, Storage
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table
 from indexer.store.generations import Home
@@ -72,7 +72,7 @@ class _Reader:
         )
 
     def ask(self, request: Read | Merge) -> Answer:
-        """Raises CacheRefused, with the reason: what was read breaks a rule, or broke the reader."""
+        """Raises CacheRefused, with the reason: what was read breaks a rule, or broke the reader. Storage: nothing could be written."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -86,6 +86,8 @@ class _Reader:
             how = signal.Signals(-status).name if status < 0 else f"status {status}"
             raise CacheRefused(f"the process that read the artifact ended with {how}: it needs more than an artifact may, or is damaged")
         answer = msgspec.json.decode(line, type=Answer)
+        if answer.storage:
+            raise Storage(answer.storage)
         if answer.refused:
             raise CacheRefused(answer.refused)
         return answer

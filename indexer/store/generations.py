@@ -114,7 +114,11 @@ class Home:
                 portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
             except portalocker.LockException as error:
                 raise Locked(f"another lspidx is indexing '{self.root}'; wait for it, or end it") from error
-            yield
+            try:
+                yield
+            except BaseException:  # a full disk must not stay full of what came to nothing
+                self._remove_leftovers()
+                raise
 
     def new_number(self) -> int:
         """One more than any generation that was ever published and is still here."""
@@ -146,11 +150,7 @@ class Home:
         """Removes leftovers of killed runs, old generations and the shards of other recipes. Holds the lock."""
         import shutil  # a reader needs none
 
-        for leftover in self.databases.glob("tmp-*"):
-            if leftover.is_dir():
-                shutil.rmtree(leftover, ignore_errors=True)
-            else:
-                leftover.unlink(missing_ok=True)
+        self._remove_leftovers()
         current = self.current()
         files = sorted(self.databases.glob("gen-*.duckdb"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
         kept = [file for file in files if file == current] + [file for file in files if file != current][: _KEEP - 1]
@@ -161,6 +161,16 @@ class Home:
         for folder in self.shards.iterdir():
             if folder.name != keep_shards:
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def _remove_leftovers(self) -> None:
+        import shutil
+
+        for leftover in self.databases.glob("tmp-*"):
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                with contextlib.suppress(OSError):
+                    leftover.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:
