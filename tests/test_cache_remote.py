@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -344,6 +345,21 @@ def test_a_pointer_that_leads_elsewhere(name: str, served: Path, fresh: Path, we
     assert not any(path.endswith(".tar") for _, path, _ in web.seen)
 
 
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "itself"])
+def test_a_folder_with_what_is_no_file(kind: str, served: Path, fresh: Path, tmp_path: Path) -> None:
+    """None of them is waited for, or read for ever."""
+    for pointer in _pointers(served):
+        pointer.unlink()
+        if kind == "pipe":
+            os.mkfifo(pointer)
+        elif kind == "folder":
+            pointer.mkdir()
+        else:
+            os.symlink("/dev/zero" if kind == "device" else pointer.name, pointer)
+    message = _refusal(fresh, str(served.parent), CacheUnreachable if kind == "itself" else CacheRefused)
+    assert ("failed" if kind == "itself" else "is no regular file") in message
+
+
 def test_pointers_that_are_none(served: Path, fresh: Path, web: WebServer) -> None:
     good = json.loads((served / "latest.json").read_text())
     for content, reason in (
@@ -565,15 +581,32 @@ def test_nobody_there(address: str, fresh: Path, repository: Path) -> None:
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_nobody_lets_us_in(status: int, repository: Path, fresh: Path, web: WebServer) -> None:
-    web.answers["latest"] = lambda handler: handler.say(status)
-    with pytest.raises(CacheUnreachable, match="LSPIDX_CACHE_TOKEN"):
-        _push(repository, web.url.replace("//", "//somebody:verysecret@"))
-    web.answers.clear()
     web.refuses_writing = status
-    with pytest.raises(CacheUnreachable, match="LSPIDX_CACHE_TOKEN"):
-        _push(repository, web.url)
-    web.answers["commits"] = lambda handler: handler.say(status)
+    with pytest.raises(CacheUnreachable, match="LSPIDX_CACHE_TOKEN") as caught:
+        _push(repository, web.url.replace("//", "//somebody:verysecret@"))
+    assert "verysecret" not in str(caught.value)
+    web.answers["/"] = lambda handler: handler.say(status)
     assert "LSPIDX_CACHE_TOKEN" in _refusal(fresh, web.url, CacheUnreachable)
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_what_is_not_there_may_be_forbidden_or_come_with_a_long_page(
+    status: int, repository: Path, served: Path, fresh: Path, web: WebServer, tmp_path: Path
+) -> None:
+    """S3 says 403 of what is not there to whoever may not list; a web server may say 404 at any length."""
+    web.answers["/commits/"] = web.answers["/branches/"] = lambda handler: handler.say(status, bytes(1_000_000))
+    assert _pull(fresh, web.url).via == "latest"
+    empty = f"{web.url}/empty"
+
+    def missing(handler: Handler) -> None:
+        if Path(handler.translate_path(handler.path)).exists():
+            SimpleHTTPRequestHandler.do_GET(handler)
+        else:
+            handler.say(status, bytes(1_000_000))
+
+    web.answers = {"/empty/": missing}
+    assert _push(repository, empty).uploaded
+    assert _pull(fresh, empty, force=True).via == "ancestor"
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])

@@ -29,7 +29,7 @@ import msgspec
 
 from indexer.cache.artifact import DIGEST, FORMAT, MAX_PACKED_BYTES
 from indexer.cache.pack import Rows, origins, pack
-from indexer.cache.remote import Remote
+from indexer.cache.remote import Forbidden, Remote
 from indexer.cache.unpack import Imported, unpack
 from indexer.config import Config
 from indexer.errors import CacheMissing, CacheRefused, CacheUnreachable, UsageError
@@ -128,7 +128,7 @@ def push(home: Home, rows: Rows, remote: Remote, *, branch: str = "", allow_dirt
 
 def _require_same_repository(remote: Remote, ours: list[str], folder: Path) -> None:
     """Two repositories in one place would take each other's `latest`."""
-    with contextlib.suppress(CacheRefused):  # a pointer that is damaged is replaced
+    with contextlib.suppress(CacheRefused, Forbidden):  # a pointer that is damaged is replaced; one that is not there may be forbidden
         found = _pointer(remote, LATEST, folder)
         if found is not None and ours and found.origins and not set(ours) & set(found.origins):
             raise UsageError(f"'{remote.shown}' holds the index of another repository; push to a folder of this one's own")
@@ -144,6 +144,10 @@ def _upload(remote: Remote, pointer: Pointer, place: Path, folder: Path) -> bool
             found = remote.fetch(name, back, pointer.size_bytes)
         except CacheRefused:  # longer than what was sent
             found = ""
+        except Forbidden:
+            if sent:
+                raise
+            found = None
         if found == pointer.sha256:
             return sent
     raise CacheUnreachable(
@@ -197,22 +201,36 @@ def pull(
 
 
 def _find(root: Path, remote: Remote, branch: str, folder: Path) -> tuple[Pointer, str]:
+    """The pointer that `pull` wants, and how it was found. Who may read some files and not list them is told 'forbidden' of those that are
+    not there: only where nothing at all is found, that is what is said.
+    """
+    forbidden: list[Forbidden] = []
+
+    def look(name: str) -> Pointer | None:
+        try:
+            return _pointer(remote, name, folder)
+        except Forbidden as error:
+            forbidden.append(error)
+            return None
+
     history = (_git(root, "rev-list", f"--max-count={COMMITS + 1}", "HEAD") or "").split()
     with ThreadPoolExecutor(max_workers=_AT_ONCE, thread_name_prefix="pointers") as threads:
         for batch in [history[:1], *(history[at : at + _AT_ONCE] for at in range(1, len(history), _AT_ONCE))]:
-            for commit, found in zip(batch, threads.map(lambda commit: _pointer(remote, _commit_name(commit), folder), batch), strict=True):
+            for commit, found in zip(batch, threads.map(look, map(_commit_name, batch)), strict=True):
                 if found is not None:
                     if found.commit != commit:
                         raise CacheRefused(f"the pointer of commit '{commit}' leads to the artifact of '{found.commit}'")
                     return found, "commit" if commit == history[0] else "ancestor"
     branch = branch or (_git(root, "symbolic-ref", "--quiet", "--short", "HEAD") or "").strip()
     for name, via in (*([(_branch_name(branch), "branch")] if branch else []), (LATEST, "latest")):
-        found = _pointer(remote, name, folder)
+        found = look(name)
         if found is not None:
             return found, via
-    looked = f"for any of the last {len(history)} commits, " if history else ""
+    if forbidden:
+        raise forbidden[-1]
+    looked = f" for any of the last {len(history)} commits, nor" if history else ": not"
     raise CacheMissing(
-        f"'{remote.shown}' has no index that this lspidx reads ({FOLDER}) {looked}nor a latest one; "
+        f"'{remote.shown}' has no index that this lspidx reads ({FOLDER}){looked} a latest one; "
         f"to make one here: lspidx index; to push it: lspidx cache push"
     )
 

@@ -15,6 +15,7 @@ import errno
 import hashlib
 import os
 import re
+import stat
 import time
 import uuid
 from collections.abc import Callable, Generator
@@ -39,6 +40,10 @@ _OURS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
 """What a disk says; no other network does."""
 
 Clock = Callable[[], float]
+
+
+class Forbidden(CacheUnreachable):
+    """The store does not let us in; or does not tell who may not list it that there is no such file, as S3 does."""
 
 
 class Remote:
@@ -66,7 +71,7 @@ class Remote:
         Args:
             scratch: a folder for it while it comes.
         Raises:
-            CacheRefused: it is larger. CacheUnreachable: the store fails.
+            CacheRefused: it is larger. Forbidden: it may not be read, or is not there. CacheUnreachable: the store fails.
         """
         place = scratch / f"read-{uuid.uuid4().hex}"
         try:
@@ -78,7 +83,8 @@ class Remote:
         """Copies a file to `place`; returns its SHA-256, or None if there is none of that name.
 
         Raises:
-            CacheRefused: it has more than `most_bytes`. CacheUnreachable: the store fails, or is too slow to wait for.
+            CacheRefused: it has more than `most_bytes`. Forbidden: it may not be read, or is not there. CacheUnreachable: the store
+                fails, or is too slow to wait for.
         """
         if not self._get(name, place, most_bytes):
             return None
@@ -145,7 +151,11 @@ class Remote:
         return self._repeat("reading", name, get)
 
     def _get_local(self, source: Path, place: Path, most_bytes: int) -> None:
-        with source.open("rb") as file, place.open("wb") as copy:
+        descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))  # a pipe would make us wait
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise CacheRefused(f"'{self._named(source.name)}' is no regular file")
+        with open(descriptor, "rb") as file, place.open("wb") as copy:
             _require_small(self._named(source.name), os.fstat(file.fileno()).st_size, most_bytes)
             total = 0
             while piece := file.read(_PIECE_BYTES):
@@ -202,7 +212,8 @@ class Remote:
                 if self.protocol in ("http", "https") and attempt < _ATTEMPTS and _may_pass(error):
                     time.sleep(self._pause_s * 4 ** (attempt - 1))
                     continue
-                raise CacheUnreachable(self._message(f"{doing} '{self._named(name)}'", error)) from error
+                kind = Forbidden if _is_forbidden(error) else CacheUnreachable
+                raise kind(self._message(f"{doing} '{self._named(name)}'", error)) from error
         raise AssertionError
 
     def _message(self, doing: str, error: Exception) -> str:
@@ -212,7 +223,7 @@ class Remote:
         status = getattr(error, "status", 0)
         if isinstance(error, OSError) and error.errno in _OURS:
             help_ = "make room, or name another place"
-        elif status in (401, 403) or isinstance(error, PermissionError) or type(error).__name__ == "NoCredentialsError":
+        elif _is_forbidden(error):
             help_ = {
                 "s3": "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to a key that may do this",
                 "file": "it is not yours to write or read",
@@ -260,19 +271,18 @@ def _require_small(name: str, size_bytes: int, most_bytes: int) -> None:
 
 
 def _limit(name: str, most_bytes: int, clock: Clock) -> Any:
-    """A callback of fsspec that ends a download: as soon as its size is announced, as soon as more has come, or when it crawls."""
+    """A callback of fsspec that ends a download: at its first piece if too much is announced, as soon as more has come, or when it crawls.
+
+    Not when it is announced: a web server announces the page that says that there is no such file, too.
+    """
     from fsspec.callbacks import Callback
 
     begun = clock()
 
     class Limit(Callback):
-        def set_size(self, size: int | None) -> None:
-            _require_small(name, size or 0, most_bytes)
-            super().set_size(size)
-
         def relative_update(self, inc: int = 1) -> None:
             super().relative_update(inc)
-            _require_small(name, self.value, most_bytes)
+            _require_small(name, max(self.size or 0, self.value), most_bytes)
             if clock() - begun > SILENCE_S + self.value / _SLOWEST_BYTES_PER_S:
                 raise CacheUnreachable(f"'{name}' comes too slowly to wait for: {self.value} bytes in {clock() - begun:.0f} s")
 
@@ -296,6 +306,10 @@ def _no_way_out() -> Any:
     config = aiohttp.TraceConfig()
     config.on_request_redirect.append(follow)
     return config
+
+
+def _is_forbidden(error: Exception) -> bool:
+    return getattr(error, "status", 0) in (401, 403) or isinstance(error, PermissionError) or type(error).__name__ == "NoCredentialsError"
 
 
 def _may_pass(error: Exception) -> bool:
