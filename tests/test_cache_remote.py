@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +17,8 @@ from typing import Any
 
 import pytest
 from cache_support import bring, clone, export, state, tables
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from query_support import FILES, json_of, lspidx
 from remote_support import SECRET, Handler, WebServer, aws, free_port, object_store, serving
 from support import crawl_with_ty, write_tree
@@ -380,6 +384,46 @@ def test_pointers_that_are_none(served: Path, fresh: Path, web: WebServer) -> No
         assert reason in _refusal(fresh, web.url)
 
 
+class _Says:
+    """A store that answers every name with the same bytes."""
+
+    shown = "store"
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def read(self, name: str, most_bytes: int, scratch: Path) -> bytes:
+        return self.content[:most_bytes]
+
+
+_ODD = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=80), st.just("../x"), st.lists(st.text(max_size=50), max_size=3))
+
+
+@settings(max_examples=1_500, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_fuzzed_pointers_are_refused_or_name_an_artifact(data: st.DataObject) -> None:
+    """Bytes changed, cut and put in, fields that are something else."""
+    commit, digest = "1" * 40, "2" * 64
+    good = {
+        "artifact": f"{commit}-{digest[:16]}.tar", "commit": commit, "dirty": False, "manifest": "3" * 64, "origins": ["4" * 40],
+        "sha256": digest, "size_bytes": 9,
+    }  # fmt: skip
+    assert exchange._pointer(_Says(json.dumps(good).encode()), "latest.json", Path()) is not None  # type: ignore[arg-type]
+    if data.draw(st.booleans()):
+        raw = json.dumps({**good, data.draw(st.sampled_from([*good, "more"])): data.draw(_ODD)}).encode()
+    else:
+        content = json.dumps(good).encode()
+        start = data.draw(st.integers(0, len(content)))
+        raw = content[:start] + data.draw(st.binary(max_size=20)) + content[data.draw(st.integers(start, len(content))) :]
+    try:
+        found = exchange._pointer(_Says(raw), "latest.json", Path())  # type: ignore[arg-type]
+    except CacheRefused:
+        return
+    assert found is not None
+    assert re.fullmatch(r"([0-9a-f]{40}|[0-9a-f]{64}|none)-[0-9a-f]{16}\.tar", found.artifact)
+    assert 0 < found.size_bytes <= 4_000_000_000
+
+
 def test_an_artifact_of_another_commit(served: Path, fresh: Path, web: WebServer) -> None:
     """Its name says what the pointer says; its manifest does not."""
     [artifact] = served.glob("artifacts/*.tar")
@@ -628,6 +672,12 @@ def test_a_server_that_takes_no_uploads(status: int, repository: Path, web: WebS
 def test_addresses_that_are_none(address: str) -> None:
     with pytest.raises(UsageError):
         Remote(address)
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(UsageError, match=r"pip install 'lspidx\[s3\]'"):
+        Remote("s3://bucket/x")
 
 
 # ---- writing

@@ -63,6 +63,8 @@ def trusted(entries: Sequence[str], root: Path) -> list[str]:
     Raises:
         UsageError: an entry is neither. None of them is skipped: with fewer keys than somebody wrote down, less would be asked for.
     """
+    if not entries:
+        return []
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
