@@ -30,9 +30,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if config.getoption("--kills") and counts:
         terminalreporter.section("kill -9")
         for victim, count in counts.items():
-            terminalreporter.write_line(f"{victim:<16}" + ", ".join(f"{number} {what}" for what, number in count.items()))
+            terminalreporter.write_line(f"{victim:<24}" + ", ".join(f"{number} {what}" for what, number in count.items()))
         total = sum(count["killed"] for count in counts.values())
-        terminalreporter.write_line(f"{'all':<16}{total} killed")
+        terminalreporter.write_line(f"{'all':<24}{total} killed")
 
 
 @pytest.fixture
