@@ -674,10 +674,11 @@ def test_addresses_that_are_none(address: str) -> None:
         Remote(address)
 
 
-def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "s3fs", None)
-    with pytest.raises(UsageError, match=r"pip install 'lspidx\[s3\]'"):
-        Remote("s3://bucket/x")
+def test_what_is_not_installed_is_named(fresh: Path) -> None:
+    code = "import sys; sys.modules['s3fs'] = None; from query.cli import main; main()"
+    command = [sys.executable, "-c", code, "cache", "pull", "s3://bucket/x"]
+    done = subprocess.run(command, cwd=fresh, capture_output=True, text=True, check=False)
+    assert (done.returncode, "pip install 'lspidx[s3]'" in done.stderr) == (2, True), done.stderr
 
 
 # ---- writing
