@@ -4,10 +4,11 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DEMO := .demo
 DJANGO := django-5.2.9
+VERSITYGW := v1.8.0
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo-index demo test check format lint types page-check bench bench-quick bench-changes self docs cache golden clean
+.PHONY: help setup servers object-store demo-index demo test kills check format lint types page-check bench bench-quick bench-changes self docs cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,7 +37,13 @@ demo: demo-index ## index Django from the registry and ask it what README asks
 servers: $(STAMP) ## install the pinned servers that the tests crawl with (rust-analyzer is built: about 5 minutes, once)
 	$(BIN)/lspidx servers install typescript typescript-language-server go cpp bash rust
 
-test: demo-index servers ## run every test: behaviour, real servers, README, style, types, layers
+object-store: $(STAMP) ## install the S3 store that the tests push to (beside moto, which comes by pip and checks no signatures)
+	@test -x $(BIN)/versitygw || GOBIN=$(CURDIR)/$(BIN) go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW)
+
+kills: servers ## kill each command that writes a hundred times, and print what became of it (about 25 minutes)
+	$(BIN)/python -m pytest tests/test_interruptions.py -k killed --kills 100
+
+test: demo-index servers object-store ## run every test: behaviour, real servers, README, style, types, layers
 	$(BIN)/python -m pytest
 
 check: test ## what must pass before a change is handed in

@@ -55,6 +55,9 @@ class Config:
     server_memory_mb: above it a server is replaced between two files; 0 = the server table's.
     hover, diagnostics: whether to ask for them.
     cross_check: share of the identifiers that need no question and are asked all the same, to count disagreements.
+    cache_remote: where `lspidx cache push` and `pull` go when no place is named.
+    trusted_keys: public keys (lines of OpenSSH, or files of them), one of which must have signed an artifact that is imported; empty =
+        any artifact is read as an attacker's. What the user has set, no project replaces.
     tests: further patterns of test files; not_tests: patterns that look like tests and are none.
     """
 
@@ -72,6 +75,8 @@ class Config:
     hover: bool = True
     diagnostics: bool = True
     cross_check: float = 0.01
+    cache_remote: str = ""
+    trusted_keys: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     not_tests: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -89,6 +94,9 @@ class Config:
 
 _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name != "sources"}
 
+
+_USERS = frozenset({"trusted_keys"})
+"""Settings of which the user's word holds against the project's: a project must not talk its way around them."""
 
 REMEMBERED = "flag of an earlier run"
 """Source of a setting that was given as a flag when the index was made."""
@@ -116,13 +124,15 @@ def load_config(
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
 
-    def take(raw: Mapping[str, Any], source: str) -> None:
+    def take(raw: Mapping[str, Any], source: str, *, of_project: bool = False) -> None:
         for key, value in raw.items():
             name = key.replace("-", "_")
             if name not in _TYPES:
                 near = difflib.get_close_matches(name, _TYPES, 1)
                 hint = f", did you mean '{near[0]}'?" if near else f"; known: {', '.join(_TYPES)}"
                 raise ConfigError(f"{source}: unknown setting '{key}'{hint}")
+            if of_project and name in _USERS and values.get(name):
+                continue
             if name == "language" and name in values and isinstance(value, Mapping):  # key by key: a project adds to what the user has set
                 value = overlay(msgspec.to_builtins(values[name]), value)
             try:
@@ -137,13 +147,13 @@ def load_config(
         take(_read_toml(user_file), str(user_file))
     project_file, pyproject = root / "lspidx.toml", root / "pyproject.toml"
     if project_file.is_file():
-        take(_read_toml(project_file), "lspidx.toml")
+        take(_read_toml(project_file), "lspidx.toml", of_project=True)
     elif pyproject.is_file():
         tool = _read_toml(pyproject).get("tool")
         section = cast("dict[str, Any]", tool).get("lspidx") if isinstance(tool, dict) else None
         if section is not None and not isinstance(section, dict):
             raise ConfigError("pyproject.toml: [tool.lspidx] is not a table")
-        take(cast("dict[str, Any]", section or {}), "pyproject.toml [tool.lspidx]")
+        take(cast("dict[str, Any]", section or {}), "pyproject.toml [tool.lspidx]", of_project=True)
     for name, kind in _TYPES.items():
         if name == "language":
             continue

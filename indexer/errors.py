@@ -15,12 +15,17 @@ LspidxError
 │   ├── NoIndex
 │   └── VersionMismatch
 ├── CacheRefused       whoever made or sent the artifact
+├── CacheUnreachable   whoever keeps the store of artifacts, or the way to it
+│   └── CacheMissing   nothing fitting was pushed there
+├── Storage            whoever owns the disk: it is full, or may not be written
 ├── Locked             another `lspidx index` is running
 └── Bug                us
 """
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import ClassVar
 
 
@@ -103,6 +108,24 @@ class CacheRefused(LspidxError):
     code = "cache_refused"
 
 
+class CacheUnreachable(LspidxError):
+    """A store of artifacts does not answer, does not let us in, or breaks off. The index is what it was before."""
+
+    exit_code = 4
+    code = "cache_unreachable"
+
+
+class CacheMissing(CacheUnreachable):
+    code = "cache_missing"
+
+
+class Storage(LspidxError):
+    """Something could not be written. The index is what it was before."""
+
+    exit_code = 4
+    code = "storage"
+
+
 class Locked(LspidxError):
     exit_code = 4
     code = "locked"
@@ -110,3 +133,20 @@ class Locked(LspidxError):
 
 class Bug(LspidxError):
     pass
+
+
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EIO)
+_SAID = tuple(os.strerror(number) for number in _OF_THE_DISK[:4])
+"""By DuckDB and Arrow, whose errors carry no number."""
+
+
+def storage_failure(error: BaseException) -> Storage | None:
+    """What `error` says if it, or what it came from, is a disk that cannot be written; else None."""
+    found = None
+    at: BaseException | None = error
+    while at is not None:
+        text = " ".join(str(at).split())
+        if (isinstance(at, OSError) and at.errno in _OF_THE_DISK) or any(said in text for said in _SAID):
+            found = Storage(f"cannot write: {text[:500]}; make room, or make it writable, and run this again")
+        at = at.__cause__ or at.__context__
+    return found

@@ -26,6 +26,7 @@ class _LazyHandler(logging.Handler):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._real = ConcurrentRotatingFileHandler(str(self._path), maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
             self._real.setFormatter(logging.Formatter(_FORMAT))
+            self._real.handleError = lambda record: None  # a log that cannot be written is no reason to print a traceback
         self._real.emit(record)
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
-from indexer.errors import Bug, LspidxError, UsageError
+from indexer.errors import Bug, LspidxError, UsageError, storage_failure
 
 _EXIT_INTERRUPTED = 130
 
@@ -284,6 +284,9 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except Exception as error:  # exit with 1 would mean that a check failed
+        storage = storage_failure(error)
+        if storage is not None:
+            _fail(storage)
         import traceback
 
         traceback.print_exc()

@@ -14,6 +14,27 @@ from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]
 
+KILLS = pytest.StashKey[dict[str, dict[str, int]]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--kills", type=int, default=0, help="how often test_interruptions.py kills each command; the counts are printed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[KILLS] = {}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """What became of each command that was killed, where somebody asked for a number of kills."""
+    counts = config.stash[KILLS]
+    if config.getoption("--kills") and counts:
+        terminalreporter.section("kill -9")
+        for victim, count in counts.items():
+            terminalreporter.write_line(f"{victim:<24}" + ", ".join(f"{number} {what}" for what, number in count.items()))
+        total = sum(count["killed"] for count in counts.values())
+        terminalreporter.write_line(f"{'all':<24}{total} killed")
+
 
 @pytest.fixture
 def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

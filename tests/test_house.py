@@ -47,7 +47,20 @@ def loaded(code: str, *arguments: str, cwd: Path) -> set[str]:
     return set(done.stderr.split("\n")[-2].split())
 
 
-HEAVY = {"pyarrow", "git", "lsprotocol", "tree_sitter", "tqdm", "asyncio", "numpy", "pandas", "hypothesis"}
+HEAVY = {
+    "pyarrow",
+    "git",
+    "lsprotocol",
+    "tree_sitter",
+    "tqdm",
+    "asyncio",
+    "numpy",
+    "pandas",
+    "hypothesis",
+    "fsspec",
+    "aiohttp",
+    "cryptography",
+}
 
 
 def test_importing_query_loads_nothing_else():

@@ -1,6 +1,7 @@
 """The index as something that travels: a folder to commit or a file to publish, the same bytes from the same index.
 
 - artifact: the format; names, sizes and digests of an attacker's. rows: every row. relative: positions as differences.
+- signature: who made it. remote: a folder, an S3 store or a web server as one kind of place. exchange: push and pull, by pointers.
 - pack: an index to an artifact. unpack: an artifact to an index of this very work tree, by a process of its own (reader).
 
 An artifact holds the facts of each source file, not a database: it is merged here, as shards of a crawl are, so no DuckDB file of another

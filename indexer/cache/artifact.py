@@ -1,6 +1,7 @@
 """The format of an artifact, and reading one without trusting it.
 
     manifest.json                     what it covers, what made it, name, size and digest of every chunk
+    manifest.json.sig                 who signed it, if somebody did (`indexer.cache.signature`)
     facts/<16 hex digits>.parquet     one row per source file, in order of path (columns: `indexer.store.shard.SCHEMA`)
     outside/<16 hex digits>.parquet   the same for files outside the workspace that something refers to
 
@@ -17,12 +18,13 @@ import itertools
 import os
 import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from indexer.cache import signature
 from indexer.errors import CacheRefused
 from indexer.servers.registry import load_table
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -31,6 +33,7 @@ FORMAT = 2
 """1  2026-11-22 first. 2  2026-11-22 targets inside the workspace are symbols; what its crawl depended on."""
 
 MANIFEST = "manifest.json"
+SIGNATURE = "manifest.json.sig"
 _CHUNK_NAME = re.compile(r"(facts|outside)/[0-9a-f]{16}\.parquet")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -110,10 +113,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Opened(NamedTuple):
-    """A manifest that was checked, and how to get at the chunks."""
+    """A manifest that was checked, and how to get at the chunks. `signed_by`: fingerprint of a trusted key; empty = none was asked for."""
 
     manifest: Manifest
     files: Mapping[str, bytes | Path]
+    signed_by: str = ""
 
     def content(self, chunk: Chunk) -> bytes:
         """Bytes of a chunk, of the size and digest that the manifest promises.
@@ -133,11 +137,13 @@ class Opened(NamedTuple):
         return content
 
 
-def open_artifact(source: Path) -> Opened:
+def open_artifact(source: Path, trusted: Sequence[str] = ()) -> Opened:
     """A folder or a tar file, with its manifest checked and every chunk in place. Chunks of a folder are not read yet.
 
+    Args:
+        trusted: lines of public keys; where there are any, one of them must have signed the manifest.
     Raises:
-        CacheRefused: it is no artifact, another version's, or breaks a rule of the format; the message says which.
+        CacheRefused: it is no artifact, another version's, unsigned where it must not be, or breaks a rule of the format, which is named.
     """
     if source.is_dir() and not source.is_symlink():
         files = _of_folder(source)
@@ -145,14 +151,19 @@ def open_artifact(source: Path) -> Opened:
         files = _of_tar(source)
     else:
         raise CacheRefused(f"'{source}' is neither a folder nor a file")
-    manifest = _manifest(_manifest_bytes(source, files.pop(MANIFEST, None)))
+    raw = _manifest_bytes(source, files.pop(MANIFEST, None))
+    signed = files.pop(SIGNATURE, None)
+    signed_by = ""
+    if trusted:  # before anything else of it is read
+        signed_by = signature.check(raw, signed.read_bytes() if isinstance(signed, Path) else signed, trusted)
+    manifest = _manifest(raw)
     names = [chunk.name for chunk in manifest.chunks]
     if sorted(names) != sorted(files) or len(set(names)) != len(names):
         odd = sorted(set(names) ^ set(files))[:3]
         raise CacheRefused(f"the files of the artifact are not those of its manifest: {', '.join(odd) or 'a name stands twice'}")
     if sum(chunk.size_bytes for chunk in manifest.chunks) > MAX_PACKED_BYTES or sum(chunk.rows for chunk in manifest.chunks) > MAX_ROWS:
         raise CacheRefused(f"the artifact is larger than {MAX_PACKED_BYTES} bytes or {MAX_ROWS} files, which no cache is")
-    return Opened(manifest, files)
+    return Opened(manifest, files, signed_by)
 
 
 def _manifest_bytes(source: Path, place: bytes | Path | None) -> bytes:
@@ -170,7 +181,7 @@ def _of_folder(folder: Path) -> dict[str, bytes | Path]:
         name = place.relative_to(folder).as_posix()
         if place.is_symlink():
             raise CacheRefused(f"'{name}' is a symbolic link, which no artifact has")
-        if place.is_dir() or ("/" not in name and name != MANIFEST):  # a README beside it
+        if place.is_dir() or ("/" not in name and name not in (MANIFEST, SIGNATURE)):  # a README beside it
             continue
         if not place.is_file() or place.stat().st_size > _most_bytes(_require_name(name)):
             raise CacheRefused(f"'{name}' is no regular file, or larger than any of an artifact")
@@ -205,13 +216,13 @@ def _of_tar(file: Path) -> dict[str, bytes | Path]:
 
 
 def _require_name(name: str) -> str:
-    if name != MANIFEST and not _CHUNK_NAME.fullmatch(name):
+    if name not in (MANIFEST, SIGNATURE) and not _CHUNK_NAME.fullmatch(name):
         raise CacheRefused(f"'{name}' is no name that an artifact has")
     return name
 
 
 def _most_bytes(name: str) -> int:
-    return MAX_MANIFEST_BYTES if name == MANIFEST else MAX_CHUNK_BYTES
+    return {MANIFEST: MAX_MANIFEST_BYTES, SIGNATURE: signature.MAX_BYTES}.get(name, MAX_CHUNK_BYTES)
 
 
 def _manifest(raw: bytes) -> Manifest:

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from indexer.cache.artifact import FORMAT, MANIFEST, Chunk, Manifest, Numbers, ServerRow, check_manifest
+from indexer.cache.artifact import FORMAT, MANIFEST, SIGNATURE, Chunk, Manifest, Numbers, ServerRow, check_manifest
 from indexer.cache.relative import to_relative
 from indexer.cache.rows import check_rows
+from indexer.cache.signature import sign
 from indexer.errors import CacheRefused, UsageError
 from indexer.model import SkipReason
 from indexer.store.facts import I32, TABLES, TEXT, U8, U16
@@ -42,20 +43,24 @@ _MAX_FILES_PER_CHUNK = 4
 
 
 class Packed(NamedTuple):
-    """What was written."""
+    """What was written. `manifest`: SHA-256 of its manifest, which stands for all of it."""
 
     place: Path
     size_bytes: int
     documents: int
     chunks: int
+    manifest: str
 
 
-def pack(home: Home, rows: Rows, destination: Path, *, profile: Profile = "small", as_folder: bool | None = None) -> Packed:
+def pack(
+    home: Home, rows: Rows, destination: Path, *, profile: Profile = "small", as_folder: bool | None = None, key: Path | None = None
+) -> Packed:
     """Writes the published index to `destination`: a folder, or a tar file where its name ends in `.tar`.
 
     Args:
         rows: answers a statement on the published index.
         as_folder: in place of the name's ending.
+        key: a private key that signs the manifest, see `indexer.cache.signature`.
     Raises:
         UsageError: the index spans several workspace folders, its shards are gone, a file's name is none on other systems, or the
             destination is something else.
@@ -81,12 +86,14 @@ def pack(home: Home, rows: Rows, destination: Path, *, profile: Profile = "small
     except CacheRefused as error:
         raise UsageError(f"nobody could import this index: {error}") from error
     contents[MANIFEST] = manifest.to_json()
+    if key is not None:
+        contents[SIGNATURE] = sign(contents[MANIFEST], key)
     if as_folder:
         _write_folder(destination, contents)
     else:
         _write_tar(destination, contents)
     documents = sum(chunk.rows for chunk in chunks if chunk.name.startswith("facts/"))
-    return Packed(destination, sum(map(len, contents.values())), documents, len(chunks))
+    return Packed(destination, sum(map(len, contents.values())), documents, len(chunks), hashlib.sha256(contents[MANIFEST]).hexdigest())
 
 
 def _is_ours(folder: Path) -> bool:
@@ -201,8 +208,12 @@ def origins(root: Path) -> list[str]:
 
 
 def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Only what differs is written; chunks that are no more are removed; the manifest comes last."""
+    """Only what differs is written; chunks that are no more are removed, and a signature of what was there; the manifest comes last."""
     folder.mkdir(parents=True, exist_ok=True)
+    for leftover in folder.glob(f"tmp-*-{MANIFEST}*"):  # of an export that was killed; those of chunks go with the old chunks
+        leftover.unlink()
+    if SIGNATURE not in contents:
+        (folder / SIGNATURE).unlink(missing_ok=True)
     for part in ("facts", "outside"):
         for old in (folder / part).glob("*.parquet"):
             if f"{part}/{old.name}" not in contents:
@@ -225,7 +236,7 @@ def _write_tar(file: Path, contents: Mapping[str, bytes]) -> None:
     beside = file.with_name(f"tmp-{os.getpid()}-{file.name}")
     try:
         with tarfile.open(beside, "w", format=tarfile.USTAR_FORMAT) as archive:
-            for name, content in sorted(contents.items(), key=lambda item: (item[0] != MANIFEST, item[0])):
+            for name, content in sorted(contents.items(), key=lambda item: (not item[0].startswith(MANIFEST), item[0])):
                 member = tarfile.TarInfo(name)  # no owner, no time
                 member.size = len(content)
                 member.mode = 0o644

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from indexer.cache.artifact import Chunk, Manifest, Opened, open_artifact
-from indexer.errors import Bug, CacheRefused
+from indexer.errors import Bug, CacheRefused, storage_failure
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,10 +37,15 @@ _MAX_FOOTER_BYTES = 16_000_000
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Check every row; write them as shards into `shards` unless that is empty."""
+    """Check every row; write them as shards into `shards` unless that is empty.
+
+    trusted: public keys, one of which must have signed the manifest. commit: that the facts must be of; empty = any.
+    """
 
     source: str
     shards: str
+    trusted: list[str] = []
+    commit: str = ""
 
 
 class Merge(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -51,15 +56,18 @@ class Merge(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """To `Read`: manifest; path, digest and size in bytes of files inside; by path or key of every file the digest of its description
-    (empty outside) and the number of its shard. To `Merge`: counts. `refused`: why there is nothing else.
+    """To `Read`: manifest, who signed it; path, digest and size in bytes of files inside; by path or key of every file the digest of its
+    description (empty outside) and the number of its shard. To `Merge`: counts. `refused`: why there is nothing else. `storage`: it could
+    not be written, which is no fault of the artifact.
     """
 
     manifest: Manifest | None = None
+    signed_by: str = ""
     documents: list[tuple[str, str, int]] = []
     described: dict[str, tuple[str, int]] = {}
     counts: dict[str, int] = {}
     refused: str = ""
+    storage: str = ""
 
 
 def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]], dict[str, tuple[str, int]], list[Path]]:
@@ -197,6 +205,11 @@ def limit(memory_bytes: int, size_bytes: int) -> None:
             resource.setrlimit(getattr(resource, name), (most, most))
 
 
+def _refusal(error: Exception, reason: str) -> Answer:
+    storage = storage_failure(error)
+    return Answer(storage=str(storage)) if storage else Answer(refused=reason)
+
+
 def main(parent: str, memory_bytes: str) -> int:
     """Args: the number of the process that started it, with which it ends; how much memory it may use."""
     from indexer.drive.process import end_with_parent
@@ -210,15 +223,17 @@ def main(parent: str, memory_bytes: str) -> int:
                 source = Path(request.source)
                 files = source.rglob("*") if source.is_dir() else [source]
                 limit(int(memory_bytes), sum(file.lstat().st_size for file in files))
-                opened = open_artifact(source)
+                opened = open_artifact(source, request.trusted)
+                if request.commit and opened.manifest.commit != request.commit:
+                    raise CacheRefused(f"the artifact is of commit '{opened.manifest.commit}', it was to be of '{request.commit}'")
                 documents, described, shards = read(opened, Path(request.shards) if request.shards else None)
-                answer = Answer(manifest=opened.manifest, documents=documents, described=described)
+                answer = Answer(manifest=opened.manifest, signed_by=opened.signed_by, documents=documents, described=described)
             else:
                 answer = Answer(counts=merge(shards, Path(request.built), surroundings(request.around)))
         except CacheRefused as error:
-            answer = Answer(refused=str(error))
+            answer = _refusal(error, str(error))
         except Exception as error:  # nothing of an artifact may end as anything else
-            answer = Answer(refused=f"the artifact cannot be read: {type(error).__name__}: {error}")
+            answer = _refusal(error, f"the artifact cannot be read: {type(error).__name__}: {error}")
         sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
         sys.stdout.buffer.flush()
     return 0

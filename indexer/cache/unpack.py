@@ -24,9 +24,10 @@ from indexer import vcs
 from indexer.cache.artifact import Manifest
 from indexer.cache.pack import origins
 from indexer.cache.reader import Answer, Merge, Read
+from indexer.cache.signature import trusted
 from indexer.config import Config
 from indexer.crawl.plan import Survey, survey
-from indexer.errors import CacheRefused
+from indexer.errors import CacheRefused, Storage
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table
 from indexer.store.generations import Home
@@ -40,7 +41,9 @@ _NO_TIME = -(1 << 63)
 
 
 class Checked(NamedTuple):
-    """What an artifact says of a work tree. `same`: files that have here the content that the facts are of."""
+    """What an artifact says of a work tree. `same`: files that have here the content that the facts are of. `signed_by`: fingerprint of
+    the trusted key that signed it; empty where the configuration trusts none in particular.
+    """
 
     manifest: Manifest
     documents: int
@@ -48,6 +51,7 @@ class Checked(NamedTuple):
     changed: list[str]
     missing: list[str]
     new: list[str]
+    signed_by: str = ""
 
 
 class Imported(NamedTuple):
@@ -69,7 +73,7 @@ class _Reader:
         )
 
     def ask(self, request: Read | Merge) -> Answer:
-        """Raises CacheRefused, with the reason: what was read breaks a rule, or broke the reader."""
+        """Raises CacheRefused, with the reason: what was read breaks a rule, or broke the reader. Storage: nothing could be written."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -83,6 +87,8 @@ class _Reader:
             how = signal.Signals(-status).name if status < 0 else f"status {status}"
             raise CacheRefused(f"the process that read the artifact ended with {how}: it needs more than an artifact may, or is damaged")
         answer = msgspec.json.decode(line, type=Answer)
+        if answer.storage:
+            raise Storage(answer.storage)
         if answer.refused:
             raise CacheRefused(answer.refused)
         return answer
@@ -102,13 +108,15 @@ def check(source: Path, root: Path, config: Config) -> Checked:
         CacheRefused: it is none, was changed, or is of another repository.
     """
     with _Reader() as reader:
-        read = reader.ask(Read(source=str(source), shards=""))
+        read = reader.ask(Read(source=str(source), shards="", trusted=trusted(config.trusted_keys, root)))
     return _compare(read, root, _survey(root, config))
 
 
-def unpack(source: Path, home: Home, config: Config) -> Imported:
+def unpack(source: Path, home: Home, config: Config, *, commit: str = "") -> Imported:
     """Makes the artifact the index of the work tree at `home.root`.
 
+    Args:
+        commit: that the artifact must be of; empty = any.
     Raises:
         CacheRefused: as `check`, or the facts contradict each other. Locked: an index is being made. The old index stays.
     """
@@ -118,15 +126,16 @@ def unpack(source: Path, home: Home, config: Config) -> Imported:
         staging = home.databases / f"tmp-import-{os.getpid()}"
         try:
             (staging / "shards").mkdir(parents=True)
-            return _publish(source, home, config, staging)
+            return _publish(source, home, config, staging, commit)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
 
-def _publish(source: Path, home: Home, config: Config, staging: Path) -> Imported:
+def _publish(source: Path, home: Home, config: Config, staging: Path, commit: str) -> Imported:
     built, number = staging / "made.duckdb", home.new_number()
     with _Reader() as reader:
-        read = reader.ask(Read(source=str(source), shards=str(staging / "shards")))
+        keys = trusted(config.trusted_keys, home.root)
+        read = reader.ask(Read(source=str(source), shards=str(staging / "shards"), trusted=keys, commit=commit))
         tree = _survey(home.root, config)
         checked = _compare(read, home.root, tree)
         digest = hashlib.sha256(checked.manifest.to_json()).hexdigest()
@@ -185,6 +194,7 @@ def _compare(read: Answer, root: Path, tree: Survey) -> Checked:
         changed=sorted(path for path, digest, _ in documents if path in here and here[path] != digest),
         missing=sorted(described - here.keys()),
         new=sorted(here.keys() - described - unread),
+        signed_by=read.signed_by,
     )
 
 

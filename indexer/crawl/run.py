@@ -346,16 +346,22 @@ class _Run:
         """Shards of all units, of which some may have been finished by an earlier run."""
         shards: list[Path] = []
         todo: list[Task] = []
-        for task in tasks:
+        server_record = folder / "servers.json"
+        finished = [self._finished(task.unit, task.shard) for task in tasks]
+        if not server_record.is_file():  # an earlier run ended before it: one unit of each server again, to know what that can do
+            asked = {task.setup for task, done in zip(tasks, finished, strict=True) if done is None}
+            for number, task in enumerate(tasks):
+                if task.setup not in asked:
+                    asked.add(task.setup)
+                    finished[number] = None
+        for task, done in zip(tasks, finished, strict=True):
             shards.append(task.shard)
-            done = self._finished(task.unit, task.shard)
             if done is None:
                 todo.append(task)
             else:
                 self.totals.add(done)
                 self.totals.reused += 1
                 self.watcher.advance(done.documents, done.tokens)
-        server_record = folder / "servers.json"
         if not todo:  # all was crawled before: nothing to ask of anybody
             with contextlib.suppress(OSError, msgspec.DecodeError):
                 self.server_info = {item.setup: item for item in msgspec.json.decode(server_record.read_bytes(), type=list[Hello])}

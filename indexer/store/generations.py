@@ -118,7 +118,11 @@ class Home:
                 portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
             except portalocker.LockException as error:
                 raise Locked(f"another lspidx is indexing '{self.root}'; wait for it, or end it") from error
-            yield
+            try:
+                yield
+            except BaseException:  # a full disk must not stay full of what came to nothing
+                self._remove_leftovers()
+                raise
 
     def new_number(self) -> int:
         """One more than any generation that was ever published and is still here."""
@@ -150,11 +154,7 @@ class Home:
         """Removes leftovers of killed runs, old generations and what crawls have found that are over. Holds the lock."""
         import shutil  # a reader needs none
 
-        for leftover in self.databases.glob("tmp-*"):
-            if leftover.is_dir():
-                shutil.rmtree(leftover, ignore_errors=True)
-            else:
-                leftover.unlink(missing_ok=True)
+        self._remove_leftovers()
         current = self.current()
         files = sorted(self.databases.glob("gen-*.duckdb"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
         kept = [file for file in files if file == current] + [file for file in files if file != current][: _KEEP - 1]
@@ -168,6 +168,16 @@ class Home:
                 shutil.rmtree(leftover, ignore_errors=True)
             elif leftover.name.startswith("tmp-"):
                 leftover.unlink(missing_ok=True)
+
+    def _remove_leftovers(self) -> None:
+        import shutil
+
+        for leftover in self.databases.glob("tmp-*"):
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                with contextlib.suppress(OSError):
+                    leftover.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from indexer.errors import Bug, LspidxError, UsageError
+from indexer.errors import Bug, LspidxError, UsageError, storage_failure
 from query import search
 from query.answer import Answer
 from query.index import Index
@@ -88,6 +88,8 @@ class Tools:
         except LspidxError as error:
             return forms.failed(error, self.options)
         except Exception as error:
+            if (storage := storage_failure(error)) is not None:
+                return forms.failed(storage, self.options)
             log.exception("call failed: tool=%s", params.name)
             return forms.failed(Bug(f"internal error: {type(error).__name__}: {error}; the server's log has more"), self.options)
         if tool.name == "search_tools":

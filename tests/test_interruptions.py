@@ -1,0 +1,530 @@
+"""What may happen to a command on its way: `kill -9`, a full disk, a folder that is read-only, another command at the same moment.
+
+Whatever it is, who asks meanwhile and afterwards is answered from the old index or from the new one, the same command run again ends the
+work, and nothing half is left. `pytest tests/test_interruptions.py --kills 100` kills each command a hundred times and prints the counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from cache_support import bring, clone, contents, export, state, tables
+from conftest import KILLS
+from query_support import FILES, LSPIDX, json_of, lspidx, plain_environment
+from support import Watcher, crawl_with_ty, rows, write_tree
+
+from indexer.cache import exchange
+from indexer.cache.exchange import FOLDER, push
+from indexer.cache.remote import Remote
+from indexer.errors import CacheRefused, Locked, NoIndex
+from indexer.store.generations import Home
+from indexer.store.lint import lint
+from query.index import open_index
+
+pytestmark = pytest.mark.slow
+pytest_plugins = ["query_fixtures"]
+
+Tables = dict[str, list[tuple[Any, ...]]]
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+"""Of every command; see `sides`."""
+
+CHANGED = {**FILES, "shop/extra.py": "from shop.service import run\n\n\ndef more() -> None:\n    run(1)\n    more()\n"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """Two states of one tree, and of each its work tree, what its index says, and its artifact in three forms."""
+
+    roots: tuple[Path, Path]
+    tables: tuple[Tables, Tables]
+    tars: tuple[Path, Path]
+    folders: tuple[Path, Path]
+    stores: tuple[Path, Path]
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory: pytest.TempPathFactory) -> Sides:
+    # ty unpacks its stubs into the user's cache and believes what is there ever after: they are whole before anything is cut short
+    ENVIRONMENT["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    assert _run("index", cwd=write_tree(tmp_path_factory.mktemp("first") / "shop", FILES)).returncode == 0
+    made: list[tuple[Path, Tables, Path, Path, Path]] = []
+    for number, files in enumerate((FILES, CHANGED)):
+        place = tmp_path_factory.mktemp(f"side{number}")
+        root = write_tree(place / "shop", files)
+        crawl_with_ty(root, jobs=1)
+        with open_index(root) as index:
+            push(index.home, index.rows, Remote(str(place / "store")))
+        folder = export(root, place / "artifact", profile="git")
+        made.append((root, tables(root), export(root, place / "index.tar"), folder, place / "store"))
+    roots, found, tars, folders, stores = zip(*made, strict=True)
+    assert found[0] != found[1]
+    return Sides(roots=roots, tables=found, tars=tars, folders=folders, stores=stores)
+
+
+@pytest.fixture
+def work(sides: Sides, tmp_path: Path) -> Path:
+    """A work tree in its second state, with the index of its first."""
+    root = clone(sides.roots[1], tmp_path / "shop")
+    bring(sides.tars[0], root)
+    return root
+
+
+def _side(root: Path, sides: Sides) -> str:
+    """Whose index this is; it is somebody's, and well-formed."""
+    found = tables(root)
+    with open_index(root) as index:
+        assert lint(index.rows) == []
+    assert found in sides.tables, [
+        (name, [row for row in rows if row not in new[name]][:3], [row for row in new[name] if row not in rows][:3])
+        for new in (sides.tables[1],)
+        for name, rows in found.items()
+        if rows != new[name]
+    ]
+    return ("old", "new")[sides.tables.index(found)]
+
+
+def _run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return lspidx(*arguments, cwd=cwd, env=ENVIRONMENT)
+
+
+# ---- kill -9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Victim:
+    """A command. reset: makes everything as it was before. survived: looks at what is there after a kill, and says what that is.
+    done: looks at what is there after the command was run to its end.
+    """
+
+    command: tuple[str, ...]
+    reset: Callable[[], None]
+    survived: Callable[[], str]
+    done: Callable[[], None]
+
+
+def _on_index(command: tuple[str, ...], work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    """One that makes the second index in place of the first."""
+    kept = shutil.copytree(work / ".lspidx", tmp_path / "kept", symlinks=True)
+
+    def reset() -> None:
+        shutil.rmtree(work / ".lspidx")
+        shutil.copytree(kept, work / ".lspidx", symlinks=True)
+
+    def done() -> None:
+        assert _side(work, sides) == "new"
+        # who was killed with all done but removing an empty folder leaves that to the next who makes an index
+        assert [path for path in (work / ".lspidx/db").glob("tmp-*") if path.is_file() or any(path.iterdir())] == []
+        assert not [path for path in (work / ".lspidx").glob("exchange/*") if path.is_dir()]
+
+    return Victim(command=command, reset=reset, survived=lambda: _side(work, sides), done=done)
+
+
+def _index(work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    return _on_index(("index", "-q", "--jobs", "2"), work, sides, tmp_path)
+
+
+def _import(work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    return _on_index(("cache", "import", str(sides.folders[1])), work, sides, tmp_path)
+
+
+def _pull(work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    return _on_index(("cache", "pull", str(sides.stores[1])), work, sides, tmp_path)
+
+
+def _export_file(work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    place = tmp_path / "out" / "index.tar"
+    place.parent.mkdir()
+    known = {file.read_bytes(): name for file, name in zip(sides.tars, ("old", "new"), strict=True)}
+    bring(sides.tars[1], work)
+
+    def reset() -> None:
+        shutil.copyfile(sides.tars[0], place)
+
+    def done() -> None:
+        assert known[place.read_bytes()] == "new"
+
+    return Victim(command=("cache", "export", str(place)), reset=reset, survived=lambda: known[place.read_bytes()], done=done)
+
+
+def _export_folder(work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    """A folder to commit is changed in place: between two states of it an import refuses it."""
+    place = tmp_path / "out"
+    bring(sides.tars[1], work)
+    there = [clone(root, tmp_path / f"there{number}") for number, root in enumerate(sides.roots)]
+    wanted = [contents(folder) for folder in sides.folders]
+
+    def reset() -> None:
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(sides.folders[0], place)
+
+    def survived() -> str:
+        found = {name: content for name, content in contents(place).items() if not name.startswith("tmp-")}
+        if found in wanted:
+            return ("old", "new")[wanted.index(found)]
+        with pytest.raises(CacheRefused):
+            bring(place, there[1])
+        with pytest.raises(NoIndex):
+            Home(there[1]).require()
+        return "refused"
+
+    def done() -> None:
+        assert contents(place) == wanted[1]
+
+    return Victim(command=("cache", "export", str(place)), reset=reset, survived=survived, done=done)
+
+
+def _push(work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    place, scratch = tmp_path / "store", tmp_path / "scratch"
+    scratch.mkdir()
+    bring(sides.tars[1], work)
+
+    def latest() -> exchange.Pointer:
+        remote = Remote(str(place))
+        pointer = exchange._pointer(remote, exchange.LATEST, scratch)
+        assert pointer is not None
+        assert remote.fetch(f"{FOLDER}/artifacts/{pointer.artifact}", scratch / "index.tar", 1 << 30) == pointer.sha256
+        return pointer
+
+    def reset() -> None:
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(sides.stores[0], place)
+
+    old = (sides.stores[0] / FOLDER / "latest.json").read_bytes()
+
+    def done() -> None:
+        assert latest().to_json() == (sides.stores[1] / FOLDER / "latest.json").read_bytes()
+        assert not [path for path in (work / ".lspidx").glob("exchange/*") if path.is_dir()]
+
+    return Victim(
+        command=("cache", "push", str(place)), reset=reset, survived=lambda: "old" if latest().to_json() == old else "new", done=done
+    )
+
+
+VICTIMS = {"index": _index, "export, file": _export_file, "export, folder": _export_folder, "import": _import, "push": _push, "pull": _pull}
+
+
+@pytest.mark.parametrize("name", VICTIMS)
+def test_a_command_is_killed_at_random_moments(name: str, work: Path, sides: Sides, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    """Somewhere in the last four fifths of the time that it took when nobody interfered; the first fifth is Python starting."""
+    victim = VICTIMS[name](work, sides, tmp_path)
+    victim.reset()
+    began = time.monotonic()
+    unharmed = _run(*victim.command, cwd=work)
+    usual_s = time.monotonic() - began
+    assert unharmed.returncode == 0, unharmed.stderr
+    victim.done()
+    counts: Counter[str] = Counter(killed=0, ended=0)
+    wanted = pytestconfig.getoption("--kills") or 4
+    while counts["killed"] < wanted:
+        assert counts["ended"] < 10 * wanted + 50, "it is never killed in time"
+        victim.reset()
+        counts["killed" if _kill(victim.command, work, random.uniform(usual_s / 5, usual_s)) else "ended"] += 1
+        counts[f"{victim.survived()} afterwards"] += 1
+        again = _run(*victim.command, cwd=work)
+        assert again.returncode == 0, again.stderr
+        victim.done()
+    pytestconfig.stash[KILLS][name] = dict(counts)
+
+
+DIES_AT = """
+import os, signal, sys
+step, steps = int(sys.argv.pop(1)), 0
+EVENTS = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.copyfile"}
+
+def hook(event, arguments):
+    global steps
+    if event in EVENTS or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
+        steps += 1
+        if steps == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(hook)
+from query.cli import main
+sys.argv[0] = "lspidx"
+main()
+"""
+"""The command, which kills itself just before its so-many-th step on the disk: files opened to be written, renamed, removed."""
+
+
+@pytest.mark.parametrize("name", VICTIMS)
+def test_a_command_dies_just_before_each_step_on_the_disk(
+    name: str, work: Path, sides: Sides, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """Random moments seldom meet a publication; these meet all of it. Without --kills every fifth step of those that take many."""
+    victim = VICTIMS[name](work, sides, tmp_path)
+    environment = plain_environment(work, {**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"})
+    counts: Counter[str] = Counter(killed=0)
+    stride = 1 if pytestconfig.getoption("--kills") or name.startswith("export") else 5  # an export takes few
+    for step in range(1, 1_000, stride):
+        victim.reset()
+        command = [sys.executable, "-c", DIES_AT, str(step), *victim.command]
+        with subprocess.Popen(command, cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            assert process.stderr is not None
+            said = process.stderr.read()
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL, said
+        counts["killed"] += 1
+        counts[f"{victim.survived()} afterwards"] += 1
+        again = _run(*victim.command, cwd=work)
+        assert again.returncode == 0, again.stderr
+        victim.done()
+    assert process.returncode == 0
+    assert counts["killed"] >= 2
+    if stride == 1:
+        assert counts["new afterwards"] or name.startswith("export")
+    pytestconfig.stash[KILLS][f"{name}, steps"] = dict(counts)
+
+
+def _kill(command: tuple[str, ...], work: Path, after_s: float) -> bool:
+    """Starts it, kills it after that time, and waits for its processes to end; whether it was still running."""
+    environment = plain_environment(work, ENVIRONMENT)
+    with subprocess.Popen(
+        [str(LSPIDX), *command], cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(after_s)
+        others: list[psutil.Process] = []
+        with contextlib.suppress(psutil.Error):
+            others = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        status = process.wait()
+    _, alive = psutil.wait_procs(others, timeout=30)
+    assert alive == []
+    return status == -signal.SIGKILL
+
+
+def test_what_servers_can_do_is_asked_again_if_that_was_not_written_down(work: Path) -> None:
+    """The record comes after the last shard; a run that ended in between has all facts and not that."""
+    shutil.rmtree(work / ".lspidx")
+
+    def interrupt(phase: str) -> None:
+        if phase == "merge":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        crawl_with_ty(work, watcher=Watcher(on_phase=interrupt))
+    [record] = (work / ".lspidx/crawl").glob("*/servers.json")
+    record.unlink()
+    made = crawl_with_ty(work)
+    assert made.manifest["requests"] > 0
+    assert all(json.loads(text) for (text,) in rows(made.generation, "SELECT capabilities FROM servers WHERE name = 'ty'"))
+
+
+# ---- disks
+
+
+@contextlib.contextmanager
+def _disk(place: Path, size_bytes: int) -> Iterator[None]:
+    """A file system of its own at `place`; only the superuser may make one."""
+    place.mkdir(exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "lspidx-test", str(place)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("nobody may mount a file system here; see the tests with a limit on the size of files")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def _fill(folder: Path, left_bytes: int) -> Path:
+    """A file that leaves so much room."""
+    free = shutil.disk_usage(folder).free
+    (folder / "ballast").write_bytes(bytes(max(0, free - left_bytes)))
+    assert shutil.disk_usage(folder).free <= left_bytes + 8_192
+    return folder / "ballast"
+
+
+COMMANDS = {
+    "index": lambda sides: ("index", "-q"),
+    "import": lambda sides: ("cache", "import", str(sides.tars[1])),
+    "pull": lambda sides: ("cache", "pull", str(sides.stores[1])),
+}
+
+
+@pytest.mark.parametrize("left_kb", [0, 16, 100, 1_000, 5_000])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_full_disk(name: str, left_kb: int, sides: Sides, tmp_path: Path) -> None:
+    """The command says so, and leaves as much room as there was; the index is the old one; with room, it does its work."""
+    root = clone(sides.roots[1], tmp_path / "shop")
+    with _disk(root / ".lspidx", 64_000_000):
+        bring(sides.tars[0], root)
+        ballast = _fill(root / ".lspidx", left_kb * 1_000)
+        full = _run(*COMMANDS[name](sides), cwd=root)
+        assert (full.returncode, "Traceback" in full.stderr) == (4, False), full.stderr
+        assert "No space left on device" in full.stderr
+        assert _side(root, sides) == "old"
+        assert not list((root / ".lspidx/db").glob("tmp-*"))
+        assert not [path for path in (root / ".lspidx").glob("exchange/*") if path.is_dir()]
+        ballast.unlink()
+        again = _run(*COMMANDS[name](sides), cwd=root)
+        assert again.returncode == 0, again.stderr
+        assert _side(root, sides) == "new"
+
+
+@pytest.mark.parametrize("form", ["index.tar", "artifact", "store"])
+def test_a_full_disk_where_an_index_is_to_go(form: str, sides: Sides, tmp_path: Path) -> None:
+    """A file stays what it was; of a store every pointer leads to a whole artifact; and with room all is as it must be."""
+    root = sides.roots[1]
+    disk = tmp_path / "disk"
+    command = ("cache", "push", str(disk / form)) if form == "store" else ("cache", "export", str(disk / form))
+    with _disk(disk, 20_000_000):
+        if form == "index.tar":
+            shutil.copyfile(sides.tars[0], disk / form)
+        else:
+            shutil.copytree((sides.stores if form == "store" else sides.folders)[0], disk / form)
+        before = contents(disk)
+        ballast = _fill(disk, 8_000)
+        full = _run(*command, "--json", cwd=root)
+        assert full.returncode == 4, full.stderr
+        assert "No space left on device" in json_of(full)["error"]["message"]
+        ballast.unlink()
+        if form != "artifact":
+            assert contents(disk) == before
+        assert _run(*command, cwd=root).returncode == 0
+        if form == "store":
+            assert (disk / form / FOLDER / "latest.json").read_bytes() == (sides.stores[1] / FOLDER / "latest.json").read_bytes()
+        elif form == "index.tar":
+            assert (disk / form).read_bytes() == sides.tars[1].read_bytes()
+        else:
+            assert contents(disk / form) == contents(sides.folders[1])
+
+
+@pytest.mark.parametrize("limit_kb", [1, 10, 300, 3_000])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_file_may_grow(name: str, limit_kb: int, work: Path, sides: Sides) -> None:
+    """A limit on the size of files, which anybody may set: writing fails in the middle of a file as on a full disk."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_kb * 1_000, limit_kb * 1_000))
+
+    done = subprocess.run(
+        [str(LSPIDX), *COMMANDS[name](sides)],
+        cwd=work,
+        env=plain_environment(work, ENVIRONMENT),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        preexec_fn=limit,
+    )
+    assert done.returncode not in (0, 70, 1), done.stderr
+    assert "Traceback" not in done.stderr
+    assert _side(work, sides) == "old"
+    assert not list((work / ".lspidx/db").glob("tmp-*"))
+    again = _run(*COMMANDS[name](sides), cwd=work)
+    assert again.returncode == 0, again.stderr
+    assert _side(work, sides) == "new"
+
+
+def test_a_disk_that_became_read_only(sides: Sides, tmp_path: Path) -> None:
+    """Questions are answered, an export goes elsewhere; what would write says why it cannot."""
+    root = clone(sides.roots[1], tmp_path / "shop")
+    with _disk(root / ".lspidx", 64_000_000):
+        bring(sides.tars[0], root)
+        before = state(root)
+        subprocess.run(["mount", "-o", "remount,ro", str(root / ".lspidx")], check=True)
+        for name, command in COMMANDS.items():
+            done = _run(*command(sides), cwd=root)
+            assert (done.returncode, "Read-only file system" in done.stderr) == (4, True), (name, done.stderr)
+            assert "Traceback" not in done.stderr
+        assert json_of(_run("query", "callers", "shop.service.run", "--json", cwd=root))["result"]
+        assert _run("cache", "export", str(tmp_path / "index.tar"), cwd=root).returncode == 0
+        assert (tmp_path / "index.tar").read_bytes() == sides.tars[0].read_bytes()
+        assert _run("cache", "push", str(tmp_path / "store"), cwd=root).returncode == 0
+        assert state(root) == before
+        assert _side(root, sides) == "old"
+
+
+def test_a_work_tree_that_is_read_only(sides: Sides, tmp_path: Path) -> None:
+    """There is no place for an index: each command says so."""
+    with _disk(tmp_path / "disk", 10_000_000):
+        root = clone(sides.roots[1], tmp_path / "disk" / "shop")
+        subprocess.run(["mount", "-o", "remount,ro", str(tmp_path / "disk")], check=True)
+        for name, command in COMMANDS.items():
+            done = _run(*command(sides), "--json" if name != "index" else "--full", cwd=root)
+            assert done.returncode == 4, (name, done.stderr)
+            assert "Read-only file system" in done.stderr + done.stdout
+            assert "Traceback" not in done.stderr
+        assert not (root / ".lspidx").exists()
+
+
+# ---- others at the same moment
+
+
+@pytest.mark.parametrize("pair", [("index", "index"), ("index", "import"), ("import", "pull"), ("pull", "pull")], ids="-".join)
+def test_two_make_an_index_at_once(pair: tuple[str, str], work: Path, sides: Sides) -> None:
+    """One of them does; the other does too, or says that somebody is at it."""
+    running = [
+        subprocess.Popen(
+            [str(LSPIDX), *COMMANDS[name](sides)],
+            cwd=work,
+            env=plain_environment(work, ENVIRONMENT),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        for name in pair
+    ]
+    said = [process.communicate(timeout=120)[1] for process in running]
+    codes = [process.returncode for process in running]
+    assert 0 in codes, said
+    assert set(codes) <= {0, 4}, said
+    assert all("another lspidx is indexing" in text for code, text in zip(codes, said, strict=True) if code)
+    assert _side(work, sides) == "new"
+    assert not list((work / ".lspidx/db").glob("tmp-*"))
+
+
+def test_readers_while_indexes_come_and_go(work: Path, sides: Sides) -> None:
+    """Each reads all of one index or all of the other, whenever it looks; and a reader keeps the one that it has opened."""
+    ended = threading.Event()
+    seen: Counter[str] = Counter()
+    failures: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            while not ended.is_set():
+                seen[_side(work, sides)] += 1
+        except BaseException as error:
+            failures.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    with open_index(work) as kept:
+        before = kept.rows("SELECT * FROM occurrences ORDER BY ALL")
+        for reader in readers:
+            reader.start()
+        for number in range(1, 7):
+            bring(sides.tars[number % 2], work)
+        ended.set()
+        for reader in readers:
+            reader.join()
+        assert kept.rows("SELECT * FROM occurrences ORDER BY ALL") == before
+    assert failures == []
+    assert set(seen) == {"old", "new"}
+
+
+def test_an_import_waits_for_nobody(work: Path, sides: Sides) -> None:
+    before = state(work)
+    with Home(work).locked():
+        with pytest.raises(Locked):
+            bring(sides.tars[1], work)
+        done = _run("cache", "pull", str(sides.stores[1]), cwd=work)
+        assert (done.returncode, "another lspidx is indexing" in done.stderr) == (4, True)
+    assert {name: content for name, content in state(work).items() if name != "exchange/lock"} == before
+    assert _side(work, sides) == "old"
