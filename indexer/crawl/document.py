@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
+from pathlib import Path
 
 import msgspec
 
@@ -36,6 +37,14 @@ def read_source(path: str, most_bytes: int) -> bytes:
             return file.read(most_bytes + 1)
         except OSError:
             return b""
+
+
+def size_of(path: str | Path) -> int:
+    """In bytes; 0 where there is no such file."""
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):  # ValueError: a name that is no UTF-8
+        return 0
 
 
 class Document:

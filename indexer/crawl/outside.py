@@ -6,11 +6,11 @@ The index has of such a file just what is pointed to, so its row depends on all 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from indexer.crawl.document import size_of
 from indexer.crawl.messages import ExternalJob, Position
 from indexer.packages import Externals
 
@@ -36,7 +36,7 @@ class Outside:
         The browser's declarations in TypeScript are two thirds of all that is read here.
         """
         wanted = {self.paths[key]: sorted(self.wanted[key]) for key in sorted(self.stale)}
-        paths = sorted(wanted, key=lambda path: (-_size_bytes(path), path))
+        paths = sorted(wanted, key=lambda path: (-size_of(path), path))
         starts = [*range(min(_ALONE, len(paths))), *range(_ALONE, len(paths), _PER_JOB), len(paths)]
         return [
             (
@@ -108,11 +108,3 @@ def _add(found: dict[str, set[Position]], rows: Iterable[tuple[str, int, int, in
     for key, *place in rows:
         line, col, end_line, end_col = place
         found.setdefault(key, set()).add((line, col, end_line, end_col))
-
-
-def _size_bytes(path: str) -> int:
-    """0 where there is no such file."""
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):  # ValueError: a name that is no UTF-8
-        return 0

@@ -1,0 +1,306 @@
+"""The crawl itself: units handed to workers, what they report, and what an earlier run of the same tree has finished already."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from indexer.config import Config, LanguageConfig, overlay
+from indexer.crawl import harvest
+from indexer.crawl.companions import compile_commands, go_work
+from indexer.crawl.groups import Group
+from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup
+from indexer.crawl.outside import Outside
+from indexer.crawl.plan import Unit, cut
+from indexer.crawl.pool import Pool, Task
+from indexer.lsp.protocol import initialize_params
+from indexer.model import CoverageStatus, LossReason
+from indexer.servers.registry import ServerSpec, fill, fill_words
+from indexer.store.facts import DocumentFacts
+from indexer.store.generations import Home
+from indexer.workspace import Folder
+
+log = logging.getLogger(__name__)
+
+_MAX_JOBS = 8
+_MEMORY_SHARES = 4
+"""A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
+_BYTES_PER_WORKER = 120_000
+"""A further worker wants at least so much source: to start one with its server costs 0.6 s of processor time."""
+PARENT_MEMORY_MB = 250
+_WORKER_MEMORY_MB = 70
+_LEAST_SERVER_MEMORY_MB = 250
+
+
+class Watcher(Protocol):
+    """Told how a crawl goes on; the command line draws it."""
+
+    def phase(self, name: str, total_documents: int) -> None: ...
+    def advance(self, documents: int, tokens: int) -> None: ...
+    def note(self, message: str) -> None: ...
+
+
+@dataclass(slots=True)
+class Totals:
+    """What the workers say of a whole run."""
+
+    asked: int = 0
+    restarts: int = 0
+    shared: list[Check] = field(default_factory=list[Check])
+    backward: list[Check] = field(default_factory=list[Check])
+    problems: list[str] = field(default_factory=list[str])
+    lost: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    externals: dict[str, set[Position]] = field(default_factory=dict[str, "set[Position]"])
+    reused: int = 0
+
+    def add(self, done: Done) -> None:
+        self.asked += done.asked
+        self.restarts += done.restarts
+        self.shared.append(done.shared)
+        self.backward.append(done.backward)
+        self.problems += [done.problem] if done.problem else []
+        self.lost += done.lost
+        for path, places in done.externals.items():
+            self.externals.setdefault(path, set()).update(places)
+
+
+class Work:
+    """Crawls documents with the servers of `groups`, over as many waves as there are; the workers stay until `read_outside`."""
+
+    def __init__(
+        self,
+        home: Home,
+        folders: Sequence[Folder],
+        groups: Sequence[Group],
+        config: Config,
+        watcher: Watcher,
+        pool: Pool,
+        *,
+        recipe: str,
+        full: bool,
+    ) -> None:
+        """
+        Args:
+            recipe: of the tree; what a run of the same has finished is taken up unless `full`.
+        """
+        self._home, self._folders, self._groups, self._config, self._watcher, self._pool = home, folders, groups, config, watcher, pool
+        self._recipe, self._full = recipe, full
+        self._folder = home.crawls / recipe[:16]
+        self._has_crawled = False
+        self._started = time.monotonic()
+        self.totals = Totals()
+        self.server_info: dict[int, Hello] = {}
+        """By number of the group."""
+
+    def _finished(self, unit: Unit, shard: Path) -> Done | None:
+        """The record of a unit that an earlier, interrupted run of this very tree finished without loss."""
+        record = shard.with_suffix(".json")
+        if self._full or not shard.is_file() or not record.is_file():
+            return None
+        try:
+            done = msgspec.json.decode(record.read_bytes(), type=Done)
+        except (OSError, msgspec.DecodeError):
+            return None
+        return done if not done.lost else None
+
+    def crawl(self, groups: Sequence[Group], *, prefix: str = "") -> list[Path]:
+        """Shards of the documents of `groups`, which are ours with all or some of their documents.
+
+        Args:
+            prefix: of the units' names, one for each wave.
+        """
+        tasks = _tasks(groups, self._recipe, self._folder, prefix=prefix)
+        shards: list[Path] = []
+        todo: list[Task] = []
+        server_record = self._folder / "servers.json"
+        finished = [self._finished(task.unit, task.shard) for task in tasks]
+        if not server_record.is_file():  # an earlier run ended before it: one unit of each server again, to know what that can do
+            asked = {task.setup for task, done in zip(tasks, finished, strict=True) if done is None}
+            for number, task in enumerate(tasks):
+                if task.setup not in asked:
+                    asked.add(task.setup)
+                    finished[number] = None
+        for task, done in zip(tasks, finished, strict=True):
+            shards.append(task.shard)
+            if done is None:
+                todo.append(task)
+            else:
+                self.totals.add(done)
+                self.totals.reused += 1
+                self._watcher.advance(done.documents, done.tokens)
+        if not todo:  # all was crawled before: nothing to ask of anybody
+            with contextlib.suppress(OSError, msgspec.DecodeError):
+                self.server_info = {item.setup: item for item in msgspec.json.decode(server_record.read_bytes(), type=list[Hello])}
+            return shards
+        self._has_crawled = True
+        documents = sum(len(task.unit.documents) for task in todo)
+        log.info("crawl begins: documents=%d units=%d servers=%s", documents, len(todo), _names(self._groups))
+        todo.sort(key=lambda task: -task.unit.size_bytes if not self._groups[task.setup].server.spec.split else 0)  # whole projects first
+        self._resize(sum(task.unit.size_bytes for task in todo), len(todo))
+        self._pool.crawl(todo, self._on_report, self._lost_unit, meanwhile=_load_store)
+        log.info("units done: elapsed_s=%.2f", time.monotonic() - self._started)
+        if self.server_info:
+            temporary = server_record.with_name("tmp-servers.json")
+            temporary.write_bytes(msgspec.json.encode([self.server_info[number] for number in sorted(self.server_info)]))
+            os.replace(temporary, server_record)  # whole or not at all: a later run believes it
+        return shards
+
+    def _resize(self, size_bytes: int, most: int) -> None:
+        """As many workers as there is work for; those that are there stay, for the next wave."""
+        pool = self._pool
+        size = min(worker_count(self._config, processors(), size_bytes), most) or 1
+        pool.resize(size if not pool.is_set_up else max(size, pool.size))
+        if not pool.is_set_up:
+            pool.setup([self._setup(item, pool.size) for item in self._groups])
+
+    def read_outside(self, beyond: Outside) -> list[Path]:
+        """Shards of the files outside the workspace; the workers' last task."""
+        every = beyond.jobs(self._folder)
+        # An interrupted run that came so far had all that it wanted; what is wanted now is the same only if nothing was crawled since.
+        jobs = [(job, shard) for job, shard in every if self._has_crawled or not shard.is_file()]
+        read = [shard for _, shard in every if shard.is_file() and not self._has_crawled]
+        if jobs:
+            self._resize(0, 1)
+            read += self._pool.read_externals(jobs, lambda report: self._on_report(report, None))
+            for job, shard in jobs:
+                if shard not in read:  # the names of what these files define are lost, and said so
+                    self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
+        log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self._started, len(beyond.stale))
+        self._pool.end()  # servers take their time to end; the merge need not wait
+        return sorted(read)
+
+    def _setup(self, item: Group, jobs: int) -> Setup:
+        spec, config, own = item.server.spec, self._config, item.settings
+        scratch, cache = self._home.folder("scratch"), self._home.folder("cache")
+        values = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(max(1, processors() // jobs))}
+        environment = {**spec.environment, **own.environment}
+        if "c" in item.languages or "cpp" in item.languages:
+            made_of = compile_commands(self._home.root, item.documents, cache)
+            values["compile_commands"] = str(cache)
+            log.info("compilation database: %s", made_of)
+            if made_of.startswith("guessed"):
+                self._watcher.note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
+        if "go" in item.languages and (work := go_work(self._folders, cache)) is not None:
+            environment["GOWORK"] = str(work)
+        options, settings = overlay(spec.options, own.options), overlay(spec.settings, own.settings)
+        return Setup(
+            root=str(self._home.root),
+            folders=[str(folder.path) for folder in self._folders],
+            server=spec.name,
+            languages=item.languages,
+            command=fill_words(item.server.command, values),
+            environment={key: str(value) for key, value in fill(environment, values).items()},
+            initialize_params=initialize_params([folder.path for folder in self._folders], fill(options, values)).decode(),
+            settings=fill(settings, values),
+            open=spec.open,
+            window=spec.window,
+            one_thread=spec.one_thread,
+            fresh=spec.fresh,
+            timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
+            memory_bytes=server_memory_mb(config, own, spec, jobs) * 1_000_000,
+            ready=spec.ready,
+            ready_title=spec.ready_title,
+            ready_method=spec.ready_method,
+            ready_value=spec.ready_value,
+            hierarchy=spec.hierarchy,
+            diagnostics=spec.diagnostics if config.diagnostics else "none",
+            hover=config.hover,
+            lacks=spec.lacks,
+            quirks=spec.quirks,
+            cross_check=config.cross_check,
+            log_file=str(self._home.log_file),
+        )
+
+    def _on_report(self, report: Report, shard: Path | None) -> None:
+        if isinstance(report, Progress):
+            self._watcher.advance(report.documents, report.tokens)
+        elif isinstance(report, Hello):
+            if report.setup not in self.server_info:
+                self.server_info[report.setup] = report
+                log.info("server started: name=%s version=%s", report.server_name, report.server_version)
+                for message in report.messages:
+                    self._watcher.note(f"{report.server_name} says: {message}")
+        elif isinstance(report, Done):
+            self.totals.add(report)
+            if shard is not None:
+                record = shard.with_suffix(".json")
+                record.write_bytes(msgspec.json.encode(report))
+
+    def _lost_unit(self, unit: Unit, shard: Path, reason: LossReason) -> None:
+        """A unit that took its worker down twice: its documents are in the index, with nothing but the reason."""
+        from indexer.store.shard import write_shard
+
+        facts: list[DocumentFacts] = []
+        for document in unit.documents:
+            item = DocumentFacts(
+                header={
+                    "path": document.path,
+                    "language": document.language,
+                    "module": document.module,
+                    "digest": document.digest,
+                    "size_bytes": document.size_bytes,
+                    "line_count": 0,
+                    "is_test": document.is_test,
+                    "status": "lost",
+                    "error_lines": [],
+                    "package_manager": document.package[0],
+                    "package": document.package[1],
+                    "package_version": document.package[2],
+                }
+            )
+            for method in harvest.METHODS:
+                for column, value in zip(item.tables["coverage"], (method, str(CoverageStatus.LOST), str(reason), 0, 0), strict=True):
+                    column.append(value)
+                self.totals.lost.append((document.path, method, str(reason)))
+            facts.append(item)
+        write_shard(shard, facts)
+
+
+def worker_count(config: Config, processors: int, size_bytes: int) -> int:
+    """Workers, each with one server at a time: as many as are wanted, fewer where the run's memory or the tree is small."""
+    count = config.jobs or min(_MAX_JOBS, processors, 1 + size_bytes // _BYTES_PER_WORKER)
+    if config.memory_mb:
+        count = min(count, (config.memory_mb - PARENT_MEMORY_MB) // _LEAST_SERVER_MEMORY_MB)
+    return max(1, count)
+
+
+def server_memory_mb(config: Config, own: LanguageConfig, spec: ServerSpec, jobs: int) -> int:
+    """Memory above which one of `jobs` servers is replaced; all of them, their workers and we ourselves fit into the run's."""
+    memory_mb = own.memory_mb or config.server_memory_mb or spec.memory_mb * (max(1, _MEMORY_SHARES // jobs) if spec.split else 1)
+    if config.memory_mb:
+        memory_mb = min(memory_mb, max(_LEAST_SERVER_MEMORY_MB, (config.memory_mb - PARENT_MEMORY_MB) // jobs) - _WORKER_MEMORY_MB)
+    return memory_mb
+
+
+def _load_store() -> None:
+    """Arrow and DuckDB take 0.1 s, which nobody waits for while the servers load."""
+    for name in ("indexer.store.shard", "indexer.store.merge"):
+        importlib.import_module(name)
+
+
+def processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tasks(groups: Sequence[Group], recipe: str, folder: Path, *, prefix: str = "") -> list[Task]:
+    """The units of all groups, each with its shard. Python's are numbered only, the others carry their server's name."""
+    tasks: list[Task] = []
+    for number, item in enumerate(groups):
+        spec = item.server.spec
+        name = prefix if "python" in spec.languages else f"{prefix}{spec.name}-"
+        for unit in cut(item.documents, recipe, prefix=name, whole=not spec.split, fine=not spec.fresh):
+            tasks.append(Task(unit, number, folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"))
+    return tasks
+
+
+def _names(groups: Sequence[Group]) -> str:
+    return ", ".join(f"{item.server.spec.name} {item.server.version}" for item in groups)
