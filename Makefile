@@ -8,7 +8,7 @@ VERSITYGW := v1.8.0
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers object-store demo-index demo test kills check format lint types page-check bench bench-quick bench-changes self docs cache golden clean
+.PHONY: help setup servers object-store demo-index demo test kills check format lint types page-check bench bench-quick bench-changes bench-increments self docs cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench-quick: $(STAMP) ## the same on flask, django's package, rxjs and mux only
 
 bench-changes: $(STAMP) ## break functions of real packages and see whether the tests that fail are named; one change beside agent-lsp (about 30 minutes)
 	$(BIN)/python -m ci.bench.changes
+
+bench-increments: $(STAMP) ## what edits of django and chains of releases cost, and whether every row is that of a crawl from nothing (about 15 minutes)
+	$(BIN)/python -m ci.bench.increments
 
 self: $(STAMP) ## index this repository and lint the result
 	$(BIN)/lspidx index .

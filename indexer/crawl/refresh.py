@@ -44,8 +44,10 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "supertypes": ("symbol", "target", "own"),
 }  # fmt: skip
 _MOST_OF_ALL = 0.5
-_MANY = 50
-"""Where more than this part of so many documents is concerned, the rest is crawled with them: a further wave would cost more."""
+_FEW = 25
+_REST = 100
+"""A wave costs about 0.4 s. Where more than the first part of all documents is concerned, or a third wave would leave no more than the
+last number out, the rest is crawled with them; but for trees of no more than a few, which cost nothing anyway."""
 
 
 class Refresh:
@@ -71,6 +73,7 @@ class Refresh:
         self._base, self._shards, self._described, self._languages, self._hover = base, shards, described, languages, hover
         self._together = together
         self._crawled: set[str] = set()
+        self._waves = 0
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._reverse: dict[str, set[str]] | None = None
         self._stars: dict[str, set[str]] | None = None
@@ -106,8 +109,12 @@ class Refresh:
             self._learn(wave)
             concerned |= self._concerned(differences)
         concerned = (concerned & self._described.keys()) - self._crawled
-        if len(self._described) > _MANY and len(concerned) + len(self._crawled) > _MOST_OF_ALL * len(self._described):
-            concerned |= {path for path in self._described if self._languages[path] in _FINE} - self._crawled
+        self._waves += 1
+        rest = {path for path in self._described if self._languages[path] in _FINE} - self._crawled - concerned
+        so_far = len(concerned) + len(self._crawled)
+        is_late = self._waves > 1 and len(rest) <= _REST
+        if concerned and len(self._described) > _FEW and (is_late or so_far > _MOST_OF_ALL * len(self._described)):
+            concerned |= rest
         return self._take(concerned)
 
     def _take(self, paths: set[str]) -> set[str]:
