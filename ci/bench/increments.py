@@ -84,6 +84,7 @@ def edit_costs(bench: Bench, rounds: int) -> Iterator[Row]:
     back: list[Measurement] = []
     for what, edit in EDITS.items():
         runs: list[Measurement] = []
+        found: Row | None = None
         for number in range(rounds):
             with _kept(root):
                 edit(root, number)
