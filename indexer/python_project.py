@@ -264,6 +264,35 @@ def environment_digest(project: PythonProject) -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
+_OF_SERVERS = ("ty", "pyright", "basedpyright", "pyrefly")
+_SERVER_FILES = frozenset({"ty.toml", "pyrightconfig.json", "pyrefly.toml", ".python-version"})
+
+
+def settings_digest(root: Path, paths: Iterable[str]) -> str:
+    """Digest of what servers read beside the sources: their own settings among `paths`, and the versions of Python a project is for.
+
+    Of a pyproject.toml other parts do not count: a new version of the project answers nothing anew.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        name = path.rpartition("/")[2]
+        if name not in _SERVER_FILES and name != "pyproject.toml":
+            continue
+        try:
+            content = (root / path).read_bytes()
+        except OSError:
+            continue
+        if name == "pyproject.toml":
+            try:
+                parsed = tomllib.loads(content.decode("utf-8"))
+                project, tool = parsed.get("project", {}), parsed.get("tool", {})
+                content = repr([project.get("requires-python"), [(name, tool.get(name)) for name in _OF_SERVERS]]).encode()
+            except (ValueError, AttributeError):
+                pass  # all of it counts
+        digest.update(os.fsencode(path) + b"\0" + hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
 def own_package(root: Path) -> tuple[str, str, str]:
     """Manager, name and version that the monikers of this workspace carry; the version is left open on purpose."""
     try:

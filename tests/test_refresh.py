@@ -257,6 +257,32 @@ def test_without_hovers_no_body_is_known_to_be_without_effect(tmp_path: Path) ->
     _assert_as_from_nothing(root, tmp_path / "clean", lambda clean: crawl_with_ty(clean, hover=False))
 
 
+def test_what_is_not_crawled_counts_all_the_same(tmp_path: Path) -> None:
+    """A server reads files that are excluded; who leads there is asked about again when one changes."""
+    root = write_tree(tmp_path / "work", {**FILES, "made/by_tool.py": "def made() -> int:\n    return 1\n"})
+    write_tree(root, {"app/user.py": "from made.by_tool import made\n\nvalue = made()\n"})
+    crawl_with_ty(root, exclude=("made",))
+    write_tree(root, {"made/by_tool.py": "def made() -> str:\n    return ''\n"})
+    made = crawl_with_ty(root, exclude=("made",))
+    assert made.manifest["crawled"] == 1
+    hovers = _rows(root, "SELECT hover FROM symbols WHERE name = 'value' AND path = 'app/user.py'")
+    assert "str" in hovers[0][0]
+    _assert_as_from_nothing(root, tmp_path / "clean", lambda clean: crawl_with_ty(clean, exclude=("made",)))
+
+
+def test_settings_of_a_server_count(tmp_path: Path) -> None:
+    """The version of Python that a project is for decides what is defined; its own version decides nothing."""
+    project = '[project]\nname = "thing"\nversion = "1"\nrequires-python = "{}"\n'
+    code = "import sys\n\nif sys.version_info >= (3, 12):\n    value = 1\nelse:\n    value = ''\n\nseen = value\n"
+    root = write_tree(tmp_path / "thing", {"pyproject.toml": project.format(">=3.12"), "a.py": code})
+    crawl_with_ty(root)
+    write_tree(root, {"pyproject.toml": project.format(">=3.12").replace('"1"', '"2"')})
+    assert crawl_with_ty(root).up_to_date
+    write_tree(root, {"pyproject.toml": project.format(">=3.9")})
+    assert crawl_with_ty(root).manifest["crawled"] == 1
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
 OTHERS: list[tuple[str, dict[str, str], tuple[str, str, str], tuple[str, str, str]]] = [
     (
         "typescript",

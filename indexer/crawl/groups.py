@@ -199,6 +199,7 @@ def _python_group(
         ingredients=[
             f"roots {relative_roots}",
             f"environment {python_project.environment_digest(project)}",
+            f"settings {python_project.settings_digest(root, paths)}",
             _settings_text(config, ["python"]),
         ],
         environment=project.found_by,

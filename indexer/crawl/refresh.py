@@ -84,11 +84,16 @@ class Refresh:
         if self._connection is not None:
             self._connection.close()
 
-    def first(self) -> set[str]:
-        """Documents that are new, that differ, or of which something was lost."""
+    def first(self, moved: Collection[str]) -> set[str]:
+        """Documents that are new, that differ, or of which something was lost; and those that lead to files in `moved`.
+
+        Args:
+            moved: paths of files that are not crawled, and are not what they were.
+        """
         base = self._base.documents
+        led = self._leads_to(moved, ()) if moved else set[str]()
         changed = {path for path, description in self._described.items() if base.get(path, ("",))[0] != description}
-        return self._take(changed | (set(self._base.lost) & self._described.keys()))
+        return self._take(changed | ((led | set(self._base.lost)) & self._described.keys()))
 
     def after(self, wave: Sequence[Path]) -> set[str]:
         """Documents that must be crawled because of what the shards of a wave show; call it at least once, with none if there is none."""

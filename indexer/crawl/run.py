@@ -157,7 +157,8 @@ class _Run:
         )
         checkouts = [vcs.checkout(folder.path) for folder in folders]
         commits: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
-        surroundings: list[object] = [*commits, _digest_of(plan.stamps), _digest_of(plan.folders)]
+        left_out = self._stamp_skipped(plan)
+        surroundings: list[object] = [*commits, _digest_of(plan.stamps), _digest_of(plan.folders), _digest_of(left_out)]
         current = self._unchanged(recipe, surroundings)
         if current is not None and not self.full:
             return Crawl(
@@ -170,12 +171,13 @@ class _Run:
         described = {item.path: describe(_header(item), recipes[member.server.spec.name]) for member in groups for item in member.documents}
         base = None if self.full or not documents else self.states.nearest(common, described, self._others())
         work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full)
-        found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes)
+        found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
         self.watcher.phase("merge", 0)
         manifest, built, number, settled = self._merge(work, found, plan, groups, recipe, checkouts, begun)
         manifest["surroundings"] = surroundings
         manifest["missing_servers"] = grouping.missing
         state = self._state(work, found, settled, recipe, common, recipes, described, groups)
+        state.skipped = left_out
         manifest |= {"shards": state.shards, "ingredients": common, "recipes": recipes}
         self.states.save(state)
         generation = self.home.publish(built, number, json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n")
@@ -207,6 +209,15 @@ class _Run:
                 pool.resize(worker_count(self.config, processors(), size_bytes) if size_bytes else 0)
             surveys.append(of_folder(survey(folder.path, listed, self.config, languages=languages), folder.prefix))
         return paths, together(surveys)
+
+    def _stamp_skipped(self, plan: Survey) -> dict[str, str]:
+        """Size and time of what is not crawled and is there."""
+        stamps: dict[str, str] = {}
+        for item in plan.skipped:
+            with contextlib.suppress(OSError, ValueError):
+                status = os.stat(self.home.root / item.path, follow_symlinks=False)
+                stamps[item.path] = f"{status.st_size} {status.st_mtime_ns}"
+        return stamps
 
     # ---- what may be reused
 
@@ -246,7 +257,13 @@ class _Run:
         return _Found(shards=shards, outside=beyond)
 
     def _refresh(
-        self, work: Work, base: State, described: Mapping[str, str], groups: Sequence[Group], recipes: Mapping[str, str]
+        self,
+        work: Work,
+        base: State,
+        described: Mapping[str, str],
+        groups: Sequence[Group],
+        recipes: Mapping[str, str],
+        left_out: Mapping[str, str],
     ) -> _Found:
         """What differs from a known state, in waves, and what of the files outside something else is wanted from now."""
         from indexer.crawl.refresh import Refresh
@@ -258,7 +275,8 @@ class _Run:
         gone: set[str] = set(base.documents.keys() - described.keys())
         refresh = Refresh(base, kept, described, documents, together, hover=self.config.hover)
         try:
-            todo, number, crawled = refresh.first(), 0, 0
+            moved = {path for path, stamp in base.skipped.items() if left_out.get(path) != stamp}
+            todo, number, crawled = refresh.first(moved), 0, 0
             log.info("refresh begins: known=%d differing=%d deleted=%d", len(base.documents), len(todo), len(gone))
             while True:
                 self.watcher.phase("crawl", len(todo))
