@@ -69,7 +69,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
         (folder / "shards").mkdir()
         try:
             opened = open_artifact(source)
-            _, shards = reader.read(opened, folder / "shards")
+            _, _, shards = reader.read(opened, folder / "shards")
             servers = [{name: getattr(row, name) for name in row.__struct_fields__} for row in opened.manifest.servers]
             around: Surroundings = reader.surroundings({**AROUND, "servers": servers})
             (folder / "db").mkdir()
