@@ -270,6 +270,28 @@ def test_what_is_not_crawled_counts_all_the_same(tmp_path: Path) -> None:
     _assert_as_from_nothing(root, tmp_path / "clean", lambda clean: crawl_with_ty(clean, exclude=("made",)))
 
 
+def test_most_files_go_at_once(known: Path, tmp_path: Path) -> None:
+    """As many as stay and more: whoever led to them is asked about again."""
+    root = shutil.copytree(known, tmp_path / "work")
+    for path in (CORE, MORE, FACTORY, NAMES, USE, SCALED, LOST, ALONE, "lib/__init__.py"):
+        (root / path).unlink()
+    assert crawl_with_ty(root).manifest["crawled"] == 1
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
+def test_a_file_that_is_only_half_understood_does_not_spread(known: Path, tmp_path: Path) -> None:
+    """Nobody knows what others see of a file with a syntax error; while it stays as it is, they see what they saw."""
+    root = shutil.copytree(known, tmp_path / "work")
+    write_tree(root, {FACTORY: FILES[FACTORY] + "def half(:\n"})
+    crawl_with_ty(root)
+    _apply(root, EDITS[5])  # somebody's signature, which that file's own imports lead to
+    crawl_with_ty(root)
+    _assert_as_from_nothing(root, tmp_path / "clean")
+    write_tree(root, {FACTORY: FILES[FACTORY] + "def half(:\n    pass\n"})
+    crawl_with_ty(root)
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
 def test_settings_of_a_server_count(tmp_path: Path) -> None:
     """The version of Python that a project is for decides what is defined; its own version decides nothing."""
     project = '[project]\nname = "thing"\nversion = "1"\nrequires-python = "{}"\n'

@@ -183,10 +183,13 @@ def _tokens_by_symbol(
     return {ordinal: tuple(names) for ordinal, names in found.items()}
 
 
-def difference(old: Interface | None, new: Interface | None, *, structural: Callable[[str], bool]) -> Difference:
+def difference(
+    old: Interface | None, new: Interface | None, *, structural: Callable[[str], bool], is_same_text: bool = False
+) -> Difference:
     """What changed for others between two states of one file; None stands for: there is no such file.
 
     Args:
+        is_same_text: the file itself is what it was: then what nobody could see of it before has not changed either.
         structural: whether types are compared by members of this name (a protocol has it): its change is one of its type.
     """
     if old is None or new is None:
@@ -197,7 +200,7 @@ def difference(old: Interface | None, new: Interface | None, *, structural: Call
         members = {shape.name for shape in there.symbols.values() if shape.in_type}
         return Difference(symbols=_all_symbols(old), names=names, members=members, modules={there.module}, everything=True)
     found = Difference(stars=set(old.stars ^ new.stars))
-    if not (old.is_sure and new.is_sure) or old.stars != new.stars:
+    if not _is_known(old, new, is_same_text) or old.stars != new.stars:
         found.everything = True
     if old.module != new.module:
         found.everything = True
@@ -224,6 +227,10 @@ def difference(old: Interface | None, new: Interface | None, *, structural: Call
     return found
 
 
+def _is_known(old: Interface, new: Interface, is_same_text: bool) -> bool:
+    return (old.is_sure and new.is_sure) or (is_same_text and old.symbols == new.symbols)
+
+
 def _all_symbols(there: Interface | None) -> set[str]:
     return {*there.symbols, there.moniker} if there is not None else set()
 
@@ -232,13 +239,12 @@ def _either_abstract(before: Shape | None, after: Shape | None) -> bool:
     return any(shape is not None and shape.is_abstract for shape in (before, after))
 
 
-def same(old: Interface | None, new: Interface | None) -> bool:
+def same(old: Interface | None, new: Interface | None, *, is_same_text: bool = False) -> bool:
     """Whether nobody can see a difference, in any language: nothing outside of functions changed, nor what the server says of symbols."""
     return (
         old is not None
         and new is not None
-        and old.is_sure
-        and new.is_sure
+        and _is_known(old, new, is_same_text)
         and old.outside == new.outside
-        and not difference(old, new, structural=lambda name: True)
+        and not difference(old, new, structural=lambda name: True, is_same_text=is_same_text)
     )

@@ -103,11 +103,14 @@ class Refresh:
         concerned: set[str] = set()
         for path in sorted(old.keys() | new.keys()):
             language = self._languages.get(path, "") or self._language_of_deleted(path)
+            is_same_text = self._base.documents.get(path, ("",))[0] == self._described.get(path)
             if language in _FINE:
-                found = difference(old.get(path), new.get(path), structural=self._is_of_protocols)
+                found = difference(old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text)
                 if found:
                     differences[path] = found
-            elif not same(old.get(path), new.get(path)) or (language in _INCLUDED and self._leads_to({path}, set())):
+            elif not same(old.get(path), new.get(path), is_same_text=is_same_text) or (
+                language in _INCLUDED and not is_same_text and self._leads_to({path}, set())
+            ):
                 concerned |= self._same_server(language)
         self.deleted = set[str]()  # they have been taken into account
         if differences:

@@ -286,7 +286,7 @@ class _Run:
                 shards += wave
                 gone |= todo
                 crawled += len(todo)
-                if len(gone) >= len(documents):
+                if crawled >= len(documents):
                     break
                 todo = refresh.after(wave)
                 log.info("wave done: number=%d next=%d elapsed_s=%.2f", number, len(todo), time.monotonic() - self.started)
