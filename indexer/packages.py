@@ -145,6 +145,15 @@ def own_packages(root: Path, language: str, documents: Sequence[str]) -> dict[st
     return found
 
 
+def cargo_manifests(root: Path, paths: Sequence[str]) -> list[str]:
+    """Outermost `Cargo.toml` among `paths`, absolute; none where the root has one, from which all others are found."""
+    folders = sorted({path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == "Cargo.toml"})
+    if "" in folders:
+        return []
+    outermost = [folder for folder in folders if not any(folder.startswith(f"{other}/") for other in folders)]
+    return [str(root / folder / "Cargo.toml") for folder in outermost]
+
+
 def _npm_name(manifest: Path) -> str:
     return str(_json(manifest).get("name") or "")
 

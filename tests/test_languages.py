@@ -74,3 +74,15 @@ def test_another_server_of_a_language_finds_the_same_calls(crawl_of: CrawlOf, tm
         WHERE NOT s.is_external AND c.path NOT LIKE '%.js' ORDER BY ALL
         """
     assert rows(other.generation, sql) == rows(crawl_of("typescript").generation, sql)
+
+
+def test_crates_below_a_root_that_is_none_are_found(tmp_path: Path) -> None:
+    """A repository of several languages; rust-analyzer itself looks for a crate in the root and one folder down."""
+    install(["rust-analyzer"])
+    root = tmp_path / "work"
+    shutil.copytree(CORPORA / "rust", root / "native" / "deep" / "crate")
+    (root / "tool.sh").write_text("echo\n")
+    done = crawl(root, Config(jobs=1, language={**SETTINGS, "bash": LanguageConfig(server="none")}), Watcher(), environment={})
+    assert done.manifest["lost"] == {}
+    found = rows(done.generation, "SELECT count(*) FROM calls WHERE path LIKE 'native/deep/crate/%'")
+    assert found[0][0] > 3

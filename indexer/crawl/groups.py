@@ -227,7 +227,7 @@ def _plain_group(
     return Group(
         server=server,
         documents=named,
-        placeholders=_common_placeholders(server, root),
+        placeholders={**_common_placeholders(server, root), "cargo_manifests": packages.cargo_manifests(root, paths) or None},
         ingredients=[packages.ingredients_digest(root, paths), _settings_text(config, languages)],
         environment="",
         settings=config.of_language(languages[0]),

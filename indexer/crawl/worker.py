@@ -59,6 +59,7 @@ _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
 _PROBE_LOOKS = 200
 _PROBE_DOCUMENTS = 3
+_LONG_S = 60.0
 _LATE_S = 0.06  # late registrations (pull diagnostics, say) come right after `initialized`
 _READ_AHEAD = 8_000  # tokens; what is read while a server loads is kept until it is asked about
 _SIGNAL_BEGINS_S = 10.0
@@ -315,6 +316,8 @@ class Crawler:
                 failure = error
                 log.warning("server start failed: %s", error)
                 self.stop(polite=False)
+                if isinstance(error, ServerTimeout) and self.setup.timeout_s >= _LONG_S:  # minutes were waited: it will not be ready
+                    break
             except ServerError as error:  # it is not there at all
                 failure = error
                 break

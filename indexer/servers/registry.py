@@ -28,7 +28,9 @@ from indexer.servers.quirks import HOVER
 
 TABLE = Path(__file__).with_name("servers.toml")
 
-PLACEHOLDERS = frozenset({"python", "python_prefix", "source_roots", "root", "scratch", "cache", "server", "compile_commands", "threads"})
+PLACEHOLDERS = frozenset(
+    {"python", "python_prefix", "source_roots", "cargo_manifests", "root", "scratch", "cache", "server", "compile_commands", "threads"}
+)
 """What may stand between braces in the table; `servers.toml` says what each is."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
