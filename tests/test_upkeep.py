@@ -155,7 +155,14 @@ def test_watching_refreshes_after_each_edit_and_ends_with_interrupt(root: Path) 
     """Each new index is there when its line is; an edit of what is no source makes none."""
     command = [str(Path(sys.executable).with_name("lspidx")), "watch"]
     environment = {**os.environ, **plain_environment(root.parent)}
-    with subprocess.Popen(command, cwd=root, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        command,
+        cwd=root,
+        env=environment,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever started us may ignore it
+    ) as running:
         assert running.stderr is not None
         try:
             _line(running.stderr.fileno(), b"files")
@@ -167,9 +174,10 @@ def test_watching_refreshes_after_each_edit_and_ends_with_interrupt(root: Path) 
                 with duckdb.connect(str(generation), read_only=True) as connection:
                     found = connection.execute("SELECT count(*) FROM symbols WHERE name = ?", [f"edit_{number}"]).fetchall()
                 assert found == [(1,)]
-        finally:
             running.send_signal(signal.SIGINT)
             assert running.wait(30) == 0
+        finally:
+            running.kill()
 
 
 def _line(descriptor: int, wanted: bytes) -> None:
