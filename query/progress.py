@@ -96,6 +96,9 @@ def summary(made: Crawl) -> str:
     if made.up_to_date:
         return f"up to date: {text}"
     parts = [f"indexed {text} in {made.elapsed_s:.1f} s"]
+    known = counts.get("documents", 0) - manifest.get("crawled", counts.get("documents", 0))
+    if known:
+        parts.append(f"{manifest['crawled']} files asked about, {known} known")
     unresolved = counts.get("unresolved_occurrences", 0)
     if unresolved:
         parts.append(f"{unresolved} identifiers and {counts.get('unresolved_imports', 0)} imports unresolved")
