@@ -1,7 +1,7 @@
 """What an edit costs: `python -m ci.bench.increments`, from the repository's root.
 
 Edits of a copy of django's package, each by `lspidx index` beside a crawl of everything in the same run; then chains of releases, one
-upon the other. After each edit and each release all rows are compared with those of a crawl from nothing (`indexer.crawl.verify`).
+upon the other. After each edit and each release all rows are compared with those of a crawl from nothing (`lspidx verify --full`).
 Exits with 1 where one row differs.
 """
 
@@ -20,14 +20,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from ci.bench import corpora
 from ci.bench.corpora import Bench
 from ci.bench.engines import environment
 from ci.bench.memory import Measurement, measure
-from indexer.config import load_config
-from indexer.crawl.verify import verify
 from indexer.store.generations import FOLDER, Home
 
 RELEASES = {
@@ -51,12 +47,6 @@ class Row:
     crawled: int
     files: int
     differing: int
-
-
-class _Silent:
-    def phase(self, name: str, total_documents: int) -> None: ...
-    def advance(self, documents: int, tokens: int) -> None: ...
-    def note(self, message: str) -> None: ...
 
 
 def main() -> int:
@@ -225,11 +215,14 @@ def _row(bench: Bench, root: Path, what: str, runs: Sequence[Measurement], *, is
 
 def _differing(bench: Bench, root: Path) -> int:
     """Rows by which the index and a crawl from nothing differ, over all views."""
-    config = load_config(root, environment=environment(bench, "python"), remembered=Home(root).flags())
-    found = verify(root, config, _Silent(), sample=None)
-    for item in found.disagreements:
-        print(msgspec.json.encode(item).decode(), file=sys.stderr)
-    return sum(item.only_in_index + item.only_in_crawl for item in found.disagreements)
+    command = [str(Path(sys.executable).with_name("lspidx")), "verify", "--full", "--quiet", "--json"]
+    done = subprocess.run(command, cwd=root, env=dict(environment(bench, "python")), capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"lspidx verify ended with {done.returncode}: {done.stderr}")
+    found = json.loads(done.stdout)["disagreements"]
+    for item in found:
+        print(json.dumps(item), file=sys.stderr)
+    return sum(item["only_in_index"] + item["only_in_crawl"] for item in found)
 
 
 def to_text(edits: Sequence[Row], chains: Sequence[Row]) -> str:

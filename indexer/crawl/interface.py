@@ -33,7 +33,7 @@ _SPECIAL_KINDS = frozenset({int(SymbolKind.FIELD), int(SymbolKind.ENUM_MEMBER), 
 
 class Shape(NamedTuple):
     """One symbol as others see it. `digest`: of everything; `container`: its moniker, `in_type`: that is a type; `is_data`: declared in a
-    class's body, no function.
+    class's body, no function; `is_cut`: the server has not written down all of its type.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Shape(NamedTuple):
     in_type: bool
     is_type: bool
     is_data: bool
+    is_cut: bool
     is_abstract: bool
     digest: bytes
 
@@ -111,7 +112,6 @@ def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) 
         if flags[ordinal] & _PRIVATE_TO_SCOPE:
             continue
         hover = symbols["hover"][ordinal]
-        is_sure = is_sure and not _CUT.search(hover.split(_PROSE, 1)[0])
         container = monikers[containers[ordinal]] if containers[ordinal] >= 0 else ""
         seen = (
             kinds[ordinal], flags[ordinal], container, symbols["signature"][ordinal], hover, overloads.get(ordinal, 0),
@@ -123,6 +123,7 @@ def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) 
             in_type=containers[ordinal] >= 0 and kinds[containers[ordinal]] in _TYPES,
             is_type=kinds[ordinal] in _TYPES,
             is_data=kinds[ordinal] in _SPECIAL_KINDS and ordinal not in by_self,
+            is_cut=_CUT.search(hover.split(_PROSE, 1)[0]) is not None,
             is_abstract=bool(flags[ordinal] & SymbolFlag.ABSTRACT),
             digest=hashlib.blake2b(repr(seen).encode("utf-8", "surrogatepass"), digest_size=16).digest(),
         )
@@ -211,7 +212,7 @@ def difference(
     for moniker in old.symbols.keys() | new.symbols.keys():
         before, after = old.symbols.get(moniker), new.symbols.get(moniker)
         shape = after or before
-        if shape is None or (before is not None and after is not None and before.digest == after.digest):
+        if shape is None or (before is not None and after is not None and _is_equal(before, after, is_same_text)):
             continue
         if before is None or after is None:
             (found.members if shape.in_type else found.names).add(shape.name)
@@ -225,6 +226,10 @@ def difference(
         if shape.in_type and (shape.is_data or is_special or structural(shape.name) or _either_abstract(before, after)):
             found.classes.add(shape.container)
     return found
+
+
+def _is_equal(before: Shape, after: Shape, is_same_text: bool) -> bool:
+    return before.digest == after.digest and (is_same_text or not (before.is_cut or after.is_cut))
 
 
 def _is_known(old: Interface, new: Interface, is_same_text: bool) -> bool:
