@@ -148,6 +148,26 @@ def _pull(work: Path, sides: Sides, tmp_path: Path) -> Victim:
     return _on_index(("cache", "pull", str(sides.stores[1])), work, sides, tmp_path)
 
 
+def _gc(work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    """One that removes what earlier trees need: the present index and its facts stay, whatever else does."""
+    assert _run("index", "-q", cwd=work).returncode == 0
+    (work / ".lspidx/bases/0123/work").mkdir(parents=True)
+    (work / ".lspidx/bases/0123/work/file").write_text("of an old side")
+    made = _on_index(("cache", "gc"), work, sides, tmp_path)
+
+    def survived() -> str:
+        assert contents(export(work, tmp_path / "still.tar")) == contents(export(work, tmp_path / "still2.tar"))
+        return _side(work, sides)
+
+    def done() -> None:
+        made.done()
+        assert survived() == "new"
+        assert not (work / ".lspidx/bases").exists()
+        assert len(list(Home(work).states.glob("*.json"))) == 1
+
+    return Victim(command=made.command, reset=made.reset, survived=survived, done=done)
+
+
 def _export_file(work: Path, sides: Sides, tmp_path: Path) -> Victim:
     place = tmp_path / "out" / "index.tar"
     place.parent.mkdir()
@@ -217,7 +237,15 @@ def _push(work: Path, sides: Sides, tmp_path: Path) -> Victim:
     )
 
 
-VICTIMS = {"index": _index, "export, file": _export_file, "export, folder": _export_folder, "import": _import, "push": _push, "pull": _pull}
+VICTIMS = {
+    "index": _index,
+    "export, file": _export_file,
+    "export, folder": _export_folder,
+    "import": _import,
+    "push": _push,
+    "pull": _pull,
+    "gc": _gc,
+}
 
 
 @pytest.mark.parametrize("name", VICTIMS)

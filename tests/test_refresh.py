@@ -93,6 +93,11 @@ EDITS = [
     Edit("an import in the midst", {FACTORY: _to("from lib.more import Derived", "from lib.core import Base as Derived")}, {FACTORY, USE}),
     Edit("a constant behind a star", {CORE: _to("LIMIT = 3", 'LIMIT = "3"')}, {CORE, STAR}),
     Edit("a star", {NAMES: lambda text: "from lib.more import *\n"}, {NAMES, STAR}),
+    Edit(
+        "a star in a package",
+        {"lib/__init__.py": lambda text: "from lib.core import *\n"},
+        {"lib/__init__.py", CORE, MORE, FACTORY, NAMES, SCALED, STAR, USE},
+    ),
     Edit("a module that was missed", {"lib/later.py": lambda text: "thing = 1\nother = 2\n"}, {"lib/later.py", LOST}),
     Edit("a module that goes", {FACTORY: lambda text: None}, {USE}),
     Edit("a module like one of the library", {"os.py": lambda text: "sep = 1\n"}, {"os.py", CORE}),

@@ -164,7 +164,7 @@ class Refresh:
 
     # ---- what the base knows
 
-    def _ask(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def _ask(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         if self._connection is None:
             connection = merge.connect()
             merge.read_facts(connection, self._shards, [], [])
@@ -173,7 +173,7 @@ class Refresh:
                 SELECT owner, t.path AS path, t.symbol AS symbol
                 FROM (SELECT path AS owner, unnest(targets) AS t FROM fact WHERE status <> 'external')""")
             self._connection = connection
-        return self._connection.execute(sql, list(parameters)).fetchall()
+        return self._connection.execute(sql, parameters).fetchall()
 
     def _is_of_protocols(self, name: str) -> bool:
         """Whether members of this name decide whether one type may stand for another."""
@@ -263,6 +263,9 @@ class Refresh:
         stems = {_stem(path) for path, item in differences.items() if item.modules}
         twins = {path for path in self._base.documents if _stem(path) in stems} if stems else set[str]()
         found = self._leads_to({path for path, item in differences.items() if item.everything} | twins, changed) | twins
+        for path, item in differences.items():
+            if item.stars and path.endswith(_PACKAGE):  # what `from . import x` means within the package: its own name, or a module
+                found |= {other for other in self._described if other.startswith(path.rpartition("/")[0])}
         stars = {path for item in differences.values() for path in item.stars}
         starred = self._names_in(stars) if stars else set[str]()
         parts = self._parts(modules)
@@ -320,12 +323,15 @@ class Refresh:
         return found
 
     def _names_in(self, paths: Collection[str]) -> set[str]:
-        """Names that the base knows in these files, on the outermost level."""
+        """Names that the base knows in these files, on the outermost level: defined there, or imported."""
         rows = self._ask(
             """
-            SELECT DISTINCT s.name FROM (SELECT unnest(symbols) AS s FROM fact WHERE path IN (SELECT unnest(?::VARCHAR[])))
-            WHERE s.container = 0""",
-            [sorted(paths)],
+            SELECT s.name FROM (SELECT unnest(symbols) AS s FROM fact WHERE path IN (SELECT unnest($paths::VARCHAR[])))
+            WHERE s.container = 0
+            UNION
+            SELECT o.name FROM (SELECT unnest(occurrences) AS o FROM fact WHERE path IN (SELECT unnest($paths::VARCHAR[])))
+            WHERE o.roles & 16 <> 0 AND o.roles & 16384 = 0""",
+            {"paths": sorted(paths)},
         )
         return {name for (name,) in rows}
 

@@ -48,6 +48,9 @@ log = logging.getLogger(__name__)
 
 _LOGGED = 50
 _MERGE_MEMORY_MB = 600
+_MERGE_MEMORY_PER_SHARD_MB = 40
+"""Of memory for each MB of shards: 20,000 files with 117 MB do not go into 600 MB."""
+
 _SHARDS_MB_PER_MERGE_THREAD = 2
 """With less to do, threads cost more than they bring."""
 _LEAST_MERGE_MEMORY_MB = 200
@@ -369,7 +372,9 @@ class _Run:
             raise ServerError(f"every document was lost ({why}); nothing was published, see {self.home.log_file}")
         megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000
         threads = min(processors(), 4, 1 + megabytes // _SHARDS_MB_PER_MERGE_THREAD)
-        made = merge.build(built, existing, around, kept=found.kept, gone=found.gone, memory_mb=self._merge_memory_mb(), threads=threads)
+        made = merge.build(
+            built, existing, around, kept=found.kept, gone=found.gone, memory_mb=self._merge_memory_mb(megabytes), threads=threads
+        )
         lost = Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)
         manifest = {
             "schema_version": SCHEMA_VERSION,
@@ -442,11 +447,14 @@ class _Run:
             imported=found.is_imported,
         )
 
-    def _merge_memory_mb(self) -> int:
-        """No worker runs any more; what `--memory` leaves beside ourselves, at most what a merge can use."""
+    def _merge_memory_mb(self, shards_mb: int) -> int:
+        """No worker runs any more; what `--memory` leaves beside ourselves, else what is free, at most what a merge can use."""
+        import psutil
+
+        wanted = max(_MERGE_MEMORY_MB, _MERGE_MEMORY_PER_SHARD_MB * shards_mb)
         if not self.config.memory_mb:
-            return _MERGE_MEMORY_MB
-        return min(_MERGE_MEMORY_MB, max(_LEAST_MERGE_MEMORY_MB, self.config.memory_mb - PARENT_MEMORY_MB))
+            return max(_MERGE_MEMORY_MB, min(wanted, psutil.virtual_memory().available // 2_000_000))
+        return min(wanted, max(_LEAST_MERGE_MEMORY_MB, self.config.memory_mb - PARENT_MEMORY_MB))
 
     def _record(self, work: Work, manifest: Mapping[str, Any], elapsed_s: float) -> None:
         entry = {"elapsed_s": round(elapsed_s, 3), "reused_units": work.totals.reused, **manifest}
