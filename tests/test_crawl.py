@@ -14,7 +14,7 @@ import pytest
 from support import VIEWS, Watcher, crawl_with_ty, rows, write_tree
 
 from indexer.crawl.run import Crawl
-from indexer.errors import Locked, NoIndex
+from indexer.errors import Locked, NoIndex, UsageError
 from indexer.store import merge
 from indexer.store.generations import Home, find_home
 from indexer.store.schema import MERGE_SQL
@@ -323,6 +323,19 @@ def test_merging_the_same_shards_again_gives_the_same_rows(corpora: Crawl) -> No
         seen.add(repr([connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]))
         connection.close()
     assert len(seen) == 1
+
+
+def test_a_merge_without_memory_says_what_to_do_and_nothing_is_lost(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next run has all that was crawled, and only merges."""
+    monkeypatch.setattr("indexer.crawl.run._LEAST_MERGE_MEMORY_MB", 1)
+    monkeypatch.setattr("indexer.crawl.run._MERGE_MEMORY_MB", 1)
+    with pytest.raises(UsageError, match="--memory"):
+        crawl_with_ty(root, memory_mb=500)
+    monkeypatch.undo()
+    watcher = Watcher()
+    made = crawl_with_ty(root, watcher=watcher)
+    assert made.manifest["counts"]["documents"] > 0
+    assert '"reused_units": 1' in (root / ".lspidx" / "run.jsonl").read_text(encoding="utf-8").splitlines()[-1]
 
 
 def test_what_a_server_says_of_search_paths_stays_on_this_machine(root: Path) -> None:

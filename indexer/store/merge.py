@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from indexer.errors import Bug
+from indexer.errors import Bug, UsageError
 from indexer.model import Evidence, Role, Skipped, SymbolKind
 from indexer.store.facts import TARGETS
 from indexer.store.schema import MERGE_SQL, SCHEMA_VERSION, VIEWS_SQL
@@ -88,7 +88,7 @@ def build(
         shards: all of their rows.
         kept: shards of an earlier index, whose rows about the files in `gone` do not count.
     Raises:
-        Bug: the result contradicts itself; nothing must be published then.
+        Bug: the result contradicts itself; nothing must be published then. UsageError: it needs more memory.
     """
     connection = connect(memory_mb=memory_mb, threads=threads, spill=path.parent / "tmp-spill")
     try:
@@ -109,6 +109,11 @@ def build(
         connection.execute("CHECKPOINT made")
         connection.execute("USE memory")
         connection.execute("DETACH made")
+    except duckdb.OutOfMemoryException as error:
+        raise UsageError(
+            f"the facts do not merge in the {memory_mb} MB that may be used; what was crawled is kept, so the next run goes on from there: "
+            f"lspidx index --memory MB"
+        ) from error
     finally:
         connection.close()
     if path.with_name(path.name + ".wal").exists():
