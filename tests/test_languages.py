@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from support import CORPORA, Watcher, check_golden, graph, rows
+from support import CORPORA, Watcher, check_golden, graph, rows, write_tree
 
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.run import Crawl, crawl
@@ -86,3 +86,18 @@ def test_crates_below_a_root_that_is_none_are_found(tmp_path: Path) -> None:
     assert done.manifest["lost"] == {}
     found = rows(done.generation, "SELECT count(*) FROM calls WHERE path LIKE 'native/deep/crate/%'")
     assert found[0][0] > 3
+
+
+def test_hovers_lead_to_no_file_of_this_machine(tmp_path: Path) -> None:
+    """Links of a documentation comment become their text: a shard depends on no place, and travels."""
+    install(["ts7"])
+    files = {
+        "tsconfig.json": '{"include": ["*.ts"]}',
+        "a.ts": "export interface Shape { area: number }\n/** Draws a {@link Shape}, or `x[0]`. */\nexport function draw(s: Shape) {}\n",
+    }
+    done = crawl(write_tree(tmp_path / "work", files), Config(jobs=1), Watcher(), environment={})
+    [(hover,)] = rows(done.generation, "SELECT hover FROM symbols WHERE name = 'draw'")
+    assert "Draws a" in hover
+    assert "Shape" in hover.partition("Draws a")[2]
+    assert "file:" not in hover
+    assert str(tmp_path) not in hover

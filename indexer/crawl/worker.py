@@ -556,6 +556,7 @@ class Crawler:
                 text = decode.hover_text(decode.hover(event.result))
                 for quirk in self._hover_quirks:
                     text = quirk(text)
+                text = quirks.without_places(text)
                 if text:
                     answers.hovers[ordinal] = text
                     tally.answered += 1

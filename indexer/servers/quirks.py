@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 _DIVERGENT = re.compile(r" \| Divergent\b|\bDivergent \| ")
+_LINK_TO_FILE = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(file:[^()\s]*\)")
 _WHOLE_IN_PARENTHESES = re.compile(r"(```\w*\n)\((.*)\)(\n```)")
 
 
@@ -22,6 +23,15 @@ def divergent_in_hover(text: str) -> str:
     if match is None or not _is_balanced(match.group(2)):
         return text
     return _WHOLE_IN_PARENTHESES.sub(r"\1\2\3", text, count=1)
+
+
+def without_places(text: str) -> str:
+    """Any server: links to files of this machine become their text.
+
+    TypeScript's `{@link x}` leads to an absolute path and a range; neither may get into a shard, and a line that shifts elsewhere would
+    change what is said here.
+    """
+    return _LINK_TO_FILE.sub(r"\1", text) if "](file:" in text else text
 
 
 def _is_balanced(text: str) -> bool:
