@@ -310,6 +310,53 @@ def test_settings_of_a_server_count(tmp_path: Path) -> None:
     _assert_as_from_nothing(root, tmp_path / "clean")
 
 
+TAUGHT: dict[str, tuple[dict[str, str], str, str, str]] = {
+    "a decorator of the second of two definitions": (
+        {
+            "raw.py": "import contextlib\nimport sys\nfrom typing import Iterator\n\nif sys.platform == 'win32':\n\n"
+            "    def raw() -> Iterator[int]:\n        yield 1\n\nelse:\n\n    @contextlib.contextmanager\n    def raw() -> Iterator[int]:\n"
+            "        yield 1\n",
+            "use.py": "from typing import ContextManager\n\nfrom raw import raw\n\n\n"
+            "def take() -> ContextManager[int]:\n    return raw()\n",
+        },
+        "raw.py",
+        "    @contextlib.contextmanager\n",
+        "",
+    ),
+    "a name that was in an import and bound by none": (
+        {
+            "pkg/__init__.py": "import typing as t\n\nx: t.Any = 1\n",
+            "pkg/typing.py": "class Thing: ...\n",
+            "pkg/use.py": "from . import typing as ft\n\nthing = ft.Thing()\n",
+        },
+        "pkg/__init__.py",
+        "x: t.Any = 1\n",
+        "x: t.Any = 1\nimport typing\n",
+    ),
+    "a module that an import of another file leads to": (
+        {
+            "pkg/__init__.py": "from . import data as data\n",
+            "pkg/data/__init__.py": "def load() -> int:\n    return 1\n",
+            "pkg/use.py": "from . import data\n\nloaded = data.load()\n",
+        },
+        "pkg/data.py",
+        "",
+        "def load() -> str:\n    return ''\n",
+    ),
+}
+"""What random edits have found: files, the path of the edited one, and what becomes what in it."""
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_what_random_edits_have_found(name: str, tmp_path: Path) -> None:
+    files, path, old, new = TAUGHT[name]
+    root = write_tree(tmp_path / "work", files)
+    crawl_with_ty(root)
+    write_tree(root, {path: files.get(path, "").replace(old, new) if old else new})
+    crawl_with_ty(root)
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
 OTHERS: list[tuple[str, dict[str, str], tuple[str, str, str], tuple[str, str, str]]] = [
     (
         "typescript",
