@@ -448,12 +448,10 @@ class _Run:
         )
 
     def _merge_memory_mb(self, shards_mb: int) -> int:
-        """No worker runs any more; what `--memory` leaves beside ourselves, else what is free, at most what a merge can use."""
-        import psutil
-
+        """No worker runs any more: what `--memory` leaves beside ourselves, else a quarter of the machine; at most what a merge uses."""
         wanted = max(_MERGE_MEMORY_MB, _MERGE_MEMORY_PER_SHARD_MB * shards_mb)
         if not self.config.memory_mb:
-            return max(_MERGE_MEMORY_MB, min(wanted, psutil.virtual_memory().available // 2_000_000))
+            return max(_MERGE_MEMORY_MB, min(wanted, _machine_memory_mb() // 4))
         return min(wanted, max(_LEAST_MERGE_MEMORY_MB, self.config.memory_mb - PARENT_MEMORY_MB))
 
     def _record(self, work: Work, manifest: Mapping[str, Any], elapsed_s: float) -> None:
@@ -483,6 +481,13 @@ def _server_rows(info: Hello | None, item: Group) -> list[dict[str, str]]:
         }
         for language in item.languages
     ]
+
+
+def _machine_memory_mb() -> int:
+    """0 where the system does not tell."""
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no such function
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1_000_000
+    return 0
 
 
 def _recipe_of(item: Group) -> str:
