@@ -12,6 +12,7 @@ import pytest
 from cache_support import clone, tables
 from support import Watcher, crawl_with_ty, write_tree
 
+from indexer.crawl.pool import Pool
 from indexer.crawl.run import Crawl
 from indexer.store.generations import Home
 from indexer.store.states import States
@@ -209,6 +210,18 @@ def _rows(root: Path, sql: str) -> list[tuple[Any, ...]]:
 
     with open_index(root) as index:
         return index.rows(sql)
+
+
+def test_files_outside_that_were_not_read_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their symbols are missing, and said to be; nothing else has changed, and the next run has them all the same."""
+    root = write_tree(tmp_path / "work", FILES)
+    with monkeypatch.context() as patched:
+        patched.setattr(Pool, "read_externals", lambda self, jobs, on_report: [])
+        assert crawl_with_ty(root).manifest["lost"]["external files worker_crashed"] > 0
+    assert _rows(root, "SELECT count(*) FROM symbols WHERE is_external") == [(0,)]
+    made = crawl_with_ty(root)
+    assert (made.up_to_date, made.manifest["crawled"], made.manifest["lost"]) == (False, 0, {})
+    _assert_as_from_nothing(root, tmp_path / "clean")
 
 
 def test_states_share_shards_and_are_forgotten_in_the_end(known: Path, tmp_path: Path) -> None:

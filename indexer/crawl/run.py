@@ -298,7 +298,7 @@ class _Run:
                     break
         finally:
             refresh.close()
-        known = {key: path for key, (path, _) in base.outside.items()}
+        known = {key: path for key, (path, _) in base.outside.items()} | base.unread
         beyond = outside.changed(work.totals.externals, kept, gone & base.documents.keys(), known, anew=recipes != base.recipes)
         shards += work.read_outside(beyond)
         gone |= beyond.stale | beyond.unwanted
@@ -442,6 +442,7 @@ class _Run:
             documents={path: (described.get(path, ""), number) for path, (number, inside) in layout.places.items() if inside},
             outside={path: (found.outside.paths.get(path, ""), number) for path, (number, inside) in layout.places.items() if not inside},
             shards=layout.shards,
+            unread={key: found.outside.paths[key] for key in found.outside.stale - layout.places.keys()},
             lost=sorted({path for path, _, _ in work.totals.lost} & described.keys()),
             servers={name: info for name, info in servers.items() if name in recipes},
             imported=found.is_imported,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import hashlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ pc: Any = compute  # its functions are made at run time
 _MOST_ADDED = 32
 """So many new documents go into the shards of their neighbours; more get shards of their own."""
 _MOST_ROWS = 512
+_ALONE = -1
 
 
 class Layout(NamedTuple):
@@ -51,59 +52,78 @@ def settle(
         kept: shards of the state that is built upon. places: by path or key the number of its shard in `kept`.
         gone: documents of `kept` that do not count any more.
     """
-    owners = targets.column("owner").to_pylist()
-    starts = {owner: number for number, owner in reversed(list(enumerate(owners)))}
-    columns = targets.select(list(TARGETS)).combine_chunks()
-    tables = [_with_targets(pq.read_table(path, schema=SCHEMA), starts, columns) for path in found]
-    places = places or {}
-    fresh: list[pa.Table] = []
-    joining: dict[int, list[pa.Table]] = {number: [] for number in {places[path] for path in gone if path in places}}
-    if kept:
-        order = sorted(places)
-        new = pa.concat_tables(tables) if tables else SCHEMA.empty_table()
-        added = [path not in places for path in new.column("path").to_pylist()]
-        to_neighbours = sum(added) <= _MOST_ADDED
-        homes: list[int] = []
-        for path, is_added in zip(new.column("path").to_pylist(), added, strict=True):
-            neighbour = order[max(0, bisect.bisect(order, path) - 1)]
-            homes.append(-1 if is_added and not to_neighbours else places[path] if not is_added else places[neighbour])
-        for number in sorted(set(homes)):
-            rows = new.filter(pa.array([home == number for home in homes]))
-            if number < 0:
-                fresh += _cut(sorted_rows(rows))
-            else:
-                joining.setdefault(number, []).append(rows)
-    else:
-        fresh = tables
-    shards: list[str] = []
-    result: dict[str, tuple[int, bool]] = {}
-
-    def add(name: str, paths: Sequence[str], inside: Sequence[bool]) -> None:
-        result.update({path: (len(shards), is_inside) for path, is_inside in zip(paths, inside, strict=True)})
-        shards.append(name)
-
+    layout = _Writing(folder)
+    tables = _settled(found, targets)
+    if not kept:
+        for table in tables:  # one at a time: a large tree's facts need not be in memory together
+            layout.write(table)
+        return layout.made
+    joining, alone = _homes(pa.concat_tables([SCHEMA.empty_table(), *tables]), places or {})
+    changed = joining.keys() | {places[path] for path in gone if places and path in places}
+    without = pa.array(sorted(gone), pa.string())
     for number, path in enumerate(kept):
-        if number not in joining:
-            header = pq.read_table(path, columns=["path", "status"])
-            add(path.stem, header.column("path").to_pylist(), pc.not_equal(header.column("status"), "external").to_pylist())
+        if number not in changed:
+            layout.keep(path)
             continue
         table = pq.read_table(path, schema=SCHEMA)
-        gone_here = pa.array(sorted(gone), pa.string())
-        table = pa.concat_tables([table.filter(pc.invert(pc.is_in(table.column("path"), value_set=gone_here))), *joining[number]])
-        fresh += _cut(sorted_rows(table))
-    for table in fresh:
-        if table.num_rows:
-            inside = pc.not_equal(table.column("status"), "external").to_pylist()
-            add(_write(table, folder), table.column("path").to_pylist(), inside)
-    return Layout(shards, result)
+        stays = pc.invert(pc.is_in(table.column("path"), value_set=without))
+        layout.write(sorted_rows(pa.concat_tables([table.filter(stays), joining.get(number, SCHEMA.empty_table())])))
+    layout.write(sorted_rows(alone))
+    return layout.made
 
 
-def _cut(table: pa.Table) -> list[pa.Table]:
-    """In two where it has grown too long."""
-    if table.num_rows <= _MOST_ROWS:
-        return [table]
-    half = table.num_rows // 2
-    return [*_cut(table.slice(0, half)), *_cut(table.slice(half))]
+class _Writing:
+    """A layout while its shards are written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.made = Layout([], {})
+        self._folder = folder
+
+    def keep(self, shard: Path) -> None:
+        """A shard that stays as it is."""
+        self._add(shard.stem, pq.read_table(shard, columns=["path", "status"]))
+
+    def write(self, table: pa.Table) -> None:
+        """One shard, or several where it has grown too long; none of an empty table."""
+        for start in range(0, table.num_rows, _MOST_ROWS):
+            part = table.slice(start, _MOST_ROWS)
+            self._add(_write(part, self._folder), part)
+
+    def _add(self, name: str, table: pa.Table) -> None:
+        statuses = table.column("status").to_pylist()
+        for path, status in zip(table.column("path").to_pylist(), statuses, strict=True):
+            self.made.places[path] = (len(self.made.shards), status != "external")
+        self.made.shards.append(name)
+
+
+def _homes(new: pa.Table, places: Mapping[str, int]) -> tuple[dict[int, pa.Table], pa.Table]:
+    """New rows by the number of the shard that they go into, their former or their neighbour's; and those of shards of their own."""
+    paths: list[str] = new.column("path").to_pylist()
+    order = sorted(places)
+    many = sum(path not in places for path in paths) > _MOST_ADDED
+
+    def home(path: str) -> int:
+        if path in places:
+            return places[path]
+        return _ALONE if many else places[order[max(0, bisect.bisect(order, path) - 1)]]
+
+    numbers = pa.array([home(path) for path in paths], pa.int32())
+    by_home = {number: new.filter(pc.equal(numbers, number)) for number in pc.unique(numbers).to_pylist()}
+    alone = by_home.pop(_ALONE, SCHEMA.empty_table())
+    return by_home, alone
+
+
+def _settled(found: Sequence[Path], targets: pa.Table) -> Iterator[pa.Table]:
+    """The shards' rows with the targets that the merge has settled."""
+    counts: Any = pc.value_counts(targets.column("owner"))  # in the order of their rows
+    starts: dict[str, int] = {}
+    start = 0
+    for owner, count in zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True):
+        starts[owner] = start
+        start += count
+    columns = targets.select(list(TARGETS)).combine_chunks()
+    for path in found:
+        yield _with_targets(pq.read_table(path, schema=SCHEMA), starts, columns)
 
 
 def _with_targets(table: pa.Table, starts: Mapping[str, int], columns: pa.Table) -> pa.Table:

@@ -32,6 +32,7 @@ class State(msgspec.Struct, kw_only=True):
     documents: by path what was crawled (`describe`) and the number of its shard.
     outside: by key of a file outside the workspace its path on this machine (empty where that is not known), the number of its shard.
     skipped: by path of a file that was left out, what `stat` said of it: a server sees it all the same.
+    unread: by key the path of a file outside that something refers to and that could not be read, which the next crawl tries again.
     lost: documents of which something is missing, which the next crawl tries again.
     servers: by name, what each said of itself. imported: whether facts of an artifact are among it.
     """
@@ -43,6 +44,7 @@ class State(msgspec.Struct, kw_only=True):
     outside: dict[str, tuple[str, int]]
     shards: list[str]
     skipped: dict[str, str] = {}
+    unread: dict[str, str] = {}
     lost: list[str] = []
     servers: dict[str, dict[str, Any]] = {}
     imported: bool = False
