@@ -50,7 +50,9 @@ log = logging.getLogger("indexer.crawl.worker")  # this module runs as __main__
 
 _REPORT_EVERY_S = 0.2
 _MAX_STARTS_IN_A_ROW = 3
-_PUBLISH_WAIT_S = 5.0
+_PUBLISH_FIRST_WAIT_S = 30.0  # a busy machine
+_PUBLISH_WAIT_S = 5.0  # once an appointment was missed
+_REMIND_S = 1.5  # doubled each time, or a slow server would begin anew forever
 _PUBLISH_MISSES = 3  # in a row; a server that has kept none of these appointments is not waited for again
 _COLLECT_EVERY = 16  # units
 _MESSAGE_CHARS = 2_000
@@ -504,10 +506,10 @@ class Crawler:
         client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": text}))
         self._by_uri[document.path] = document
 
-    def _change_nothing(self, client: Client, document: Document) -> None:
+    def _change_nothing(self, client: Client, document: Document, version: int) -> None:
         """The same text as a new version, which a server looks at anew. To close and open it would be told as "no diagnostics"."""
         parameters = {
-            "textDocument": {"uri": document.uri, "version": 2},
+            "textDocument": {"uri": document.uri, "version": version},
             "contentChanges": [{"text": document.source.decode("utf-8")}],
         }
         client.session.notify(b"textDocument/didChange", msgspec.json.encode(parameters))
@@ -625,19 +627,22 @@ class Crawler:
         self._keep(document, facts)
 
     def _await_diagnostics(self, document: Document) -> None:
-        """Published diagnostics may come after the last answer; wait for them a little, then count them as lost."""
+        """Published diagnostics may come after the last answer; wait for them, then count them as lost."""
         tally = document.answers.tallies[harvest.DIAGNOSTIC]
         if self.setup.diagnostics != "publish" or tally.failed:
             return
         if document.attempt >= 2 and not document.published:  # the server went down while it was waited for, twice
             tally.failed = str(document.failure)
             return
-        wait_s = min(_PUBLISH_WAIT_S, self.setup.timeout_s) if self._publish_misses < _PUBLISH_MISSES else 0.0
-        deadline, reminder = time.monotonic() + wait_s, time.monotonic() + wait_s / 3
+        patience_s = min(_PUBLISH_WAIT_S if self._publish_misses else _PUBLISH_FIRST_WAIT_S, self.setup.timeout_s)
+        started = time.monotonic()
+        deadline = started + (patience_s if self._publish_misses < _PUBLISH_MISSES else 0.0)
+        reminder_s, version = _REMIND_S, 1
         while not document.published and (now := time.monotonic()) < deadline and self.client is not None:
-            if now >= reminder:  # another document, opened or closed meanwhile, made it drop what it was about to say
-                reminder = deadline
-                self._change_nothing(self.client, document)
+            if now >= started + reminder_s:  # another document, opened or closed meanwhile, made it drop what it was about to say
+                reminder_s *= 2
+                version += 1
+                self._change_nothing(self.client, document, version)
             self._take(self.client.poll(0.1))
         tally.asked = 1
         if document.published:
