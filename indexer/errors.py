@@ -4,6 +4,8 @@ LspidxError
 ├── UsageError         the caller: bad arguments, a path outside the workspace
 │   ├── NameNotFound   no symbol has this name
 │   └── AmbiguousName  several do; `.candidates` are re-sendable
+├── EditRefused        the caller: the files are not what the edit was made for, or it may not be made
+│   └── EditsOff       whoever started the server: files may not be changed there
 ├── ConfigError        whoever wrote the configuration
 ├── ServerError        whoever installs or maintains the language server
 │   ├── ServerMissing
@@ -56,6 +58,17 @@ class AmbiguousName(UsageError):
         super().__init__(message)
         self.candidates = candidates
         self.total = total
+
+
+class EditRefused(LspidxError):
+    """No file was changed."""
+
+    exit_code = 6
+    code = "edit_refused"
+
+
+class EditsOff(EditRefused):
+    code = "edits_off"
 
 
 class ConfigError(LspidxError):

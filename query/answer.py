@@ -32,6 +32,7 @@ class Provenance(msgspec.Struct, kw_only=True):
     """Where the answer comes from. `commit` is empty outside git; `dirty` tells the work tree when it was indexed.
 
     `imported`: the facts were found elsewhere and came as an artifact; nobody here has crawled.
+    `elapsed_ms`: how long running servers took, their start included; only where some were asked.
     """
 
     source: Literal["index", "live"]
@@ -41,6 +42,7 @@ class Provenance(msgspec.Struct, kw_only=True):
     indexed_at: str
     generation: int
     imported: bool = False
+    elapsed_ms: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class SymbolRecord(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -14,10 +14,11 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from indexer.errors import NoIndex, UsageError
+from indexer.errors import EditsOff, NoIndex, UsageError
 from query.answer import Answer
 from query.completeness import Certificate
 from query.index import Index
+from query.live.servers import Servers, local_servers
 from query.recrawl import Progress, silent
 from query.style import Style
 
@@ -43,20 +44,24 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 class Context(msgspec.Struct, kw_only=True):
-    """What a tool works on. `progress(done, total, what)` may be called by one that takes long."""
+    """What a tool works on. `progress(done, total, what)` may be called by one that takes long; `servers` run where they are asked."""
 
     index: Index
     certificate: Certificate
+    servers: Servers
     progress: Progress = silent
 
 
 class Workspace(msgspec.Struct, kw_only=True):
-    """What a tool works on that needs no index: relative paths start from `root`."""
+    """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none."""
 
     root: Path
+    index: Index | None
+    servers: Servers
+    progress: Progress = silent
 
 
-Task = Literal["find", "read", "impact", "tests", "quality", "index"]
+Task = Literal["find", "read", "impact", "tests", "quality", "live", "edit", "try", "run", "skills", "index"]
 
 TASKS: Mapping[Task, str] = {
     "find": "Find a symbol",
@@ -64,6 +69,11 @@ TASKS: Mapping[Task, str] = {
     "impact": "See what depends on it",
     "tests": "Find its tests",
     "quality": "Look for what nobody uses or tests",
+    "live": "Ask a running language server",
+    "edit": "Change code, safely",
+    "try": "Try edits in memory",
+    "run": "Build and test",
+    "skills": "Keep to the phases of a piece of work",
     "index": "Know the index, the workspace and the tools",
 }
 """What people come for, in the order of the list of tools."""
@@ -78,6 +88,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     task: where it stands in the list of tools. hint: further words under which one may look for it.
     bare: it answers without any argument too, about everything.
     needs_index: `run` gets a Context, else a Workspace. unavailable: why this index cannot answer; empty where it can.
+    writes: whether a call with these parameters changes files of the work tree; refused where edits are not allowed.
     max_result_chars: an answer whose JSON is longer goes to a file, and the caller gets its path and the beginning.
     """
 
@@ -97,6 +108,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool = True
     concurrency_safe: bool = True
     destructive: bool = False
+    writes: Callable[[Any], bool] = lambda ask: False
     unavailable: Callable[[Index], str] = lambda index: ""
     max_result_chars: int = MAX_RESULT_CHARS
 
@@ -148,6 +160,7 @@ class _Declaration(_Required, total=False):
     read_only: bool
     concurrency_safe: bool
     destructive: bool
+    writes: Callable[[Any], bool]
     unavailable: Callable[[Index], str]
     max_result_chars: int
 
@@ -176,17 +189,26 @@ def load(name: str) -> tuple[Tool, dict[str, Any]]:
 
 
 def call(
-    index: Index | None, name: str, arguments: Mapping[str, Any], *, progress: Progress = silent, root: Path | None = None
+    index: Index | None,
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    servers: Servers | None = None,
+    progress: Progress = silent,
+    root: Path | None = None,
+    edits: bool = True,
 ) -> Answer[Any]:
     """Answers one question.
 
     Args:
         index: None for a tool that needs none.
+        servers: None for those that are started here and end when the question is answered.
+        edits: whether files may be changed.
         name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
         progress: told how far a long answer is: done, total, what.
         root: where a tool that needs no index starts from; the index's root, else the current folder, by default.
     Raises:
-        UsageError: no such tool, or arguments that do not fit. Whatever the tool raises.
+        UsageError: no such tool, or arguments that do not fit. EditsOff: it would change files. Whatever the tool raises.
     """
     declared, preset = load(name)
     for key, value in arguments.items():
@@ -199,15 +221,23 @@ def call(
         fields = [field for field in declared.parameters.__struct_fields__ if field not in preset]
         known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else ""
         raise UsageError(f"{name}: {error}{known}") from error
-    if not declared.needs_index:
-        context = Workspace(root=root or (index.root if index else Path.cwd()))
-    elif index is None:
-        raise NoIndex(f"{name} needs an index; to make one: lspidx index")
-    else:
-        if why := declared.unavailable(index):
-            raise UsageError(f"{name}: {why}")
-        context = Context(index=index, certificate=Certificate(index), progress=progress)
-    answer = declared.run(context, parameters)
+    if declared.writes(parameters) and not edits:
+        raise EditsOff(f"{name} would change files, and this server was started without --allow-edits; what it would do can be asked")
+    home = root or (index.root if index else Path.cwd())
+    own = servers if servers is not None else local_servers(home)
+    try:
+        if not declared.needs_index:
+            context = Workspace(root=home, index=index, servers=own, progress=progress)
+        elif index is None:
+            raise NoIndex(f"{name} needs an index; to make one: lspidx index")
+        else:
+            if why := declared.unavailable(index):
+                raise UsageError(f"{name}: {why}")
+            context = Context(index=index, certificate=Certificate(index), servers=own, progress=progress)
+        answer = declared.run(context, parameters)
+    finally:
+        if servers is None:
+            own.close()
     return msgspec.structs.replace(answer, tool=declared.name)
 
 

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from indexer.errors import NoIndex, UsageError
+from indexer.errors import IndexUnusable, NoIndex, UsageError
 from indexer.store.generations import find_home
 from query.answer import Answer
 from query.budget import Measure, bounded, to_json
 from query.folders import moved
 from query.freshness import drift
 from query.index import Index, open_index
+from query.live.servers import Servers, local_servers
 from query.recrawl import Progress, recrawl, silent
 from query.registry import call, load
 
@@ -25,9 +26,11 @@ from query.registry import call, load
 class Service:
     """The tools on the workspace at or around `start`. Any number of threads may ask."""
 
-    def __init__(self, start: Path, *, max_chars: int | None = None) -> None:
-        """`max_chars` in place of the tools' own limits; 0 for none."""
+    def __init__(self, start: Path, *, max_chars: int | None = None, edits: bool = True) -> None:
+        """`max_chars` in place of the tools' own limits; 0 for none. `edits`: whether tools may change files of the work tree."""
         self.start = start
+        self.edits = edits
+        self._servers: Servers | None = None
         self._max_chars = max_chars
         self._index: Index | None = None
         self._lock = threading.Lock()
@@ -66,9 +69,40 @@ class Service:
             if fresh:
                 self.refresh(progress)
             index = self.index()
-        answer = call(index, name, arguments, progress=progress, root=None if index else self.start)
+        else:
+            index = self._index_if_any()
+        root = index.root if index else self.start
+        answer = call(
+            index,
+            name,
+            arguments,
+            servers=self.servers(root),
+            progress=progress,
+            root=None if tool.needs_index else self.start,
+            edits=self.edits,
+        )
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         return bounded(answer, tool.result, limit, index.home if index else None, measure)
+
+    def servers(self, root: Path) -> Servers:
+        """Running servers of the workspace; none is started before it is asked."""
+        with self._lock:
+            if self._servers is None:
+                self._servers = local_servers(root)
+            return self._servers
+
+    def close(self) -> None:
+        """Ends the servers that were started for this service."""
+        with self._lock:
+            servers, self._servers = self._servers, None
+        if servers is not None:
+            servers.close()
+
+    def _index_if_any(self) -> Index | None:
+        try:
+            return self.index()
+        except IndexUnusable:
+            return None
 
     def refresh(self, progress: Progress = silent) -> bool:
         """Makes the index again as it was made, where the work tree has moved on; whether it had.

@@ -1,0 +1,91 @@
+"""What a tool asks running servers with. The servers are this process's own, or the daemon's; a tool cannot tell.
+
+Nothing is remembered between two questions but what makes the next one faster: each question says which texts it is about
+(`overlay`), and everything else is as on disk at that moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+
+class ServerInfo(msgspec.Struct, kw_only=True):
+    """A running server. `name`, `version`: as it says itself; `entry`: its name in the server table.
+
+    capabilities: as declared at start, later registrations added. languages: those that it serves here.
+    """
+
+    entry: str
+    name: str
+    version: str
+    languages: list[str]
+    capabilities: dict[str, Any]
+    pid: int
+    started_at: str
+    restarts: int = 0
+    memory_bytes: int = 0
+    open_documents: list[str] = []
+    trust: str = "none"
+    sandbox: str = ""
+
+
+class Reply(msgspec.Struct, kw_only=True):
+    """What a server answered: `result` is plain JSON; `error` its words where it refused.
+
+    edits: WorkspaceEdits that it asked us to make on the way (a command's effect). warm: it was running before.
+    """
+
+    result: Any
+    server: ServerInfo
+    elapsed_ms: int
+    warm: bool
+    error: str = ""
+    error_code: int = 0
+    edits: list[dict[str, Any]] = []
+
+
+class Diagnosis(msgspec.Struct, kw_only=True):
+    """Diagnostics as the server gives them (0-based), by path. `unsettled`: paths whose diagnostics had not come in time."""
+
+    diagnostics: dict[str, list[dict[str, Any]]]
+    unsettled: list[str]
+    server: ServerInfo
+    elapsed_ms: int
+    warm: bool
+
+
+class Servers(Protocol):
+    """Running servers of one workspace. Paths are relative to its root, with `/`.
+
+    All methods raise ServerError (missing, crashed, timed out) and UsageError (no language of ours).
+    """
+
+    def ask(self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Reply:
+        """Asks the server of `path`'s language; documents of `overlay` have these texts, all others are as on disk.
+
+        `path` is open while it is asked. `timeout_s` 0 for the server table's.
+        """
+        ...
+
+    def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
+        """Diagnostics of documents of one server, as of now."""
+        ...
+
+    def info(self, path: str) -> ServerInfo:
+        """The server of `path`'s language, started if need be."""
+        ...
+
+    def close(self) -> None:
+        """Ends what was started for this object; servers of a daemon live on."""
+        ...
+
+
+def local_servers(root: Path) -> Servers:
+    """Servers that are started when they are first asked, and end with `close`."""
+    from query.live.host import Host
+
+    return Host(root)
