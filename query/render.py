@@ -49,7 +49,9 @@ def _footer(answer: Answer[Any], style: Style) -> Iterator[str]:
     commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
     status = answer.completeness.status
     when = f"{'imported ' if source.imported else ''}{source.indexed_at} UTC" if source.indexed_at else "as of now"
-    origin = ", ".join(filter(None, [f"{', '.join(source.servers)}{commit}", when]))
+    took = f"{source.elapsed_ms} ms" if isinstance(source.elapsed_ms, int) else ""
+    asked = "live" if took else ""
+    origin = ", ".join(filter(None, [asked, f"{', '.join(source.servers)}{commit}", when, took]))
     yield f"{shown} · {style.good(status) if status == 'complete' else style.warning(status)} · {origin}"
     if answer.result_file:
         yield f"  {style.warning('too long to print')}: the whole answer is in {style.path(answer.result_file)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from indexer.drive.process import ServerProcess
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
@@ -24,6 +24,18 @@ _TALK_TIMEOUTS = 5
 """A server that talks and answers nothing (progress while it loads, or noise) gets the time of so many silences."""
 
 
+class Connection(Protocol):
+    """Bytes to and from a server: `ServerProcess`, or a socket of one that somebody else has started."""
+
+    @property
+    def pid(self) -> int: ...
+    def exchange(self, outgoing: bytearray, timeout_s: float) -> bytes: ...
+    def unpin(self) -> None: ...
+    def memory_bytes(self) -> int: ...
+    def kill(self) -> None: ...
+    def wait(self, timeout_s: float) -> bool: ...
+
+
 class Client:
     """A ready server. Ends by `close`, which never raises and never leaves a process behind."""
 
@@ -37,15 +49,18 @@ class Client:
         settings: Mapping[str, Any],
         timeout_s: float,
         one_thread: bool = False,
+        connection: Connection | None = None,
     ) -> None:
         """Starts the server and waits until it is initialized.
 
+        Args:
+            connection: to one that runs already, in place of `command`.
         Raises:
             ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
         """
         self.timeout_s = timeout_s
         self.session = Session(initialize_params, settings)
-        self._process = ServerProcess(command, cwd=cwd, environment=environment, one_processor=one_thread)
+        self._process: Connection = connection or ServerProcess(command, cwd=cwd, environment=environment, one_processor=one_thread)
         self.notifications: list[Notification] = []
         self.most_memory_bytes = 0
         """Above it the server is ended, whatever it is doing; 0 for no limit."""

@@ -36,8 +36,91 @@ _CAPABILITIES: Mapping[str, Any] = {
 }
 
 
-def initialize_params(folders: Sequence[Path], options: Mapping[str, Any] | None) -> bytes:
-    """InitializeParams for a crawl of `folders` (absolute paths; the first is the root), as JSON.
+LIVE: Mapping[str, Any] = {
+    **_CAPABILITIES,
+    "workspace": {
+        "applyEdit": True,
+        "configuration": True,
+        "workspaceFolders": True,
+        "didChangeConfiguration": {"dynamicRegistration": True},
+        "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
+        "workspaceEdit": {
+            "documentChanges": True,
+            "resourceOperations": ["create", "rename", "delete"],
+            "failureHandling": "transactional",
+            "normalizesLineEndings": True,
+            "changeAnnotationSupport": {"groupsOnLabel": False},
+        },
+        "symbol": {},
+        "executeCommand": {},
+        "diagnostics": {"refreshSupport": False},
+    },
+    "textDocument": {
+        **_CAPABILITIES["textDocument"],
+        "synchronization": {"didSave": True},
+        "declaration": {"linkSupport": True},
+        "documentHighlight": {},
+        "rename": {"prepareSupport": True, "honorsChangeAnnotations": False},
+        "completion": {
+            "completionItem": {
+                "snippetSupport": False,
+                "documentationFormat": ["markdown", "plaintext"],
+                "deprecatedSupport": True,
+                "labelDetailsSupport": True,
+                "insertReplaceSupport": False,
+                "resolveSupport": {"properties": ["documentation", "detail", "additionalTextEdits"]},
+            },
+            "completionList": {"itemDefaults": ["commitCharacters", "editRange", "insertTextFormat"]},
+            "contextSupport": True,
+        },
+        "signatureHelp": {
+            "signatureInformation": {
+                "documentationFormat": ["markdown", "plaintext"],
+                "parameterInformation": {"labelOffsetSupport": True},
+                "activeParameterSupport": True,
+            },
+        },
+        "codeAction": {
+            "codeActionLiteralSupport": {
+                "codeActionKind": {
+                    "valueSet": [
+                        "", "quickfix", "refactor", "refactor.extract", "refactor.inline", "refactor.rewrite",
+                        "source", "source.organizeImports", "source.fixAll",
+                    ]
+                }
+            },
+            "isPreferredSupport": True,
+            "disabledSupport": True,
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit", "command"]},
+        },
+        "formatting": {},
+        "rangeFormatting": {},
+        "inlayHint": {"resolveSupport": {"properties": []}},
+        "semanticTokens": {
+            "requests": {"range": True, "full": {"delta": False}},
+            "tokenTypes": [
+                "namespace", "type", "class", "enum", "interface", "struct", "typeParameter", "parameter", "variable", "property",
+                "enumMember", "event", "function", "method", "macro", "keyword", "modifier", "comment", "string", "number", "regexp",
+                "operator", "decorator",
+            ],
+            "tokenModifiers": [
+                "declaration", "definition", "readonly", "static", "deprecated", "abstract", "async", "modification", "documentation",
+                "defaultLibrary",
+            ],
+            "formats": ["relative"],
+            "overlappingTokenSupport": True,
+            "multilineTokenSupport": True,
+        },
+        "publishDiagnostics": {"versionSupport": True, "codeDescriptionSupport": True, "relatedInformation": True, "dataSupport": True},
+        "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": False},
+    },
+}  # fmt: skip
+"""What a client that edits can take: versions of diagnostics, edits of several files, commands that ask for edits."""
+
+
+def initialize_params(folders: Sequence[Path], options: Mapping[str, Any] | None, capabilities: Mapping[str, Any] = _CAPABILITIES) -> bytes:
+    """InitializeParams for `folders` (absolute paths; the first is the root), as JSON; of a crawl, if no `capabilities` are given.
 
     We ask for UTF-16 columns, the unit we store; for links, hierarchical symbols, pull diagnostics; and we let the server
     register later, report progress and ask for configuration.
@@ -48,7 +131,7 @@ def initialize_params(folders: Sequence[Path], options: Mapping[str, Any] | None
         "rootPath": None,
         "rootUri": folders[0].as_uri(),
         "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name} for folder in folders],
-        "capabilities": _CAPABILITIES,
+        "capabilities": capabilities,
     }
     if options:
         params["initializationOptions"] = options

@@ -44,6 +44,7 @@ class Notification(NamedTuple):
 _INITIALIZE_ID = 0
 _SHUTDOWN_ID = 1
 _FIRST_ID = 2
+_MOST_EDITS = 100
 
 
 class Session:
@@ -59,6 +60,9 @@ class Session:
         self.server_version = ""
         self.position_encoding = "utf-16"
         self.capabilities: dict[str, Any] = {}
+        self.wanted_edits: list[Any] | None = None
+        """WorkspaceEdits that the server asked us to make, for whoever asks for them by making this a list; else they are refused."""
+
         self._registrations: dict[str, str] = {}  # method by the id that the server gave
         self._initialize_params = initialize_params
         self._settings = settings
@@ -176,10 +180,19 @@ class Session:
             for item in unregistrations.unregisterations if unregistrations is not None else ():
                 self._registrations.pop(item.id or item.method, None)
         elif method == "workspace/applyEdit":
-            result = {"applied": False, "failureReason": "lspidx only reads"}
+            result = self._keep_edit(params)
         elif method == "workspace/workspaceFolders":
             result = decode.anything(self._initialize_params).get("workspaceFolders")
         self._send(msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": result}))
+
+    def _keep_edit(self, params: msgspec.Raw) -> dict[str, Any]:
+        asked = decode.anything(params)
+        if self.wanted_edits is None:
+            return {"applied": False, "failureReason": "lspidx only reads"}
+        if len(self.wanted_edits) >= _MOST_EDITS or not isinstance(asked, dict) or not isinstance(asked.get("edit"), dict):
+            return {"applied": False, "failureReason": "no edit, or one too many"}
+        self.wanted_edits.append(asked["edit"])
+        return {"applied": True}
 
     def _section(self, section: str) -> object:
         value: object = self._settings

@@ -79,6 +79,39 @@ class Servers(Protocol):
         """The server of `path`'s language, started if need be."""
         ...
 
+    def running(self) -> list[ServerInfo]:
+        """The servers that run now."""
+        ...
+
+    def start(self, language: str = "", connect: str = "", ready_timeout_s: float = 0.0) -> list[ServerInfo]:
+        """Starts the servers of a language, or of all languages of the workspace; those that ran for it end first.
+
+        Args:
+            connect: HOST:PORT of a server that runs already, taken in place of a new one.
+            ready_timeout_s: how long to wait until each has loaded the workspace.
+        """
+        ...
+
+    def restart(self) -> list[ServerInfo]:
+        """Ends and starts all that run; UsageError where none does."""
+        ...
+
+    def open_document(self, path: str) -> ServerInfo:
+        """Opens a document in its server until it is closed."""
+        ...
+
+    def close_document(self, path: str) -> bool:
+        """Closes a document; whether it was open."""
+        ...
+
+    def changed_files(self, changes: Sequence[Mapping[str, Any]]) -> int:
+        """Tells the running servers of changed files (`uri`, `type` as LSP has them); returns how many were told."""
+        ...
+
+    def set_log_level(self, level: str) -> None:
+        """How much is logged by whatever drives the servers: a level of Python's logging, in lower case."""
+        ...
+
     def close(self) -> None:
         """Ends what was started for this object; servers of a daemon live on."""
         ...

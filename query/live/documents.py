@@ -1,0 +1,132 @@
+"""What a server has been told of the workspace's texts, and what it must be told before the next question.
+
+A server sees a document's text in one of three ways: opened as it is on disk, opened with another text (an edit that is tried), or by
+reading the disk itself. Before each question all three are brought to what the question is about.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from indexer.errors import UsageError
+from indexer.lsp.uri import path_to_uri
+
+MAX_FILE_BYTES = 10_000_000
+_MOST_OPEN = 24
+_LONE = re.compile("[\ud800-\udfff]")
+
+Notify = Callable[[bytes, bytes], None]
+
+
+@dataclass(slots=True)
+class Open:
+    """A document that the server has open. `disk`: stamp of the file when it was read; None while the text is not the disk's."""
+
+    language_id: str
+    version: int
+    text: str
+    disk: tuple[int, int, int] | None
+    pinned: bool = False
+
+
+def wire_text(content: bytes) -> str:
+    """A file's text as a server is told it: what is no UTF-8 is one replacement character for each byte, so that columns agree."""
+    return _LONE.sub("\ufffd", content.decode("utf-8", "surrogateescape"))
+
+
+def read_text(path: str) -> tuple[str, tuple[int, int, int]]:
+    """A file's text and stamp.
+
+    Raises:
+        UsageError: no regular file, larger than MAX_FILE_BYTES, or not readable.
+    """
+    try:
+        status = os.stat(path)
+        if not os.path.isfile(path):
+            raise UsageError(f"'{path}' is not a regular file")
+        if status.st_size > MAX_FILE_BYTES:
+            raise UsageError(f"'{path}' has {status.st_size} bytes; files of more than {MAX_FILE_BYTES} are refused")
+        with open(path, "rb") as file:
+            return wire_text(file.read(MAX_FILE_BYTES + 1)), stamp(status)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"'{path}' cannot be read: {error}") from error
+
+
+def stamp(status: os.stat_result) -> tuple[int, int, int]:
+    """Differs when a file has been written."""
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+class Documents:
+    """The open documents of one server, by absolute path. `notify` sends a notification."""
+
+    def __init__(self, notify: Notify, language_id: Callable[[str], str]) -> None:
+        self._notify, self._language_id = notify, language_id
+        self.open: OrderedDict[str, Open] = OrderedDict()
+
+    def bring(self, paths: list[str], overlay: Mapping[str, str]) -> None:
+        """Opens `paths` and those of `overlay`; all open documents then have the texts of `overlay`, else those on disk.
+
+        Raises:
+            UsageError: one of `paths` cannot be read. Then nothing was told that is not so.
+        """
+        for path in [path for path in self.open if path not in overlay]:
+            self._as_on_disk(path)
+        for path, text in overlay.items():
+            self._set(path, text, None)
+        for path in paths:
+            if path not in overlay:
+                if path not in self.open:
+                    text, disk = read_text(path)
+                    self._set(path, text, disk)
+                self.open.move_to_end(path)
+        spare = [path for path, known in self.open.items() if path not in overlay and path not in paths and not known.pinned]
+        for path in spare[: max(0, len(self.open) - _MOST_OPEN)]:
+            self.close(path)
+
+    def _as_on_disk(self, path: str) -> None:
+        known = self.open[path]
+        try:
+            now = stamp(os.stat(path))
+            if known.disk == now:
+                return
+            text, disk = read_text(path)
+        except (OSError, UsageError):
+            self.close(path)  # gone, or nothing that can be read: it is not open in any editor either
+            return
+        self._set(path, text, disk)
+
+    def _set(self, path: str, text: str, disk: tuple[int, int, int] | None) -> None:
+        known = self.open.get(path)
+        if known is None:
+            known = self.open[path] = Open(self._language_id(path), 1, text, disk)
+            item = {"uri": path_to_uri(path), "languageId": known.language_id, "version": 1, "text": text}
+            self._notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": item}))
+            return
+        known.disk = disk
+        if known.text != text:
+            known.text = text
+            self.touch(path)
+
+    def touch(self, path: str) -> int:
+        """The text as a new version, which a server looks at anew, also where it is the same; returns the version."""
+        known = self.open[path]
+        known.version += 1
+        parameters: dict[str, Any] = {
+            "textDocument": {"uri": path_to_uri(path), "version": known.version},
+            "contentChanges": [{"text": known.text}],
+            "forceRebuild": True,  # clangd's own word: it passes over a text that has not changed, though its headers may have
+        }
+        self._notify(b"textDocument/didChange", msgspec.json.encode(parameters))
+        return known.version
+
+    def close(self, path: str) -> None:
+        if self.open.pop(path, None) is not None:
+            self._notify(b"textDocument/didClose", msgspec.json.encode({"textDocument": {"uri": path_to_uri(path)}}))

@@ -1,0 +1,140 @@
+"""How the server of a language is started for questions: what the table, the settings and the project say, as for a crawl."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from indexer import vcs
+from indexer.config import Config, overlay
+from indexer.crawl.companions import compile_commands, go_work
+from indexer.crawl.groups import group
+from indexer.crawl.plan import PlannedDocument
+from indexer.errors import ServerMissing, UsageError
+from indexer.lsp.protocol import LIVE, initialize_params
+from indexer.servers.registry import FoundServer, fill, fill_words, language_of, languages_present, load_table
+from indexer.store.generations import Home
+from indexer.workspace import Folder, find_folders
+
+_THREADS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """All that a server needs to be started. `languages`: those of the workspace that it serves."""
+
+    found: FoundServer
+    languages: list[str]
+    folders: list[Folder]
+    command: list[str]
+    environment: dict[str, str]
+    initialize_params: bytes
+    settings: dict[str, Any]
+    timeout_s: float
+    memory_bytes: int
+
+
+class Launcher:
+    """Knows how to start the servers of one workspace; looks at its files once."""
+
+    def __init__(self, root: Path, config: Config, environment: Mapping[str, str]) -> None:
+        self.root, self.config, self._environment = root, config, environment
+        self.folders = find_folders(root, config.folders)
+        self._paths: list[str] | None = None
+
+    def language(self, path: str) -> str:
+        """The language of a file of the workspace.
+
+        Raises:
+            UsageError: no language of the server table.
+        """
+        language = language_of(path) or language_of(path, languages_present(self._listed()))
+        if not language:
+            raise UsageError(f"'{path}' is in no language that lspidx knows a server for; to see which: lspidx servers list")
+        return language
+
+    def known(self, language: str) -> str:
+        """A language as the server table calls it, by its name or by what LSP calls it.
+
+        Raises:
+            UsageError: there is none.
+        """
+        table = load_table().language
+        for name, spec in table.items():
+            if language == name or language in spec.ids.values():
+                return name
+        raise UsageError(f"no language is called '{language}'; known: {', '.join(table)}")
+
+    def languages(self) -> list[str]:
+        """The languages of the workspace that a server could serve, those of most files first."""
+        counts = Counter(language_of(path) for path in self._listed())
+        return [language for language, _ in counts.most_common() if language and load_table().language[language].crawl == "full"]
+
+    def a_document(self, language: str) -> str:
+        """Absolute path of some file of a language, or nothing."""
+        return next((str(self.root / path) for path in self._listed() if language_of(path) == language), "")
+
+    def launch(self, language: str) -> Launch:
+        """How the server of a language is started.
+
+        Raises:
+            ServerMissing: none is on this machine, or the language is switched off.
+        """
+        documents = self._documents(language)
+        grouping = group(self.folders, self._listed(), documents, self.config, self._environment)
+        item = next((item for item in grouping.groups if language in item.server.spec.languages and item.server.command), None)
+        if item is None:
+            raise ServerMissing(grouping.missing.get(language, f"no server is used for {language} here: its setting says 'none'"))
+        home = Home(self.root)
+        home.create()
+        spec, own = item.server.spec, item.settings
+        cache = home.folder("cache")
+        values = {
+            **item.placeholders,
+            "scratch": str(home.folder("scratch")),
+            "cache": str(cache),
+            "threads": str(min(_THREADS, os.cpu_count() or 1)),
+        }
+        environment = {**spec.environment, **own.environment}
+        if "c" in item.languages or "cpp" in item.languages:
+            compile_commands(self.root, item.documents, cache)
+            values["compile_commands"] = str(cache)
+        if "go" in item.languages and (work := go_work(self.folders, cache)) is not None:
+            environment["GOWORK"] = str(work)
+        options = fill(overlay(spec.options, own.options), values)
+        return Launch(
+            found=item.server,
+            languages=[name for name in spec.languages if name in item.languages] or [language],
+            folders=self.folders,
+            command=fill_words(item.server.command, values),
+            environment={key: str(value) for key, value in fill(environment, values).items()},
+            initialize_params=initialize_params([folder.path for folder in self.folders], options, LIVE),
+            settings=fill(overlay(spec.settings, own.settings), values),
+            timeout_s=own.timeout_s or self.config.request_timeout_s or spec.timeout_s,
+            memory_bytes=(own.memory_mb or self.config.server_memory_mb or _whole_memory_mb(item.server)) * 1_000_000,
+        )
+
+    def _listed(self) -> list[str]:
+        if self._paths is None:
+            self._paths = [folder.prefix + path for folder in self.folders for path in vcs.list_files(folder.path)]
+        return self._paths
+
+    def _documents(self, language: str) -> list[PlannedDocument]:
+        """The files of the languages that one server serves together with this one."""
+        together = {name for spec in load_table().server.values() if language in spec.languages for name in spec.languages}
+        present = languages_present(self._listed())
+        documents = [
+            PlannedDocument(path=path, language=found, digest="", size_bytes=0)
+            for path in self._listed()
+            if (found := language_of(path, present)) in together
+        ]
+        return documents or [PlannedDocument(path=f"none.{language}", language=language, digest="", size_bytes=0)]
+
+
+def _whole_memory_mb(found: FoundServer) -> int:
+    """The table's figure is one of several servers' share where a crawl may cut the project; here one server has all of it."""
+    return found.spec.memory_mb * (4 if found.spec.split else 1)

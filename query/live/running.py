@@ -1,0 +1,345 @@
+"""One running server: started, waited for until it may be believed, asked one question at a time, and ended for certain."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from indexer import syntax as syntaxes
+from indexer.crawl.readiness import Readiness, probe_candidates
+from indexer.drive.client import Client, Connection
+from indexer.errors import ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
+from indexer.lsp import decode
+from indexer.lsp.session import Answer, Notification
+from indexer.lsp.uri import path_to_uri, uri_to_path
+from indexer.servers.registry import endings_of, language_id, language_of, load_table
+from query.live.documents import Documents
+from query.live.launch import Launch
+from query.live.servers import Diagnosis, Reply, ServerInfo
+from query.live.tree import DELETED, Tree
+
+log = logging.getLogger(__name__)
+
+_SIGNAL_BEGINS_S = 5.0
+_LOOK_S = 0.5
+_LATE_S = 0.06
+_QUIET_S = 0.3
+"""A server that publishes diagnostics without versions has said all when it says nothing for so long."""
+_REMIND_S = 3.0
+_DIAGNOSE_S = 30.0
+_PASSING = frozenset({-32800, -32801, -32802})
+"""Cancelled, content modified: it changed its mind about the world, and is asked once more."""
+_TRIES = 5
+_MOST_MEMORY = 2
+_MOST_CHANGES = 2_000
+_MESSAGES = 20
+
+
+class Running:
+    """A server that answers. All methods raise ServerError where it no longer does; then it is to be closed."""
+
+    def __init__(self, launch: Launch, connection: Connection | None = None) -> None:
+        """Starts it, or takes up an existing connection, and initializes it.
+
+        Raises:
+            ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
+        """
+        self.launch = launch
+        spec = launch.found.spec
+        self._connected = connection is not None
+        self._languages = load_table().language
+        roots = [str(folder.path) for folder in launch.folders]
+        manifests = [name for language in spec.languages for name in self._languages[language].manifests if not set(name) & set("*?[")]
+        self._tree = Tree(roots, [ending for ending in endings_of(spec.languages) if ending.startswith(".")], manifests)
+        self._readiness = Readiness(spec.ready, spec.ready_title, spec.ready_method, spec.ready_value)
+        self._published: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
+        self._believed = False
+        self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
+        self.restarts = 0
+        self.messages: list[str] = []
+        self._client = Client(
+            launch.command,
+            cwd=launch.folders[0].path,
+            environment=launch.environment,
+            initialize_params=launch.initialize_params,
+            settings=launch.settings,
+            timeout_s=launch.timeout_s,
+            connection=connection,
+        )
+        self._looked = time.monotonic()
+        self._documents = Documents(self._client.session.notify, self._language_id)
+        self._notified(list(self._client.notifications))
+        deadline = time.monotonic() + _LATE_S
+        while (left := deadline - time.monotonic()) > 0:  # late registrations come right after `initialized`
+            self._heard(left)
+        if launch.settings:
+            self._client.session.notify(b"workspace/didChangeConfiguration", msgspec.json.encode({"settings": launch.settings}))
+
+    # ---- what it is
+
+    def info(self) -> ServerInfo:
+        session = self._client.session
+        spec = self.launch.found.spec
+        return ServerInfo(
+            entry=spec.name,
+            name=session.server_name or spec.name,
+            version=session.server_version or self.launch.found.version,
+            languages=self.launch.languages,
+            capabilities={**session.capabilities, **dict.fromkeys(sorted(session.registered), True)},
+            pid=self._client.pid,
+            started_at=self.started_at,
+            restarts=self.restarts,
+            memory_bytes=self._client.memory_bytes(),
+            open_documents=[self._relative(path) for path in self._documents.open],
+        )
+
+    def supports(self, capability: str) -> bool:
+        return self._client.session.supports(capability)
+
+    # ---- questions
+
+    def ask(self, path: str, method: str, params: Any, overlay: Mapping[str, str], timeout_s: float, *, warm: bool) -> Reply:
+        """The answer to one request; `path`, absolute, is open while it is asked; `overlay` by absolute path.
+
+        Raises:
+            UsageError: a document cannot be read. ServerError: no answer.
+        """
+        started = time.monotonic()
+        self._bring([path] if path else [], overlay)
+        self._believe(path)
+        session = self._client.session
+        session.wanted_edits = edits = []
+        try:
+            answer = self._request(method, params, timeout_s)
+        finally:
+            session.wanted_edits = None
+        try:
+            result = None if answer.error is not None else decode.anything(answer.result)
+        except decode.BROKEN as error:
+            raise ServerProtocolError(f"{method} was answered with what is no JSON: {error}") from error
+        return Reply(
+            result=result,
+            error=answer.error.message if answer.error is not None else "",
+            error_code=answer.error.code if answer.error is not None else 0,
+            server=self.info(),
+            elapsed_ms=int((time.monotonic() - started) * 1000),
+            warm=warm,
+            edits=edits,
+        )
+
+    def diagnose(self, paths: Sequence[str], overlay: Mapping[str, str], timeout_s: float, *, warm: bool) -> Diagnosis:
+        """Diagnostics of documents, by absolute path, as of these texts."""
+        started = time.monotonic()
+        self._bring(list(paths), overlay)
+        self._believe(paths[0] if paths else "")
+        deadline = time.monotonic() + (timeout_s or min(_DIAGNOSE_S, self.launch.timeout_s))
+        pulls = self.supports("diagnosticProvider") or self.supports("textDocument/diagnostic")
+        found = self._pull(paths, deadline) if pulls else self._await_published(paths, deadline)
+        return Diagnosis(
+            diagnostics={self._relative(path): items for path, items in found.items()},
+            unsettled=[self._relative(path) for path in paths if path not in found],
+            server=self.info(),
+            elapsed_ms=int((time.monotonic() - started) * 1000),
+            warm=warm,
+        )
+
+    def await_ready(self, path: str, timeout_s: float) -> bool:
+        """Waits until it has loaded the workspace, as it says itself or as `path` shows; whether it has by then."""
+        if path:
+            self._bring([path], {})
+        try:
+            self._believe(path, timeout_s)
+        except ServerTimeout:
+            return False
+        return True
+
+    def notify(self, method: str, params: Any) -> None:
+        self._client.session.notify(method.encode(), msgspec.json.encode(params))
+        self._client.flush()
+
+    def open(self, path: str) -> None:
+        """Opens a document until it is closed."""
+        self._bring([path], {})
+        self._documents.open[path].pinned = True
+        self._client.flush()
+
+    def close_document(self, path: str) -> bool:
+        """Whether it was open."""
+        was_open = path in self._documents.open
+        self._documents.close(path)
+        self._client.flush()
+        return was_open
+
+    def close(self, *, polite: bool = True) -> None:
+        self._client.close(polite=polite and not self._connected)  # another's server is not ours to end
+
+    # ---- inside
+
+    def _language_id(self, path: str) -> str:
+        language = language_of(path)
+        if language not in self.launch.found.spec.languages:
+            language = self.launch.languages[0]
+        return language_id(path, language)
+
+    def _relative(self, path: str) -> str:
+        return os.path.relpath(path, self.launch.folders[0].path).replace(os.sep, "/")
+
+    def _bring(self, paths: list[str], overlay: Mapping[str, str]) -> None:
+        """Everything that the server thinks of the workspace is so, from here on."""
+        changes = self._tree.changes()
+        if changes:
+            events = [{"uri": path_to_uri(path), "type": kind} for path, kind in list(changes.items())[:_MOST_CHANGES]]
+            self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode({"changes": events}))
+            for path in (path for path, kind in changes.items() if kind == DELETED):
+                self._published.pop(path, None)
+        self._documents.bring(paths, overlay)
+
+    def _believe(self, path: str, timeout_s: float = 0.0) -> None:
+        """Waits once for the server's own signal, then for the answer to a question whose answer must be there.
+
+        Raises:
+            ServerTimeout: neither comes within its `timeout_s`.
+        """
+        if self._believed:
+            return
+        started = time.monotonic()
+        limit_s = timeout_s or self.launch.timeout_s
+        deadline = started + limit_s
+        while not self._readiness.ready:
+            now = time.monotonic()
+            if not self._readiness.begun and now > started + min(_SIGNAL_BEGINS_S, limit_s / 2):
+                break  # no sign of life: the probe decides
+            if now > deadline:
+                raise ServerTimeout(f"not ready after {limit_s:g} s, by its own signal")
+            self._heard(0.1)
+        attempts = 0
+        while path and not self._knows_a_name(path):
+            attempts += 1
+            if time.monotonic() > deadline:
+                raise ServerTimeout(f"not ready after {limit_s:g} s: knows no name of {self._relative(path)}")
+            self._heard(min(2.0, 0.05 * 2**attempts))
+        self._believed = bool(path)
+        log.info("server ready: name=%s seconds=%.2f attempts=%d", self.launch.found.spec.name, time.monotonic() - started, attempts)
+
+    def _knows_a_name(self, path: str) -> bool:
+        """Whether it can place a name that this file itself defines; true where there is none to ask about."""
+        known = self._documents.open.get(path)
+        language = language_of(path)
+        if known is None or not language or not self.supports("definitionProvider"):
+            return True
+        try:
+            parsed = syntaxes.parse(language, self._relative(path), known.text.encode("utf-8", "replace"), "")
+        except (ValueError, RecursionError):
+            return True
+        candidates = probe_candidates(parsed)
+        for token in candidates:
+            position = {"line": parsed.tokens.line[token], "character": parsed.tokens.col[token]}
+            answer = self._request("textDocument/definition", {"textDocument": {"uri": path_to_uri(path)}, "position": position}, 0.0)
+            if answer.error is None and bytes(answer.result) not in (b"null", b"[]"):
+                return True
+        return not candidates
+
+    def _request(self, method: str, params: Any, timeout_s: float) -> Answer:
+        """The answer to a request, asked again where the server has changed its mind about the world."""
+        answer = self._once(method, params, timeout_s)
+        for attempt in range(_TRIES):
+            if answer.error is None or answer.error.code not in _PASSING:
+                break
+            self._heard(0.05 * 2**attempt)
+            answer = self._once(method, params, timeout_s)
+        return answer
+
+    def _once(self, method: str, params: Any, timeout_s: float) -> Answer:
+        limit_s = timeout_s or self.launch.timeout_s
+        deadline = time.monotonic() + limit_s
+        number = self._client.session.request(method.encode(), msgspec.json.encode(params))
+        while time.monotonic() < deadline:
+            for event in self._heard(min(_LOOK_S, max(0.0, deadline - time.monotonic()))):
+                if event.id == number:
+                    return event
+        self._client.session.notify(b"$/cancelRequest", b'{"id":%d}' % number)
+        with contextlib.suppress(ServerError):
+            self._client.flush()
+        raise ServerTimeout(f"{method} was not answered within {limit_s:g} s")
+
+    def _heard(self, timeout_s: float) -> list[Answer]:
+        """What arrives within this time: answers are returned, all else is taken in. Looks at the server's memory now and then."""
+        events = self._client.poll(timeout_s)
+        self._notified([event for event in events if isinstance(event, Notification)])
+        now = time.monotonic()
+        if now - self._looked > _LOOK_S:
+            self._looked = now
+            taken = self._client.memory_bytes()
+            if taken > _MOST_MEMORY * self.launch.memory_bytes:
+                raise ServerTooLarge(f"takes {taken // 1_000_000} MB, more than {_MOST_MEMORY * self.launch.memory_bytes // 1_000_000}")
+        return [event for event in events if isinstance(event, Answer)]
+
+    def _notified(self, events: Sequence[Notification]) -> None:
+        for event in events:
+            if event.method == "textDocument/publishDiagnostics":
+                self._keep_published(event)
+                continue
+            self._readiness.notified(event)
+            if event.method == "window/showMessage":
+                with contextlib.suppress(*decode.BROKEN):
+                    said = decode.anything(event.params)
+                    if isinstance(said, dict) and said.get("type") in (1, 2) and len(self.messages) < _MESSAGES:
+                        self.messages.append(str(said.get("message", ""))[:2_000])
+
+    def _keep_published(self, event: Notification) -> None:
+        try:
+            said = decode.anything(event.params)
+        except decode.BROKEN:
+            return
+        if isinstance(said, dict) and isinstance(said.get("uri"), str) and isinstance(said.get("diagnostics"), list):
+            version = said.get("version")
+            items = [item for item in said["diagnostics"] if isinstance(item, dict)]
+            self._published[uri_to_path(said["uri"])] = (version if isinstance(version, int) else None, items)
+
+    # ---- diagnostics
+
+    def _pull(self, paths: Sequence[str], deadline: float) -> dict[str, list[dict[str, Any]]]:
+        found: dict[str, list[dict[str, Any]]] = {}
+        for path in paths:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                break
+            with contextlib.suppress(ServerTimeout):
+                answer = self._request("textDocument/diagnostic", {"textDocument": {"uri": path_to_uri(path)}}, left)
+                report = None if answer.error is not None else decode.anything(answer.result)
+                if isinstance(report, dict) and isinstance(report.get("items"), list):
+                    found[path] = [item for item in report["items"] if isinstance(item, dict)]
+        return found
+
+    def _await_published(self, paths: Sequence[str], deadline: float) -> dict[str, list[dict[str, Any]]]:
+        """What is published of new versions of these documents; versions that a server does not name are told by silence."""
+        wanted: dict[str, int] = {}
+        for path in paths:
+            self._published.pop(path, None)
+            wanted[path] = self._documents.touch(path)
+        remind_at, quiet_since = time.monotonic() + _REMIND_S, time.monotonic()
+        seen = dict(self._published)
+        while time.monotonic() < deadline:
+            now = time.monotonic()
+            if self._published != seen:
+                seen, quiet_since = dict(self._published), now
+            missing = [path for path, version in wanted.items() if not _is_of(self._published.get(path), version)]
+            loose = any(self._published[path][0] is None for path in wanted if path in self._published)
+            if not missing and (not loose or now - quiet_since > _QUIET_S):
+                break
+            if missing and now > remind_at:  # another document, opened or closed meanwhile, made it drop what it was about to say
+                remind_at = deadline
+                wanted |= {path: self._documents.touch(path) for path in missing}
+            self._heard(0.05)
+        return {path: self._published[path][1] for path, version in wanted.items() if _is_of(self._published.get(path), version)}
+
+
+def _is_of(published: tuple[int | None, list[dict[str, Any]]] | None, version: int) -> bool:
+    return published is not None and (published[0] is None or published[0] >= version)
