@@ -17,8 +17,8 @@ from query.answer import Completeness, Place, Provenance, Reason
 from query.folders import folders
 from query.live.documents import read_text
 from query.live.servers import Diagnosis, Reply, ServerInfo
-from query.page import MAX_INT, NAME_HELP
-from query.registry import Context, Workspace
+from query.page import MAX_INT, NAME_HELP, Named
+from query.registry import Workspace
 
 LanguageId = Annotated[str, msgspec.Meta(description="taken for compatibility: the file's own name says its language")]
 _MARK = "@@"
@@ -89,7 +89,7 @@ class Spot(NamedTuple):
         return f"{self.document.path}:{self.line + 1}:{self.col + 1}"
 
 
-def document(workspace: Workspace | Context, path: str) -> Document:
+def document(workspace: Workspace, path: str) -> Document:
     """A file of the workspace as it is now.
 
     Raises:
@@ -103,14 +103,11 @@ def document(workspace: Workspace | Context, path: str) -> Document:
     return Document(os.path.relpath(place, root).replace(os.sep, "/"), place, text)
 
 
-def root_of(workspace: Workspace | Context) -> str:
-    if isinstance(workspace, Workspace) and workspace.index is None:
-        return str(workspace.root)
-    assert workspace.index is not None
-    return str(workspace.index.root)
+def root_of(workspace: Workspace) -> str:
+    return str(workspace.index.root if workspace.index is not None else workspace.root)
 
 
-def inside(workspace: Workspace | Context, path: str) -> str:
+def inside(workspace: Workspace, path: str) -> str:
     """Absolute path of a file of the workspace, as given: from its root, else from the current folder.
 
     Raises:
@@ -129,13 +126,13 @@ def inside(workspace: Workspace | Context, path: str) -> str:
     raise UsageError(f"'{path}' is outside the workspace '{root}'" + (f" and its other folders {', '.join(beside)}" if beside else ""))
 
 
-def spot(workspace: Workspace | Context, ask: Placed) -> Spot:
+def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
     """The place that is meant, in the file as it is now.
 
     Raises:
         UsageError: no place, or one that is not in the file. NameNotFound, AmbiguousName: of a symbol's name.
     """
-    name = ask.symbol if isinstance(ask, NamedPlace) else ""
+    name = ask.symbol if isinstance(ask, NamedPlace | Named) else ""
     if ask.position_pattern:
         return _by_pattern(document(workspace, ask.file_path), ask.position_pattern)
     if ask.line:
@@ -145,7 +142,8 @@ def spot(workspace: Workspace | Context, ask: Placed) -> Spot:
         return _checked(document(workspace, place["path"]), int(place["line"]), int(place["col"]))
     if not name:
         raise UsageError(
-            "say where: file_path with line and column, or with position_pattern" + (", or symbol" if isinstance(ask, NamedPlace) else "")
+            "say where: file_path with line and column, or with position_pattern"
+            + (", or symbol" if isinstance(ask, NamedPlace | Named) else "")
         )
     if ask.file_path:
         of = document(workspace, ask.file_path)
@@ -154,7 +152,7 @@ def spot(workspace: Workspace | Context, ask: Placed) -> Spot:
     return _by_name(workspace, name)
 
 
-def _by_name(workspace: Workspace | Context, name: str) -> Spot:
+def _by_name(workspace: Workspace, name: str) -> Spot:
     """Where the index says that a symbol is defined; in a file that has changed since, where that symbol is now."""
     if workspace.index is None:
         raise UsageError(
@@ -169,7 +167,7 @@ def _by_name(workspace: Workspace | Context, name: str) -> Spot:
     at = utf16_to_index(line, record.col - 1)
     if record.name and line[at : at + len(record.name)] == record.name:
         return Spot(of, record.line - 1, record.col - 1)
-    found = present.find(present.outline(of.path, of.text), record.qualified_name.rpartition(":")[2] or record.name, of.path)
+    found = present.find_qualified(present.outline(of.path, of.text), record.qualified_name, of.path)
     return Spot(of, found.selection.line, found.selection.col)
 
 
@@ -196,7 +194,7 @@ def _by_pattern(of: Document, pattern: str) -> Spot:
     return Spot(of, len(head) - 1, index_to_utf16(head[-1], len(head[-1])))
 
 
-def span(workspace: Workspace | Context, ask: Ranged) -> tuple[Document, dict[str, Any]]:
+def span(workspace: Workspace, ask: Ranged) -> tuple[Document, dict[str, Any]]:
     """The document and the LSP range that are meant; the whole file where no line is given."""
     of = document(workspace, ask.file_path)
     lines = of.lines
@@ -254,18 +252,18 @@ def supports(info: ServerInfo, capability: str, method: str) -> bool:
 # ---- places in answers
 
 
-def relative(workspace: Workspace | Context, uri: str) -> str:
+def relative(workspace: Workspace, uri: str) -> str:
     """Path of a file URI as answers have it: relative to the root where it lies there, else absolute."""
     root, place = root_of(workspace), uri_to_path(uri)
     inside = os.path.relpath(place, root).replace(os.sep, "/")
     return place if inside.startswith("../") and not _of_folder(workspace, inside) else inside
 
 
-def _of_folder(workspace: Workspace | Context, path: str) -> bool:
+def _of_folder(workspace: Workspace, path: str) -> bool:
     return workspace.index is not None and any(folder.prefix and path.startswith(folder.prefix) for folder in folders(workspace.index))
 
 
-def places(workspace: Workspace | Context, answer: Any, *, source: bool = True) -> list[Place]:
+def places(workspace: Workspace, answer: Any, *, source: bool = True) -> list[Place]:
     """Locations and LocationLinks as places, 1-based, in the order in which the server gave them, each once."""
     found: dict[tuple[str, int, int], Place] = {}
     texts: dict[str, Sequence[str]] = {}

@@ -21,6 +21,9 @@ NAME_HELP = "bare name, dotted name, path, path:line, path:line:col, or a symbol
 MAX_INT = 2**31 - 1
 
 
+Live = Annotated[bool, msgspec.Meta(description="ask a running language server, which sees unsaved and new code, instead of the index")]
+
+
 class Named(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Parameters by which a tool takes a symbol."""
 

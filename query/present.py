@@ -91,6 +91,16 @@ def find(symbols: Iterable[Present], name: str, path: str) -> Present:
     return found[0]
 
 
+def find_qualified(symbols: Iterable[Present], name: str, path: str) -> Present:
+    """The same for a name that begins with packages and modules, which the file itself does not say; raises as `find`."""
+    known, parts = list(symbols), dotted(name).split(".")
+    for start in range(len(parts)):
+        wanted = ".".join(parts[start:])
+        if any(item.dotted == wanted for item in known):
+            return find(known, wanted, path)
+    return find(known, name, path)
+
+
 def _span(value: dict[str, Any]) -> Span:
     start, end = value["start"], value["end"]
     return Span(int(start["line"]), int(start["character"]), int(end["line"]), int(end["character"]))

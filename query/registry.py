@@ -51,6 +51,11 @@ class Context(msgspec.Struct, kw_only=True):
     servers: Servers
     progress: Progress = silent
 
+    @property
+    def workspace(self) -> Workspace:
+        """The same for what asks running servers."""
+        return Workspace(root=self.index.root, index=self.index, servers=self.servers, progress=self.progress)
+
 
 class Workspace(msgspec.Struct, kw_only=True):
     """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none."""
@@ -88,6 +93,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     task: where it stands in the list of tools. hint: further words under which one may look for it.
     bare: it answers without any argument too, about everything.
     needs_index: `run` gets a Context, else a Workspace. unavailable: why this index cannot answer; empty where it can.
+    live: answers by running servers, from a Workspace: on request (parameter `live`), and where there is no index.
     writes: whether a call with these parameters changes files of the work tree; refused where edits are not allowed.
     max_result_chars: an answer whose JSON is longer goes to a file, and the caller gets its path and the beginning.
     """
@@ -108,6 +114,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool = True
     concurrency_safe: bool = True
     destructive: bool = False
+    live: Callable[[Workspace, Any], Answer[Any]] | None = None
     writes: Callable[[Any], bool] = lambda ask: False
     unavailable: Callable[[Index], str] = lambda index: ""
     max_result_chars: int = MAX_RESULT_CHARS
@@ -160,6 +167,7 @@ class _Declaration(_Required, total=False):
     read_only: bool
     concurrency_safe: bool
     destructive: bool
+    live: Callable[[Workspace, Any], Answer[Any]]
     writes: Callable[[Any], bool]
     unavailable: Callable[[Index], str]
     max_result_chars: int
@@ -226,19 +234,23 @@ def call(
     home = root or (index.root if index else Path.cwd())
     own = servers if servers is not None else local_servers(home)
     try:
-        if not declared.needs_index:
-            context = Workspace(root=home, index=index, servers=own, progress=progress)
+        if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
+            workspace = Workspace(root=home, index=index, servers=own, progress=progress)
+            answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
         elif index is None:
             raise NoIndex(f"{name} needs an index; to make one: lspidx index")
         else:
             if why := declared.unavailable(index):
                 raise UsageError(f"{name}: {why}")
-            context = Context(index=index, certificate=Certificate(index), servers=own, progress=progress)
-        answer = declared.run(context, parameters)
+            answer = declared.run(Context(index=index, certificate=Certificate(index), servers=own, progress=progress), parameters)
     finally:
         if servers is None:
             own.close()
     return msgspec.structs.replace(answer, tool=declared.name)
+
+
+def _wants_live(index: Index | None, parameters: Any) -> bool:
+    return bool(parameters.live) or (index is None and not getattr(parameters, "offline", False))
 
 
 def _is_unicode(text: str) -> bool:

@@ -64,23 +64,11 @@ class Service:
             UsageError: no such tool, or arguments that do not fit. Whatever the tool or the crawl raises.
         """
         tool, _ = load(name)
-        index: Index | None = None
-        if tool.needs_index:
-            if fresh:
-                self.refresh(progress)
-            index = self.index()
-        else:
-            index = self._index_if_any()
+        if tool.needs_index and fresh:
+            self.refresh(progress)
+        index = self.index() if tool.needs_index and tool.live is None else self._index_if_any()
         root = index.root if index else self.start
-        answer = call(
-            index,
-            name,
-            arguments,
-            servers=self.servers(root),
-            progress=progress,
-            root=None if tool.needs_index else self.start,
-            edits=self.edits,
-        )
+        answer = call(index, name, arguments, servers=self.servers(root), progress=progress, root=root, edits=self.edits)
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         return bounded(answer, tool.result, limit, index.home if index else None, measure)
 

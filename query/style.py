@@ -108,7 +108,7 @@ class Style:
                 yield ""
             yield f"{self.heading(path)}{test}"
             for item in of_file:
-                roles = ",".join(role for role in item.roles if role != "read") or "read"
+                roles = ",".join(role for role in item.roles if role != "read") or ("live" if item.evidence == "live" else "read")
                 note = " ".join(filter(None, (roles, "" if item.evidence != "possible" else "possible")))
                 place = self.below(path, item.line, item.col)
                 yield f"  {place}  {printable(item.text)}  {self.dim(f'[{note}] in {item.enclosing}')}"

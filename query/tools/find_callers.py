@@ -10,11 +10,13 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import Evidence
-from query.answer import Answer, SymbolRecord
+from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import DEFINITION, provenance
 from query.index import Index
-from query.page import Named, Sources, asked, next_cursor, offset_of
-from query.registry import Context, tool
+from query.live.servers import Reply
+from query.live_navigation import calls, is_test_file, paged, put
+from query.page import Live, Named, Sources, asked, next_cursor, offset_of
+from query.registry import Context, Workspace, tool
 from query.style import Style, headline, printable
 from query.symbols import Symbol, symbols_by_id
 
@@ -40,6 +42,7 @@ class FindCallers(Named, kw_only=True):
     tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="call sites in test files")] = "include"
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="callers or callees shown")] = 200
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+    live: Live = False
 
 
 class Site(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -75,9 +78,35 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
             indent = "  " * edge.depth
             yield f"{indent}{style.symbol(edge.symbol)}"
             for site in edge.sites:
-                plain = site.evidence in ("definition", "same_binding", "syntax")
+                plain = site.evidence in ("definition", "same_binding", "syntax", "live")
                 note = "" if plain else f"  {style.dim(f'[{site.evidence}]')}"
                 yield f"{indent}    {style.below(site.path, site.line, site.col)}  {printable(site.text)}{note}"
+
+
+def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
+    if ask.evidence or ask.dispatch:
+        raise UsageError("a running server tells no evidence: ask the index for that, without live")
+    question = put(workspace, ask, "textDocument/prepareCallHierarchy")
+    edges: list[Edge] = []
+    replies: list[Reply] = []
+    reasons: list[Reason] = []
+    for direction in ("incoming", "outgoing"):
+        if ask.direction not in (direction, "both"):
+            continue
+        found = calls(workspace, question, direction, ask.depth)
+        replies += found.replies
+        reasons += found.reasons
+        for call in found.calls:
+            sites = [
+                Site(path=site.path, line=site.line, col=site.col, evidence="live", text=site.text)
+                for site in call.sites
+                if ask.tests == "include" or is_test_file(site.path) == (ask.tests == "only")
+            ]
+            if sites and (ask.external or not call.symbol.external):
+                edges.append(Edge(direction=direction, symbol=call.symbol, sites=sites, depth=call.depth, of=call.of))
+    offset = offset_of(ask.cursor)
+    answer = question.answer("find_callers", ask, edges[offset : offset + ask.limit], len(edges), more=replies, reasons=reasons)
+    return paged(answer, offset)
 
 
 @tool(
@@ -89,6 +118,7 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
     task="impact",
     hint="call graph hierarchy incoming outgoing who calls callees",
     text=_text,
+    live=_live,
 )
 def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     """Callers and callees of a symbol with every call site, to any depth."""

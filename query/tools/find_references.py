@@ -8,13 +8,15 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from indexer.errors import UsageError
 from query.answer import Answer
 from query.completeness import DEFINITION, provenance
 from query.index import Index
-from query.page import asked, next_cursor, offset_of
+from query.live_navigation import enclosing, fits, found_places, is_test_file, paged, put
+from query.page import Live, asked, next_cursor, offset_of
 from query.places import LanguageId
 from query.references import Filtered, Reference, search
-from query.registry import Context, tool
+from query.registry import Context, Workspace, tool
 from query.style import Style, count, headline
 from query.symbols import Symbol
 
@@ -27,6 +29,7 @@ class FindReferences(Filtered, kw_only=True):
     ] = "none"
     workspace_only: Annotated[bool, msgspec.Meta(description="taken for compatibility: only files of the workspace are ever listed")] = True
     language_id: LanguageId = ""
+    live: Live = False
 
 
 class FoundReference(Reference, kw_only=True, omit_defaults=True):
@@ -45,6 +48,33 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
         yield f"  {style.place(item.path, item.line, item.col)}  {count(item.count, 'reference')}{test}"
 
 
+def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
+    if ask.role or ask.possible:
+        raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
+    question = put(workspace, ask, "textDocument/references", {"context": {"includeDeclaration": ask.include_declaration}})
+    enclosed, number = enclosing(workspace), Counter[str]()
+    found: list[FoundReference] = []
+    for place in sorted(found_places(workspace, question), key=lambda item: (item.path, item.line, item.col)):
+        test = is_test_file(place.path)
+        if (ask.tests != "include" and test != (ask.tests == "only")) or not fits(ask.path, place.path):
+            continue
+        number[place.path] += 1
+        if ask.group_by == "none" or number[place.path] == 1:
+            around = enclosed(place.path, place.line - 1, place.col - 1)
+            found.append(
+                FoundReference(
+                    path=place.path, line=place.line, col=place.col, end_col=place.end_col, roles=[], enclosing=around, evidence="live",
+                    is_test=test, text=place.text,
+                )
+            )  # fmt: skip
+    if ask.group_by == "file":
+        found = [msgspec.structs.replace(item, count=number[item.path]) for item in found]
+        found.sort(key=lambda item: (-item.count, item.path))
+    offset = offset_of(ask.cursor)
+    answer = question.answer("find_references", ask, found[offset : offset + ask.limit], len(found))
+    return paged(answer, offset)
+
+
 @tool(
     "find_references",
     parameters=FindReferences,
@@ -54,6 +84,7 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
     task="impact",
     hint="usages uses where used occurrences",
     text=_text,
+    live=_live,
 )
 def TOOL(context: Context, ask: FindReferences) -> Answer[list[FoundReference]]:
     """All uses of a symbol in the workspace, definitions first, then by path and position."""

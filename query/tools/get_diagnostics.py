@@ -1,4 +1,4 @@
-"""What the servers complained of when the index was made."""
+"""What the servers complained of when the index was made, or complain of now."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from indexer.errors import UsageError
-from query.answer import Answer
+from indexer.errors import ServerError, UsageError
+from indexer.lsp import decode
+from query.answer import Answer, Completeness, Reason
 from query.completeness import provenance
+from query.live_navigation import completeness_of
+from query.live_questions import document, live
 from query.names import document_path
 from query.page import asked, next_cursor, offset_of
-from query.registry import Context, tool
+from query.registry import Context, Workspace, tool
 from query.style import Style, one_line
 
 _METHODS = ["textDocument/diagnostic", "textDocument/publishDiagnostics"]
@@ -28,6 +31,10 @@ class GetDiagnostics(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     ] = []
     limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="diagnostics shown")] = 200
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+    live: Annotated[
+        bool, msgspec.Meta(description="ask a running language server about file_path now; also done where that file has changed since")
+    ] = False
+    offline: Annotated[bool, msgspec.Meta(description="start no language server, whatever has changed")] = False
 
 
 class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -66,6 +73,47 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
     yield f"{counts or 'no messages'} in {answer.result.files} files"
 
 
+def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
+    if not ask.file_path:
+        raise UsageError("a running server is asked about one file at a time: give file_path; without live the index tells of all files")
+    of = document(workspace, ask.file_path)
+    diagnosis = workspace.servers.diagnose([of.path])
+    wanted = {_severity(name) for name in ask.severity}
+    rows = [row for item in diagnosis.diagnostics.get(of.path, []) for row in _read(of.path, item) if not wanted or row.number in wanted]
+    rows.sort(key=lambda row: (row.number, row.line, row.col, row.end_line, row.end_col, row.code, row.message))
+    offset = offset_of(ask.cursor)
+    shown = rows[offset : offset + ask.limit]
+    return Answer(
+        tool="get_diagnostics",
+        query={**asked(ask), "file_path": of.path},
+        result=Diagnostics(
+            counts={name: sum(row.number == number for row in rows) for number, name in _SEVERITIES.items()},
+            files=1 if rows else 0,
+            stale=[],
+            diagnostics=shown,
+        ),
+        total=len(rows),
+        truncated=offset + len(shown) < len(rows),
+        completeness=completeness_of(diagnosis),
+        provenance=live(diagnosis),
+        next_cursor=next_cursor(offset, len(shown), len(rows)),
+    )
+
+
+def _read(path: str, item: dict[str, Any]) -> Iterator[Diagnostic]:
+    """One message of a server; nothing where it is no such thing."""
+    try:
+        found = msgspec.convert(item, decode.Diagnostic)
+    except msgspec.ValidationError:
+        return
+    start, end = found.range.start, found.range.end
+    number = found.severity if found.severity in _SEVERITIES else 1
+    yield Diagnostic(
+        path=path, line=start.line + 1, col=start.character + 1, end_line=end.line + 1, end_col=end.character + 1,
+        severity=_SEVERITIES[number], number=number, message=found.message, code=str(found.code or ""), source=found.source or "",
+    )  # fmt: skip
+
+
 @tool(
     "get_diagnostics",
     parameters=GetDiagnostics,
@@ -76,9 +124,26 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
     hint="errors warnings problems lint type check messages",
     text=_text,
     bare=True,
+    live=_live,
 )
 def TOOL(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
-    """Errors, warnings and hints that the servers reported when the index was made, of one document or of all."""
+    """Errors, warnings and hints of one document or of all: as of the index, or live for a document that has changed since."""
+    why = ""
+    if ask.file_path and not ask.offline:
+        try:
+            now = document(context.workspace, ask.file_path)
+            if now.path in context.certificate.drift.paths:
+                return _live(context.workspace, ask)
+        except ServerError as error:
+            why = str(error)
+    answer = _indexed(context, ask)
+    if not why:
+        return answer
+    reason = Reason(code="live_unavailable", detail=f"no running server could be asked instead: {why}")
+    return msgspec.structs.replace(answer, completeness=Completeness(status="partial", reasons=[*answer.completeness.reasons, reason]))
+
+
+def _indexed(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     index = context.index
     path = document_path(index, ask.file_path) if ask.file_path else ""
     values: dict[str, Any] = {}

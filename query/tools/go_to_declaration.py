@@ -9,14 +9,16 @@ import msgspec
 
 from query.answer import Answer, Place, SymbolRecord
 from query.completeness import DEFINITION, provenance
-from query.page import Named, Sources, asked
+from query.live_navigation import live_definitions, put
+from query.page import Live, Named, Sources, asked
 from query.places import LanguageId, bound, meanings
-from query.registry import Context, tool
+from query.registry import Context, Workspace, tool
 from query.style import Style
 
 
 class GoToDeclaration(Named, kw_only=True):
     language_id: LanguageId = ""
+    live: Live = False
 
 
 class Declaration(msgspec.Struct, kw_only=True):
@@ -34,6 +36,12 @@ def _text(answer: Answer[list[Declaration]], style: Style) -> Iterator[str]:
         yield from style.places(item.places)
 
 
+def _live(workspace: Workspace, ask: GoToDeclaration) -> Answer[list[Declaration]]:
+    question = put(workspace, ask, "textDocument/declaration")
+    result = [Declaration(symbol=item.symbol, what="declaration", places=item.places) for item in live_definitions(workspace, question)]
+    return question.answer("go_to_declaration", ask, result, sum(len(item.places) for item in result))
+
+
 @tool(
     "go_to_declaration",
     parameters=GoToDeclaration,
@@ -43,6 +51,7 @@ def _text(answer: Answer[list[Declaration]], style: Style) -> Iterator[str]:
     task="find",
     hint="header prototype forward declared extern",
     text=_text,
+    live=_live,
 )
 def TOOL(context: Context, ask: GoToDeclaration) -> Answer[list[Declaration]]:
     """Where a symbol is declared: the header's prototype in C and C++, elsewhere the definition, marked as one."""

@@ -8,14 +8,22 @@ import msgspec
 
 from query.answer import Answer
 from query.completeness import provenance
-from query.page import Named, Sources, asked
+from query.live_navigation import live_definitions, put
+from query.page import Live, Named, Sources, asked
 from query.places import Definition, LanguageId, definition, meanings, text_of_definitions
-from query.registry import Context, tool
+from query.registry import Context, Workspace, tool
 
 
 class GoToDefinition(Named, kw_only=True):
     show_source: Annotated[bool, msgspec.Meta(description="with the line of each definition")] = True
     language_id: LanguageId = ""
+    live: Live = False
+
+
+def _live(workspace: Workspace, ask: GoToDefinition) -> Answer[list[Definition]]:
+    question = put(workspace, ask, "textDocument/definition")
+    result = live_definitions(workspace, question, source=ask.show_source)
+    return question.answer("go_to_definition", ask, result, sum(len(item.places) for item in result))
 
 
 @tool(
@@ -27,6 +35,7 @@ class GoToDefinition(Named, kw_only=True):
     task="find",
     hint="jump where defined declaration",
     text=text_of_definitions,
+    live=_live,
 )
 def TOOL(context: Context, ask: GoToDefinition) -> Answer[list[Definition]]:
     """Where a symbol, or the identifier at a position, is defined."""

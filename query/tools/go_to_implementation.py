@@ -11,9 +11,10 @@ from indexer.model import SymbolFlag
 from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import DEFINITION, SUPERTYPES, provenance
 from query.hierarchy import MAX_DEPTH, Kin, kin
-from query.page import Named, asked, next_cursor, offset_of
+from query.live_navigation import live_definitions, paged, put
+from query.page import Live, Named, asked, next_cursor, offset_of
 from query.places import LanguageId
-from query.registry import Context, tool
+from query.registry import Context, Workspace, tool
 from query.style import Style, headline
 from query.symbols import TYPES, Symbol, symbols_by_id
 
@@ -26,12 +27,14 @@ class GoToImplementation(Named, kw_only=True):
     language_id: LanguageId = ""
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="implementations shown")] = 500
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+    live: Live = False
 
 
 class Implementation(msgspec.Struct, kw_only=True):
     """A type or member that implements what was asked about, `depth` steps below it; `of` is the symbol one step nearer.
 
-    evidence: who knows of the step (`override` for members); `itself` where nothing is below and it is concrete, then depth is 0.
+    evidence: who knows of the step (`override` for members, `live`: a running server); `itself` where nothing is below and it is
+    concrete, then depth is 0.
     abstract: it has no body of its own, or is an interface.
     """
 
@@ -49,6 +52,17 @@ def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
         yield f"{'  ' * max(1, item.depth)}{style.symbol(item.symbol)}  {style.dim('[' + ', '.join(notes) + ']')}"
 
 
+def _live(workspace: Workspace, ask: GoToImplementation) -> Answer[list[Implementation]]:
+    question = put(workspace, ask, "textDocument/implementation")
+    found = live_definitions(workspace, question)
+    offset = offset_of(ask.cursor)
+    result = [
+        Implementation(symbol=item.symbol, depth=1, of=question.record.symbol, evidence=["live"])
+        for item in found[offset : offset + ask.limit]
+    ]
+    return paged(question.answer("go_to_implementation", ask, result, len(found)), offset)
+
+
 @tool(
     "go_to_implementation",
     parameters=GoToImplementation,
@@ -58,6 +72,7 @@ def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
     task="find",
     hint="implementations of interface abstract method overrides subclasses concrete",
     text=_text,
+    live=_live,
 )
 def TOOL(context: Context, ask: GoToImplementation) -> Answer[list[Implementation]]:
     """Types that implement or extend a type, members that override a member; what is concrete and has none, itself."""

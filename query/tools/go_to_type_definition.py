@@ -9,27 +9,30 @@ import msgspec
 
 from query.answer import Answer, Place, Reason, SymbolRecord
 from query.completeness import DEFINITION, provenance
-from query.page import Named, Sources, asked
+from query.live_navigation import live_definitions, put
+from query.page import Live, Named, Sources, asked
 from query.places import LanguageId, definition, meanings
-from query.registry import Context, tool
+from query.registry import Context, Workspace, tool
 from query.style import Style, headline
 from query.types_of import types_of
 
 
 class GoToTypeDefinition(Named, kw_only=True):
     language_id: LanguageId = ""
+    live: Live = False
 
 
 class TypeDefinition(msgspec.Struct, kw_only=True):
     """A type that the symbol has, and where it is defined (no place for types outside the workspace).
 
     evidence: itself (it is a type), container (a constructor, an enum's member), annotation (named in its declaration),
-    constructor (called where it is bound), hover (named in the server's hover text, and only one type has that name).
+    constructor (called where it is bound), hover (named in the server's hover text, and only one type has that name), live (a running
+    server says so).
     """
 
     of: str
     symbol: SymbolRecord
-    evidence: Literal["itself", "container", "annotation", "constructor", "hover"]
+    evidence: Literal["itself", "container", "annotation", "constructor", "hover", "live"]
     places: list[Place]
 
 
@@ -38,6 +41,15 @@ def _text(answer: Answer[list[TypeDefinition]], style: Style) -> Iterator[str]:
     for item in answer.result:
         yield f"  {style.symbol(item.symbol)}  {style.dim(f'[{item.evidence}]')}"
         yield from style.places(item.places, "    ")
+
+
+def _live(workspace: Workspace, ask: GoToTypeDefinition) -> Answer[list[TypeDefinition]]:
+    question = put(workspace, ask, "textDocument/typeDefinition")
+    result = [
+        TypeDefinition(of=question.record.symbol, symbol=item.symbol, evidence="live", places=item.places)
+        for item in live_definitions(workspace, question)
+    ]
+    return question.answer("go_to_type_definition", ask, result, len(result))
 
 
 @tool(
@@ -49,6 +61,7 @@ def _text(answer: Answer[list[TypeDefinition]], style: Style) -> Iterator[str]:
     task="find",
     hint="type of variable parameter field return value class",
     text=_text,
+    live=_live,
 )
 def TOOL(context: Context, ask: GoToTypeDefinition) -> Answer[list[TypeDefinition]]:
     """Where the type of a variable, parameter, field or result is defined, as far as the index knows it; each with its evidence."""

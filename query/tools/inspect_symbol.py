@@ -1,24 +1,33 @@
-"""Signature and documentation as stored."""
+"""Signature and documentation: as stored where the stored text is valid, else as a running server says."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
-from query.answer import Answer, SymbolRecord
+from indexer.errors import ServerError
+from query.answer import Answer, Completeness, Reason, SymbolRecord
 from query.completeness import provenance
+from query.live_navigation import hover_text, put
 from query.page import Named, asked
-from query.registry import Context, tool
+from query.places import LanguageId
+from query.registry import Context, Workspace, tool
 from query.style import Style, printable
 
 
 class InspectSymbol(Named, kw_only=True):
-    pass
+    live: Annotated[bool, msgspec.Meta(description="ask a running language server even where the index knows")] = False
+    offline: Annotated[bool, msgspec.Meta(description="start no language server, whatever the index lacks")] = False
+    language_id: LanguageId = ""
 
 
 class Inspection(msgspec.Struct, kw_only=True):
-    """`signature` as written in the source, `documentation` its docstring, `hover` what the server said of it (Markdown)."""
+    """`signature` as written in the source, `documentation` its docstring, `hover` what the server said of it (Markdown).
+
+    Of a running server only the hover.
+    """
 
     symbol: SymbolRecord
     signature: str
@@ -35,6 +44,12 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
             yield from (printable(line) for line in text.split("\n"))
 
 
+def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
+    question = put(workspace, ask, "textDocument/hover")
+    result = Inspection(symbol=question.record, signature="", documentation="", hover=hover_text(question.reply))
+    return question.answer("inspect_symbol", ask, result, 1)
+
+
 @tool(
     "inspect_symbol",
     parameters=InspectSymbol,
@@ -44,9 +59,22 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
     task="read",
     hint="hover type signature documentation",
     text=_text,
+    live=_live,
 )
 def TOOL(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
-    """Signature, documentation and the server's hover text of a symbol, as indexed."""
+    """Signature, documentation and the server's hover of a symbol: as indexed, or live where the index has none that is valid."""
+    if ask.offline:
+        return _indexed(context, ask)
+    position = ask.position(context.index)
+    if position is not None and position.path in context.certificate.drift.paths:  # what stands there now the index cannot know
+        return _live_instead(context, ask)
+    known = _indexed(context, ask)
+    if known.result.symbol.path in context.certificate.drift.paths or (not known.result.hover and _lacks_hover(known)):
+        return _live_instead(context, ask, known)
+    return known
+
+
+def _indexed(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
     index = context.index
     symbol = ask.resolve(index)
     row = index.row("SELECT signature, documentation, hover FROM symbol_text WHERE sym_id = ?", [symbol.sym_id])
@@ -60,3 +88,22 @@ def TOOL(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
         completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax", "textDocument/hover"]),
         provenance=provenance(index, symbol.record.path),
     )
+
+
+def _lacks_hover(answer: Answer[Inspection]) -> bool:
+    """Whether hovers of its file were lost or not asked for, so that an empty one says nothing."""
+    if answer.result.symbol.external:
+        return False
+    return any(reason.code.startswith("lost_") or reason.code == "unsupported" for reason in answer.completeness.reasons)
+
+
+def _live_instead(context: Context, ask: InspectSymbol, known: Answer[Inspection] | None = None) -> Answer[Inspection]:
+    """The live answer; where no server can be had, what the index knows, and why it is only that."""
+    try:
+        return _live(context.workspace, ask)
+    except ServerError as error:
+        known = known or _indexed(context, ask)
+        reason = Reason(code="live_unavailable", detail=f"no running server could be asked instead: {error}")
+        reasons = [*known.completeness.reasons, reason]
+        status = "partial" if known.completeness.status == "complete" else known.completeness.status
+        return msgspec.structs.replace(known, completeness=Completeness(status=status, reasons=reasons))
