@@ -58,6 +58,7 @@ class Config:
     cache_remote: where `lspidx cache push` and `pull` go when no place is named.
     trusted_keys: public keys (lines of OpenSSH, or files of them), one of which must have signed an artifact that is imported; empty =
         any artifact is read as an attacker's. What the user has set, no project replaces.
+    daemon_idle_s: how long servers that questions have started stay warm after the last question; 0: no background process is used.
     tests: further patterns of test files; not_tests: patterns that look like tests and are none.
     """
 
@@ -77,6 +78,7 @@ class Config:
     cross_check: float = 0.01
     cache_remote: str = ""
     trusted_keys: tuple[str, ...] = ()
+    daemon_idle_s: float = 900.0
     tests: tuple[str, ...] = ()
     not_tests: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -95,7 +97,7 @@ class Config:
 _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name != "sources"}
 
 
-_USERS = frozenset({"trusted_keys"})
+_USERS = frozenset({"trusted_keys", "daemon_idle_s"})
 """Settings of which the user's word holds against the project's: a project must not talk its way around them."""
 
 REMEMBERED = "flag of an earlier run"
@@ -141,11 +143,9 @@ def load_config(
                 raise ConfigError(f"{source}: setting '{key}': {error}") from error
             sources[name] = source
 
-    xdg = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".config")
-    user_file = (user_dir or Path(xdg) / "lspidx") / "config.toml"
+    user_file, project_file, pyproject = setting_files(root, env, user_dir)
     if user_file.is_file():
         take(_read_toml(user_file), str(user_file))
-    project_file, pyproject = root / "lspidx.toml", root / "pyproject.toml"
     if project_file.is_file():
         take(_read_toml(project_file), "lspidx.toml", of_project=True)
     elif pyproject.is_file():
@@ -168,6 +168,12 @@ def load_config(
     return config
 
 
+def setting_files(root: Path, environment: Mapping[str, str], user_dir: Path | None = None) -> tuple[Path, Path, Path]:
+    """Where settings are read from, whether they are there or not: the user's file, `lspidx.toml`, `pyproject.toml`."""
+    xdg = environment.get("XDG_CONFIG_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".config")
+    return (user_dir or Path(xdg) / "lspidx") / "config.toml", root / "lspidx.toml", root / "pyproject.toml"
+
+
 def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """`above` on top of `below`, table by table."""
     result = dict(below)
@@ -179,7 +185,12 @@ def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 
 
 def _check(config: Config) -> None:
-    for name, low, high in (("jobs", 0, 64), ("max_file_bytes", 1, 10_000_000), ("cross_check", 0.0, 1.0)):
+    for name, low, high in (
+        ("jobs", 0, 64),
+        ("max_file_bytes", 1, 10_000_000),
+        ("cross_check", 0.0, 1.0),
+        ("daemon_idle_s", 0.0, 86_400.0),
+    ):
         value = getattr(config, name)
         if not low <= value <= high:
             raise ConfigError(f"{config.sources[name]}: setting '{name}' is {value}, expected {low} to {high}")

@@ -250,6 +250,7 @@ def find_callers(
     tests: Literal["include", "exclude", "only"] = "include",
     limit: int = 200,
     cursor: str = "",
+    live: bool = False,
 ) -> Answer[list[Edge]]:
     """Callers and callees of a symbol with every call site, to any depth.
 
@@ -268,6 +269,7 @@ def find_callers(
         tests: call sites in test files
         limit: callers or callees shown
         cursor: next_cursor of the previous answer
+        live: ask a running language server, which sees unsaved and new code, instead of the index
     """
     return call(
         index,
@@ -286,6 +288,7 @@ def find_callers(
             "tests": tests,
             "limit": limit,
             "cursor": cursor,
+            "live": live,
         },
     )
 
@@ -308,6 +311,7 @@ def find_references(
     group_by: Literal["none", "file"] = "none",
     workspace_only: bool = True,
     language_id: str = "",
+    live: bool = False,
 ) -> Answer[list[FoundReference]]:
     """All uses of a symbol in the workspace, definitions first, then by path and position.
 
@@ -327,6 +331,7 @@ def find_references(
         group_by: file: one entry for each file, most references first, with the first place
         workspace_only: taken for compatibility: only files of the workspace are ever listed
         language_id: taken for compatibility: the index knows the language of every file
+        live: ask a running language server, which sees unsaved and new code, instead of the index
     """
     return call(
         index,
@@ -347,6 +352,7 @@ def find_references(
             "group_by": group_by,
             "workspace_only": workspace_only,
             "language_id": language_id,
+            "live": live,
         },
     )
 
@@ -462,9 +468,17 @@ def get_cross_repo_references(
 
 
 def get_diagnostics(
-    index: Index, file_path: str = "", *, path: str = "", severity: list[str] | None = None, limit: int = 200, cursor: str = ""
+    index: Index,
+    file_path: str = "",
+    *,
+    path: str = "",
+    severity: list[str] | None = None,
+    limit: int = 200,
+    cursor: str = "",
+    live: bool = False,
+    offline: bool = False,
 ) -> Answer[Diagnostics]:
-    """Errors, warnings and hints that the servers reported when the index was made, of one document or of all.
+    """Errors, warnings and hints of one document or of all: as of the index, or live for a document that has changed since.
 
     Args:
         file_path: only this document; all by default
@@ -472,9 +486,21 @@ def get_diagnostics(
         severity: only these: error, warning, information, hint, or 1 to 4; all by default
         limit: diagnostics shown
         cursor: next_cursor of the previous answer
+        live: ask a running language server about file_path now; also done where that file has changed since
+        offline: start no language server, whatever has changed
     """
     return call(
-        index, "get_diagnostics", {"file_path": file_path, "path": path, "severity": severity or [], "limit": limit, "cursor": cursor}
+        index,
+        "get_diagnostics",
+        {
+            "file_path": file_path,
+            "path": path,
+            "severity": severity or [],
+            "limit": limit,
+            "cursor": cursor,
+            "live": live,
+            "offline": offline,
+        },
     )
 
 
@@ -638,6 +664,7 @@ def go_to_declaration(
     column: int = 0,
     position_pattern: str = "",
     language_id: str = "",
+    live: bool = False,
 ) -> Answer[list[Declaration]]:
     """Where a symbol is declared: the header's prototype in C and C++, elsewhere the definition, marked as one.
 
@@ -648,6 +675,7 @@ def go_to_declaration(
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
         language_id: taken for compatibility: the index knows the language of every file
+        live: ask a running language server, which sees unsaved and new code, instead of the index
     """
     return call(
         index,
@@ -659,6 +687,7 @@ def go_to_declaration(
             "column": column,
             "position_pattern": position_pattern,
             "language_id": language_id,
+            "live": live,
         },
     )
 
@@ -673,6 +702,7 @@ def go_to_definition(
     position_pattern: str = "",
     show_source: bool = True,
     language_id: str = "",
+    live: bool = False,
 ) -> Answer[list[Definition]]:
     """Where a symbol, or the identifier at a position, is defined.
 
@@ -684,6 +714,7 @@ def go_to_definition(
         position_pattern: text of the file with one @@ at the place meant
         show_source: with the line of each definition
         language_id: taken for compatibility: the index knows the language of every file
+        live: ask a running language server, which sees unsaved and new code, instead of the index
     """
     return call(
         index,
@@ -696,6 +727,7 @@ def go_to_definition(
             "position_pattern": position_pattern,
             "show_source": show_source,
             "language_id": language_id,
+            "live": live,
         },
     )
 
@@ -712,6 +744,7 @@ def go_to_implementation(
     language_id: str = "",
     limit: int = 500,
     cursor: str = "",
+    live: bool = False,
 ) -> Answer[list[Implementation]]:
     """Types that implement or extend a type, members that override a member; what is concrete and has none, itself.
 
@@ -725,6 +758,7 @@ def go_to_implementation(
         language_id: taken for compatibility: the index knows the language of every file
         limit: implementations shown
         cursor: next_cursor of the previous answer
+        live: ask a running language server, which sees unsaved and new code, instead of the index
     """
     return call(
         index,
@@ -739,6 +773,7 @@ def go_to_implementation(
             "language_id": language_id,
             "limit": limit,
             "cursor": cursor,
+            "live": live,
         },
     )
 
@@ -764,6 +799,7 @@ def go_to_type_definition(
     column: int = 0,
     position_pattern: str = "",
     language_id: str = "",
+    live: bool = False,
 ) -> Answer[list[TypeDefinition]]:
     """Where the type of a variable, parameter, field or result is defined, as far as the index knows it; each with its evidence.
 
@@ -774,6 +810,7 @@ def go_to_type_definition(
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
         language_id: taken for compatibility: the index knows the language of every file
+        live: ask a running language server, which sees unsaved and new code, instead of the index
     """
     return call(
         index,
@@ -785,6 +822,7 @@ def go_to_type_definition(
             "column": column,
             "position_pattern": position_pattern,
             "language_id": language_id,
+            "live": live,
         },
     )
 
@@ -814,9 +852,18 @@ def index_status(
 
 
 def inspect_symbol(
-    index: Index, symbol: str = "", *, file_path: str = "", line: int = 0, column: int = 0, position_pattern: str = ""
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    live: bool = False,
+    offline: bool = False,
+    language_id: str = "",
 ) -> Answer[Inspection]:
-    """Signature, documentation and the server's hover text of a symbol, as indexed.
+    """Signature, documentation and the server's hover of a symbol: as indexed, or live where the index has none that is valid.
 
     Args:
         symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
@@ -824,11 +871,23 @@ def inspect_symbol(
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
+        live: ask a running language server even where the index knows
+        offline: start no language server, whatever the index lacks
+        language_id: taken for compatibility: the index knows the language of every file
     """
     return call(
         index,
         "inspect_symbol",
-        {"symbol": symbol, "file_path": file_path, "line": line, "column": column, "position_pattern": position_pattern},
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "live": live,
+            "offline": offline,
+            "language_id": language_id,
+        },
     )
 
 

@@ -27,6 +27,7 @@ _ELSEWHERE = {
     "cache": ("query.cli_cache", "cache"),
     "verify": ("query.cli_upkeep", "verify"),
     "watch": ("query.cli_upkeep", "watch"),
+    "daemon": ("query.cli_daemon", "daemon"),
     "mcp": ("query.cli_mcp", "mcp"),
     "call": ("query.cli_dialects", "call_dialect"),
 }

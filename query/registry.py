@@ -18,7 +18,7 @@ from indexer.errors import EditsOff, NoIndex, UsageError
 from query.answer import Answer
 from query.completeness import Certificate
 from query.index import Index
-from query.live.servers import Servers, local_servers
+from query.live.servers import Servers, servers_of
 from query.recrawl import Progress, silent
 from query.style import Style
 
@@ -232,7 +232,7 @@ def call(
     if declared.writes(parameters) and not edits:
         raise EditsOff(f"{name} would change files, and this server was started without --allow-edits; what it would do can be asked")
     home = root or (index.root if index else Path.cwd())
-    own = servers if servers is not None else local_servers(home)
+    own = servers if servers is not None else servers_of(home)
     try:
         if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
             workspace = Workspace(root=home, index=index, servers=own, progress=progress)

@@ -18,7 +18,7 @@ from query.budget import Measure, bounded, to_json
 from query.folders import moved
 from query.freshness import drift
 from query.index import Index, open_index
-from query.live.servers import Servers, local_servers
+from query.live.servers import Servers, servers_of
 from query.recrawl import Progress, recrawl, silent
 from query.registry import call, load
 
@@ -76,7 +76,7 @@ class Service:
         """Running servers of the workspace; none is started before it is asked."""
         with self._lock:
             if self._servers is None:
-                self._servers = local_servers(root)
+                self._servers = servers_of(root)
             return self._servers
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ["LSPIDX_DAEMON_IDLE_S"] = "0"  # a process that outlives its test is for the tests of just that
     config.stash[KILLS] = {}
 
 

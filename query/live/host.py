@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from indexer.config import Config, load_config
+from indexer.config import load_config, setting_files
 from indexer.drive.socket import ServerSocket
 from indexer.errors import ServerError, ServerMissing, ServerTimeout, UsageError
 from indexer.store.generations import Home
@@ -20,126 +20,133 @@ from query.live.servers import Diagnosis, Reply, ServerInfo
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 
 class Host:
-    """Implements `Servers`. Any number of threads may ask; the servers are asked one question at a time."""
+    """Implements `Servers`. Any number of threads may ask; the servers are asked one question at a time.
 
-    def __init__(self, root: Path, config: Config | None = None, environment: Mapping[str, str] | None = None) -> None:
+    All of it is done on one thread of its own: the kernel ends a server when the thread that started it ends, and whoever asks may be
+    on a thread that ends with the question.
+    """
+
+    def __init__(self, root: Path, *, flags: Mapping[str, Any] = {}, environment: Mapping[str, str] | None = None) -> None:
+        """`flags`: settings as from the command line, on top of those of user and project."""
         self.root = root
         self._environment = os.environ if environment is None else environment
-        self._config = config
+        self._flags = dict(flags)
+        self._settings: tuple[object, ...] = ()
         self._launcher: Launcher | None = None
         self._running: dict[str, Running] = {}  # by language; several may lead to one server
         self._restarts: dict[str, int] = {}
-        self._lock = threading.RLock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="servers")
 
     # ---- the Servers protocol
 
     def ask(self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Reply:
-        with self._lock:
-            texts = self._absolute(overlay)
-            return self._try(path, lambda server, warm: server.ask(self._place(path), method, params, texts, timeout_s, warm=warm))
+        texts, place = self._absolute(overlay), self._place(path)
+        return self._do(lambda: self._try(path, lambda server, warm: server.ask(place, method, params, texts, timeout_s, warm=warm)))
 
     def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
         if not paths:
             raise UsageError("name a document whose diagnostics are wanted")
-        with self._lock:
-            texts, places = self._absolute(overlay), [self._place(path) for path in paths]
-            return self._try(paths[0], lambda server, warm: server.diagnose(places, texts, timeout_s, warm=warm))
+        texts, places = self._absolute(overlay), [self._place(path) for path in paths]
+        return self._do(lambda: self._try(paths[0], lambda server, warm: server.diagnose(places, texts, timeout_s, warm=warm)))
 
     def info(self, path: str) -> ServerInfo:
-        with self._lock:
-            return self._server(path)[0].info()
-
-    def close(self) -> None:
-        with self._lock:
-            for server in self._all():
-                server.close()
-            self._running.clear()
-
-    # ---- what else a session asks for
+        return self._do(lambda: self._server(path)[0].info())
 
     def running(self) -> list[ServerInfo]:
-        """The servers that run now."""
-        with self._lock:
-            return [server.info() for server in self._all()]
+        return self._do(lambda: [server.info() for server in self._all()])
 
     def start(self, language: str = "", connect: str = "", ready_timeout_s: float = 0.0) -> list[ServerInfo]:
-        """Starts the servers of a language, or of all languages of the workspace; ends those that ran for it before.
-
-        Args:
-            connect: HOST:PORT of a running server, taken instead of starting one; `language` says whose.
-            ready_timeout_s: how long to wait until each has loaded the workspace.
-        Raises:
-            ServerMissing: none is here for the language, or for none of the languages. UsageError: an unknown language.
-        """
-        with self._lock:
-            launcher = self._look()
-            wanted = [launcher.known(language)] if language else launcher.languages()
-            if connect and not language:
-                raise UsageError("say for which language the server at this address is: language_id")
-            started: dict[int, ServerInfo] = {}
-            missing: list[ServerMissing] = []
-            for name in wanted:
-                if name in self._running and any(self._running[name].info().entry == info.entry for info in started.values()):
-                    continue
-                self._end(name)
-                try:
-                    server = self._start(name, ServerSocket(connect) if connect else None)
-                except ServerMissing as error:
-                    missing.append(error)
-                    continue
-                if ready_timeout_s:
-                    server.await_ready(launcher.a_document(name), ready_timeout_s)
-                started[id(server)] = server.info()
-            if missing and not started:
-                raise missing[0]
-            return list(started.values())
+        if connect and not language:
+            raise UsageError("say for which language the server at this address is: language_id")
+        return self._do(lambda: self._start_all(language, connect, ready_timeout_s))
 
     def restart(self) -> list[ServerInfo]:
-        """Ends and starts all that run.
-
-        Raises:
-            UsageError: none does.
-        """
-        with self._lock:
-            languages = list({id(server): language for language, server in self._running.items()}.values())
-            if not languages:
-                raise UsageError("no language server runs here; start_lsp starts one")
-            self._launcher = None
-            return [self._again(language).info() for language in languages]
+        return self._do(self._restart_all)
 
     def open_document(self, path: str) -> ServerInfo:
-        with self._lock:
+        def work() -> ServerInfo:
             server, _ = self._server(path)
             server.open(self._place(path))
             return server.info()
 
+        return self._do(work)
+
     def close_document(self, path: str) -> bool:
-        """Whether it was open."""
-        with self._lock:
+        def work() -> bool:
             server = self._running.get(self._look().language(path))
             return server is not None and server.close_document(self._place(path))
 
+        return self._do(work)
+
     def changed_files(self, changes: Sequence[Mapping[str, Any]]) -> int:
-        """Tells every running server of changed files (`uri`, `type`); returns how many servers were told."""
-        with self._lock:
-            servers = self._all()
-            for server in servers:
+        def work() -> int:
+            for server in self._all():
                 server.notify("workspace/didChangeWatchedFiles", {"changes": list(changes)})
-            return len(servers)
+            return len(self._all())
+
+        return self._do(work)
 
     def set_log_level(self, level: str) -> None:
         for name in ("indexer", "query"):
             logging.getLogger(name).setLevel(level.upper())
 
-    # ---- inside
+    def close(self) -> None:
+        """Ends all servers; nothing can be asked afterwards."""
+
+        def work() -> None:
+            for server in self._all():
+                server.close()
+            self._running.clear()
+
+        self._do(work)
+        self._thread.shutdown()
+
+    # ---- inside, all on the one thread
+
+    def _do(self, work: Callable[[], T]) -> T:
+        return self._thread.submit(work).result()
+
+    def _start_all(self, language: str, connect: str, ready_timeout_s: float) -> list[ServerInfo]:
+        launcher = self._look()
+        started: dict[int, ServerInfo] = {}
+        missing: list[ServerMissing] = []
+        for name in [launcher.known(language)] if language else launcher.languages():
+            if id(self._running.get(name)) in started:  # it serves this language too
+                continue
+            self._end(name)
+            try:
+                server = self._start(name, ServerSocket(connect) if connect else None)
+            except ServerMissing as error:
+                missing.append(error)
+                continue
+            if ready_timeout_s:
+                server.await_ready(launcher.a_document(name), ready_timeout_s)
+            started[id(server)] = server.info()
+        if missing and not started:
+            raise missing[0]
+        return list(started.values())
+
+    def _restart_all(self) -> list[ServerInfo]:
+        languages = list({id(server): language for language, server in self._running.items()}.values())
+        if not languages:
+            raise UsageError("no language server runs here; start_lsp starts one")
+        self._launcher = None
+        return [self._again(language).info() for language in languages]
 
     def _look(self) -> Launcher:
-        if self._launcher is None:
-            home = Home(self.root)
-            config = self._config or load_config(self.root, remembered=home.flags(), environment=self._environment)
+        """How servers are started here, as the settings say now; those that ran under others are ended."""
+        settings = tuple(_stamp(path) for path in setting_files(self.root, self._environment))
+        if self._launcher is None or settings != self._settings:
+            for server in self._all():
+                server.close()
+            self._running.clear()
+            config = load_config(self.root, flags=self._flags, remembered=Home(self.root).flags(), environment=self._environment)
             self._launcher = Launcher(self.root, config, self._environment)
+            self._settings = settings
         return self._launcher
 
     def _all(self) -> list[Running]:
@@ -196,3 +203,11 @@ class Host:
             log.warning("live server failed: %s", error)
             server = self._again(self._look().language(path))
             return question(server, False)
+
+
+def _stamp(path: Path) -> object:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -117,8 +117,12 @@ class Servers(Protocol):
         ...
 
 
-def local_servers(root: Path) -> Servers:
-    """Servers that are started when they are first asked, and end with `close`."""
-    from query.live.host import Host
+def servers_of(root: Path, flags: Mapping[str, Any] = {}) -> Servers:
+    """The running servers of a workspace: a background process's, or, where the settings want none, this process's own.
 
-    return Host(root)
+    Args:
+        flags: settings as from the command line. Nothing is started or read before the first question.
+    """
+    from query.live.lazy import Lazy
+
+    return Lazy(root, flags)

@@ -1,0 +1,255 @@
+"""The servers of a background process, as `Servers`: started when first asked, found again by the next command."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Client, Connection
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from indexer import errors
+from indexer.errors import Bug, LspidxError, ServerCrashed
+from query.live import runtime
+from query.live.messages import MAX_MESSAGE_BYTES, Call, Outcome, Start
+from query.live.servers import Diagnosis, Reply, ServerInfo
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_STARTS_S = 20.0
+_STEP_S = 0.02
+
+
+class NotThere(Exception):
+    """No background process could be reached or started."""
+
+
+class Remote:
+    """Implements `Servers`. One connection, one question at a time."""
+
+    def __init__(self, root: Path, flags: Mapping[str, Any], idle_s: float) -> None:
+        self.root = root
+        self._flags, self._idle_s = dict(flags), idle_s
+        self._connection: Connection[Any, Any] | None = None
+        self._lock = threading.Lock()
+
+    def connect(self) -> None:
+        """Reaches the workspace's background process, which is started if need be.
+
+        Raises:
+            NotThere: it cannot be started here.
+        """
+        with self._lock:
+            self._connected()
+
+    # ---- the Servers protocol
+
+    def ask(self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Reply:
+        return self._call(Reply, "ask", path, method, params, overlay=dict(overlay), timeout_s=timeout_s)
+
+    def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
+        return self._call(Diagnosis, "diagnose", list(paths), overlay=dict(overlay), timeout_s=timeout_s)
+
+    def info(self, path: str) -> ServerInfo:
+        return self._call(ServerInfo, "info", path)
+
+    def running(self) -> list[ServerInfo]:
+        return self._call(list[ServerInfo], "running")
+
+    def start(self, language: str = "", connect: str = "", ready_timeout_s: float = 0.0) -> list[ServerInfo]:
+        return self._call(list[ServerInfo], "start", language, connect, ready_timeout_s)
+
+    def restart(self) -> list[ServerInfo]:
+        return self._call(list[ServerInfo], "restart")
+
+    def open_document(self, path: str) -> ServerInfo:
+        return self._call(ServerInfo, "open_document", path)
+
+    def close_document(self, path: str) -> bool:
+        return self._call(bool, "close_document", path)
+
+    def changed_files(self, changes: Sequence[Mapping[str, Any]]) -> int:
+        return self._call(int, "changed_files", [dict(change) for change in changes])
+
+    def set_log_level(self, level: str) -> None:
+        self._call(type(None), "set_log_level", level)
+
+    def close(self) -> None:
+        """Ends the connection; the servers stay warm."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    # ---- inside
+
+    def _call(self, kind: type[T], method: str, *args: Any, **kwargs: Any) -> T:
+        message = msgspec.json.encode(Call(method=method, args=list(args), kwargs=kwargs))
+        with self._lock:
+            outcome = self._exchange(message)
+        if outcome.error:
+            found = getattr(errors, outcome.error, Bug)
+            raise (found if issubclass(found, LspidxError) else Bug)(outcome.message)
+        return msgspec.json.decode(outcome.value, type=kind)
+
+    def _exchange(self, message: bytes) -> Outcome:
+        """Sends a call; a process that ended in the meantime (it was idle) is replaced, and asked once more."""
+        for attempt in (1, 2):
+            try:
+                connection = self._connected()
+                connection.send_bytes(message)
+                return msgspec.json.decode(connection.recv_bytes(MAX_MESSAGE_BYTES), type=Outcome)
+            except (OSError, EOFError) as error:
+                self._connection = None
+                if attempt == 2:
+                    raise ServerCrashed(
+                        f"the background process ended twice over one question: {error}; its log: lspidx daemon status"
+                    ) from error
+            except NotThere as error:
+                raise ServerCrashed(f"the background process cannot be reached: {error}; to do without: LSPIDX_DAEMON_IDLE_S=0") from error
+        raise AssertionError("one of the attempts returns or raises")
+
+    def _connected(self) -> Connection[Any, Any]:
+        if self._connection is None:
+            self._connection = _reach(self.root, self._flags, self._idle_s)
+        return self._connection
+
+
+def _reach(root: Path, flags: Mapping[str, Any], idle_s: float) -> Connection[Any, Any]:
+    try:
+        socket = runtime.folder() / f"{runtime.name(root, flags)}.sock"
+    except (LspidxError, OSError) as error:
+        raise NotThere(str(error)) from error
+    code = runtime.code()
+    if (connection := _connection(socket, code)) is not None:
+        return connection
+    import portalocker  # 14 ms, which the next command need not wait for
+
+    with socket.with_suffix(".lock").open("a") as file:
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)  # of several commands at once one starts it
+        if (connection := _connection(socket, code)) is not None:
+            return connection
+        process = _spawn(Start(root=str(root), socket=str(socket), token=secrets.token_hex(32), idle_s=idle_s, flags=dict(flags)))
+        deadline = time.monotonic() + _STARTS_S
+        while time.monotonic() < deadline:
+            record = runtime.read(socket)
+            if record is not None and record.pid == process.pid and (connection := _connection(socket, code)) is not None:
+                return connection
+            if process.poll() is not None:
+                raise NotThere(f"it ended at its start, with status {process.returncode}")
+            time.sleep(_STEP_S)
+        process.kill()
+        process.wait()
+        raise NotThere(f"it did not answer within {_STARTS_S:g} s")
+
+
+def _connection(socket: Path, code: str) -> Connection[Any, Any] | None:
+    """A connection to a process of this very code; one of another code is told to end."""
+    record = runtime.read(socket)
+    if record is None:
+        return None
+    try:
+        connection = _client(socket, record)
+    except (OSError, EOFError, ValueError) as error:
+        log.info("no background process answers: %s", error)
+        return None
+    except Exception as error:  # multiprocessing's AuthenticationError: somebody else's socket
+        log.warning("a background process refused us: %s", error)
+        return None
+    if record.code == code:
+        return connection
+    _tell_to_end(connection, record.pid)
+    return None
+
+
+def _client(socket: Path, record: runtime.Record) -> Connection[Any, Any]:
+    return cast("Connection[Any, Any]", Client(str(socket), family="AF_UNIX", authkey=record.token.encode()))
+
+
+def _tell_to_end(connection: Connection[Any, Any], pid: int) -> None:
+    """Tells a process to end and waits a while until it has."""
+    with contextlib.suppress(OSError, EOFError):
+        connection.send_bytes(msgspec.json.encode(Call(method="stop")))
+        connection.recv_bytes(MAX_MESSAGE_BYTES)
+        connection.close()
+    deadline = time.monotonic() + _STARTS_S
+    while _is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(_STEP_S)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return b") Z" not in file.read()
+    except OSError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return not os.path.isdir("/proc/self")
+
+
+def _spawn(start: Start) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-m", "query.live.daemon"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(msgspec.json.encode(start) + b"\n")
+    process.stdin.close()
+    return process
+
+
+# ---- for people
+
+
+class Found(msgspec.Struct, kw_only=True):
+    """A background process of this user. `servers` is None where it does not answer."""
+
+    record: runtime.Record
+    socket: str
+    servers: list[ServerInfo] | None
+
+
+def all_of_user() -> list[Found]:
+    """The background processes of this user; leftovers of ones that have ended are cleared away."""
+    found: list[Found] = []
+    for file in sorted(runtime.folder().glob("*.json")):
+        socket = file.with_suffix(".sock")
+        record = runtime.read(socket)
+        if record is None:
+            continue
+        if not _is_alive(record.pid):
+            for leftover in (file, socket):
+                leftover.unlink(missing_ok=True)
+            continue
+        servers: list[ServerInfo] | None = None
+        with contextlib.suppress(Exception), _client(socket, record) as connection:
+            connection.send_bytes(msgspec.json.encode(Call(method="running")))
+            outcome = msgspec.json.decode(connection.recv_bytes(MAX_MESSAGE_BYTES), type=Outcome)
+            servers = msgspec.json.decode(outcome.value, type=list[ServerInfo])
+        found.append(Found(record=record, socket=str(socket), servers=servers))
+    return found
+
+
+def stop(found: Found) -> bool:
+    """Ends a background process and its servers; whether it has ended."""
+    with contextlib.suppress(Exception):
+        _tell_to_end(_client(Path(found.socket), found.record), found.record.pid)
+    return not _is_alive(found.record.pid)
