@@ -8,7 +8,7 @@ A line that is ASCII has one column for all units, so conversion looks at the fe
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 
 class ColumnMap:
@@ -94,6 +94,7 @@ _STRIDE = 512
 _LONG_LINE = 2_000
 """Columns beyond it are counted by stride: a line of megabytes would take minutes otherwise, each column from its start."""
 
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
 _LONE_CR = re.compile(rb"\r(?!\n)")
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 _ASTRAL = bytes(range(0xF0))  # deleted, only the first bytes of characters of two units are left
@@ -122,6 +123,24 @@ def index_to_utf16(line_text: str, index: int) -> int:
     """UTF-16 column of an index into a Python string."""
     prefix = line_text[:index]
     return len(prefix) if prefix.isascii() else len(prefix.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class Utf16Map:
+    """Indexes into a Python string as UTF-16 code units from its start, and back, at the same cost however long it is."""
+
+    __slots__ = ("_units", "_wide")
+
+    def __init__(self, text: str) -> None:
+        self._wide = [] if text.isascii() else [match.start() for match in _WIDE.finditer(text)]
+        self._units = [index + before for before, index in enumerate(self._wide)]
+
+    def units(self, index: int) -> int:
+        """Code units before an index."""
+        return index + bisect_left(self._wide, index)
+
+    def index(self, units: int) -> int:
+        """The index that has so many code units before it; between the two of one character, that character's own."""
+        return units - bisect_left(self._units, units)
 
 
 def for_grammars(source: bytes) -> bytes:
