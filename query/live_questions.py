@@ -104,7 +104,7 @@ def document(workspace: Workspace, path: str) -> Document:
 
 
 def root_of(workspace: Workspace) -> str:
-    return str(workspace.index.root if workspace.index is not None else workspace.root)
+    return str(workspace.top)
 
 
 def inside(workspace: Workspace, path: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 import msgspec
 
 from indexer.errors import EditsOff, NoIndex, UsageError
+from indexer.vcs import find_root
 from query.answer import Answer
 from query.completeness import Certificate
 from query.index import Index
@@ -64,6 +65,11 @@ class Workspace(msgspec.Struct, kw_only=True):
     index: Index | None
     servers: Servers
     progress: Progress = silent
+
+    @property
+    def top(self) -> Path:
+        """Where the workspace begins: the index's root, else that of the repository around `root`."""
+        return self.index.root if self.index is not None else find_root(self.root)
 
 
 Task = Literal["find", "read", "impact", "tests", "quality", "live", "edit", "try", "run", "skills", "index"]
@@ -232,7 +238,7 @@ def call(
     if declared.writes(parameters) and not edits:
         raise EditsOff(f"{name} would change files, and this server was started without --allow-edits; what it would do can be asked")
     home = root or (index.root if index else Path.cwd())
-    own = servers if servers is not None else servers_of(home)
+    own = servers if servers is not None else servers_of(index.root if index else find_root(home))
     try:
         if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
             workspace = Workspace(root=home, index=index, servers=own, progress=progress)

@@ -13,6 +13,7 @@ from typing import Any
 
 from indexer.errors import IndexUnusable, NoIndex, UsageError
 from indexer.store.generations import find_home
+from indexer.vcs import find_root
 from query.answer import Answer
 from query.budget import Measure, bounded, to_json
 from query.folders import moved
@@ -67,8 +68,15 @@ class Service:
         if tool.needs_index and fresh:
             self.refresh(progress)
         index = self.index() if tool.needs_index and tool.live is None else self._index_if_any()
-        root = index.root if index else self.start
-        answer = call(index, name, arguments, servers=self.servers(root), progress=progress, root=root, edits=self.edits)
+        answer = call(
+            index,
+            name,
+            arguments,
+            servers=self.servers(index.root if index else find_root(self.start)),
+            progress=progress,
+            root=None if tool.needs_index and index else self.start,
+            edits=self.edits,
+        )
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         return bounded(answer, tool.result, limit, index.home if index else None, measure)
 
