@@ -7,7 +7,7 @@ for arguments that do not fit, NameNotFound and AmbiguousName for names.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from query.answer import Answer
 from query.exchange import Exchanged, Exported
@@ -15,6 +15,7 @@ from query.index import Index
 from query.places import Definition
 from query.registry import call
 from query.search import Found
+from query.tools.apply_edit import Edited
 from query.tools.blast_radius import BlastRadiusResult
 from query.tools.detect_changes import Changes
 from query.tools.detect_lsp_servers import Detected
@@ -52,6 +53,40 @@ def add_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
         path: folder to add: a consumer of this library, or a library that it uses
     """
     return call(index, "add_workspace_folder", {"path": path})
+
+
+def apply_edit(
+    index: Index | None,
+    *,
+    workspace_edit: dict[str, Any] | None = None,
+    file_path: str = "",
+    old_text: str = "",
+    new_text: str = "",
+    dry_run: bool = False,
+    exclude_globs: list[str] | None = None,
+) -> Answer[Edited]:
+    """Writes an edit to disk, all files or none: a WorkspaceEdit, or new_text for the one place of file_path where old_text stands.
+
+    Args:
+        workspace_edit: a WorkspaceEdit (changes or documentChanges), as a tool or a language server gives it
+        file_path: in place of workspace_edit: the file in which old_text becomes new_text
+        old_text: text that stands there exactly once; else, whole lines that differ in white space only
+        new_text: text in its place; empty removes it
+        dry_run: show what would change, write nothing
+        exclude_globs: files of workspace_edit to leave alone: vendor/**, **/*_gen.go, *.pb.go
+    """
+    return call(
+        index,
+        "apply_edit",
+        {
+            "workspace_edit": workspace_edit or {},
+            "file_path": file_path,
+            "old_text": old_text,
+            "new_text": new_text,
+            "dry_run": dry_run,
+            "exclude_globs": exclude_globs or [],
+        },
+    )
 
 
 def blast_radius(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _EXIT_INCOMPLETE = 1
 _MAX_COMPLETIONS = 30
+_MAX_JSON_BYTES = 200_000_000
 
 
 class Tools(click.Group):
@@ -125,7 +126,7 @@ def _option(field: Any, default: Any) -> click.Option:
     import msgspec
 
     kind, text = _kind_of(field)
-    if default not in ("", [], False, 0):
+    if default not in ("", [], {}, None, False, 0):
         text += f"; default {str(default).lower() if default is True else default}"
     flag = f"--{field.name.replace('_', '-').lstrip('-')}"
     if isinstance(kind, msgspec.inspect.BoolType):
@@ -134,9 +135,52 @@ def _option(field: Any, default: Any) -> click.Option:
         return click.Option([flag, field.name], type=click.Choice([str(value) for value in kind.values]), help=text)
     if isinstance(kind, msgspec.inspect.IntType):
         return click.Option([flag, field.name], type=int, help=text)
+    if _is_object(kind):
+        return click.Option([flag, field.name], type=_json, metavar="JSON", help=f"{text}; JSON, @FILE, or - for standard input")
+    if isinstance(kind, msgspec.inspect.ListType) and _is_object(kind.item_type):
+        help_text = f"{text}; one or a list of them as JSON, @FILE, or - for standard input; may be repeated"
+        return click.Option([flag, field.name], type=_json, metavar="JSON", multiple=True, callback=_flat, help=help_text)
     if isinstance(kind, msgspec.inspect.ListType):
         return click.Option([flag, field.name], multiple=True, help=f"{text}; may be repeated")
     return click.Option([flag, field.name], help=text)
+
+
+def _is_object(kind: Any) -> bool:
+    """Whether a parameter is a JSON object, whatever is in it, or null."""
+    import msgspec
+
+    if isinstance(kind, msgspec.inspect.Metadata):
+        return _is_object(kind.type)
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return any(map(_is_object, kind.types))
+    return isinstance(kind, (msgspec.inspect.DictType, msgspec.inspect.StructType, msgspec.inspect.TypedDictType))
+
+
+def _json(value: str) -> Any:
+    """A value that is no word: JSON text, a file that holds it, or standard input."""
+    import msgspec
+
+    text: str | bytes = value
+    try:
+        if value == "-":
+            text = sys.stdin.buffer.read(_MAX_JSON_BYTES + 1)
+        elif value.startswith("@"):
+            with Path(value[1:]).open("rb") as file:
+                text = file.read(_MAX_JSON_BYTES + 1)
+    except OSError as error:
+        raise click.BadParameter(f"'{value[1:]}' cannot be read: {error.strerror}") from error
+    if len(text) > _MAX_JSON_BYTES:
+        raise click.BadParameter(f"it is longer than {_MAX_JSON_BYTES:,} bytes")
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        hint = "" if value == "-" or value.startswith(("@", "{", "[")) else "; a file is given as @FILE"
+        raise click.BadParameter(f"it is no JSON: {error}{hint}") from error
+
+
+def _flat(ctx: click.Context, param: click.Parameter, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Objects, whether they were given one by one or as lists."""
+    return tuple(item for value in values for item in (value if isinstance(value, list) else [value]))
 
 
 def _symbol_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

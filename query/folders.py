@@ -1,4 +1,4 @@
-"""The workspace folders of an index: which one a path belongs to, and at which commit a folder is now."""
+"""The workspace folders of an index: which one a path belongs to, at which commit a folder is now, and which files may be edited."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from query.index import Index
+
+if TYPE_CHECKING:
+    from query.edits.scope import Scope
 
 
 class Folder(NamedTuple):
@@ -34,6 +37,16 @@ def folders(index: Index) -> list[Folder]:
 def folder_of(path: str, known: list[Folder]) -> Folder:
     """The folder that a path of the index lies in; folders do not overlap."""
     return next((folder for folder in known if folder.prefix and path.startswith(folder.prefix)), known[0])
+
+
+def edit_scope(start: Path, index: Index | None) -> Scope:
+    """Where files may be edited: the folders of the index; where there is none, the workspace around `start`."""
+    from indexer import vcs
+    from query.edits.scope import Scope
+
+    if index is None:
+        return Scope(vcs.find_root(Path(os.path.realpath(start))))
+    return Scope(index.root, beside=[folder.path(index.root) for folder in folders(index)[1:]])
 
 
 def index_command(index: Index, more: Sequence[str] = ()) -> str:

@@ -58,14 +58,14 @@ def _function(tool: Tool, imports: dict[str, set[str]]) -> str:
             words.append("*")
         kind = _type(_bare(hints[name]), imports)
         default = getattr(plain, name)
-        if isinstance(default, list):
+        if isinstance(default, (list, dict)):
             words.append(f"{name}: {kind} | None = None")
         else:
             words.append(f"{name}: {kind} = {default!r}".replace("'", '"'))
-    lists = [name for name in ordered if isinstance(getattr(plain, name), list)]
+    empty = {name: repr(default) for name in ordered if isinstance(default := getattr(plain, name), (list, dict))}
     result = _type(tool.result, imports)
     described = [f"        {name}: {_description(hints[name])}" for name in ordered if _description(hints[name])]
-    arguments = ", ".join(f'"{name}": {name}' + (" or []" if name in lists else "") for name in ordered)
+    arguments = ", ".join(f'"{name}": {name}' + (f" or {empty[name]}" if name in empty else "") for name in ordered)
     body = [
         f"def {tool.name}({', '.join(words)}) -> Answer[{result}]:",
         f'    """{tool.description}',

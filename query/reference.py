@@ -88,7 +88,7 @@ def _parameters(tool: Tool) -> Iterator[dict[str, str]]:
         yield {
             "name": name,
             "type": _type(declared),
-            "default": repr(declared["default"]) if declared.get("default") not in ("", [], None) else "none",
+            "default": repr(declared["default"]) if declared.get("default") not in ("", [], {}, None) else "none",
             "description": declared.get("description", ""),
         }
 

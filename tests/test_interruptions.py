@@ -28,7 +28,7 @@ import pytest
 from cache_support import bring, clone, contents, export, state, tables
 from conftest import KILLS
 from query_support import FILES, LSPIDX, json_of, lspidx, plain_environment
-from support import Watcher, crawl_with_ty, rows, write_tree
+from support import DIES_AT, Watcher, crawl_with_ty, rows, write_tree
 
 from indexer.cache import exchange
 from indexer.cache.exchange import FOLDER, push
@@ -269,26 +269,6 @@ def test_a_command_is_killed_at_random_moments(name: str, work: Path, sides: Sid
         assert again.returncode == 0, again.stderr
         victim.done()
     pytestconfig.stash[KILLS][name] = dict(counts)
-
-
-DIES_AT = """
-import os, signal, sys
-step, steps = int(sys.argv.pop(1)), 0
-EVENTS = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.copyfile"}
-
-def hook(event, arguments):
-    global steps
-    if event in EVENTS or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
-        steps += 1
-        if steps == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-sys.addaudithook(hook)
-from query.cli import main
-sys.argv[0] = "lspidx"
-main()
-"""
-"""The command, which kills itself just before its so-many-th step on the disk: files opened to be written, renamed, removed."""
 
 
 @pytest.mark.parametrize("name", VICTIMS)

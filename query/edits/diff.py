@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from indexer.errors import EditRefused
-from query.edits.text import Document, Edit, decode
+from query.edits.text import Document, Edit, decode, shown
 
 _CONTEXT = 3
 _MAX_COMPARED = 4_000_000
@@ -35,7 +35,7 @@ def compare(old_path: str, before: bytes | None, new_path: str, after: bytes | N
     blocks = _blocks(old, new)
     body = [line for group in _grouped(blocks) for line in _hunk(old, new, group)]
     return FileDiff(
-        text="\n".join([*names, *body]),
+        text=shown("\n".join([*names, *body])),
         added=sum(new_end - new_start for _, _, new_start, new_end in blocks),
         removed=sum(old_end - old_start for old_start, old_end, _, _ in blocks),
     )

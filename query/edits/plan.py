@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from indexer.errors import EditRefused, UsageError
 from indexer.text import blob_digest
@@ -42,6 +42,18 @@ class FileChange:
     def after_digest(self) -> str:
         return "" if self.after is None else blob_digest(self.after)
 
+    @property
+    def origin_digest(self) -> str:
+        """Of a renamed file where it was, else as `before_digest`."""
+        return self.before_digest if self.origin is None else blob_digest(self.origin)
+
+    @property
+    def status(self) -> Literal["changed", "created", "renamed", "deleted"]:
+        """Of a path that a file has left for another, `renamed` too: see `moved_to`."""
+        if self.source or self.moved_to:
+            return "renamed"
+        return "created" if self.before is None else "deleted" if self.after is None else "changed"
+
     @cached_property
     def diff(self) -> diff.FileDiff:
         """The whole change as unified diff; of a renamed file against what it was."""
@@ -69,19 +81,20 @@ class Plan:
     @property
     def changed(self) -> list[FileChange]:
         """Files that are there before and after, at one path."""
-        return [item for item in self.changes if item.before is not None and item.after is not None and not item.source]
+        return [item for item in self.changes if item.status == "changed"]
 
     @property
     def created(self) -> list[FileChange]:
-        return [item for item in self.changes if item.before is None and not item.source]
+        return [item for item in self.changes if item.status == "created"]
 
     @property
     def renamed(self) -> list[FileChange]:
+        """By their new paths."""
         return [item for item in self.changes if item.source]
 
     @property
     def deleted(self) -> list[FileChange]:
-        return [item for item in self.changes if item.after is None and not item.moved_to]
+        return [item for item in self.changes if item.status == "deleted"]
 
     def documents(self) -> dict[str, Document]:
         """The texts that there would be, by path: what to show a server (`Document.for_server`). Binary files are left out."""

@@ -92,13 +92,16 @@ class Scope:
             return None
         except OSError as error:
             raise EditRefused(f"'{path}' cannot be read: {error.strerror}") from error
-        with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(file.fileno())
+        try:
+            found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise EditRefused(f"'{path}' is not a regular file")
             if found.st_size > MAX_FILE_BYTES:
                 raise EditRefused(f"'{path}' has {found.st_size:,} bytes; files of at most {MAX_FILE_BYTES:,} are edited")
-            content = file.read(MAX_FILE_BYTES + 1)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                content = file.read(MAX_FILE_BYTES + 1)
+        finally:
+            os.close(descriptor)
         if len(content) > MAX_FILE_BYTES:
             raise EditRefused(f"'{path}' has more than {MAX_FILE_BYTES:,} bytes")
         return content

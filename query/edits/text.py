@@ -52,7 +52,7 @@ class Document:
     @cached_property
     def for_server(self) -> str:
         """The text as JSON can carry it: what is no UTF-8 is U+FFFD, which is one UTF-16 unit too, so columns agree."""
-        return _NO_UTF8.sub("\ufffd", self.text)
+        return shown(self.text)
 
     @cached_property
     def lines(self) -> Lines:
@@ -190,6 +190,11 @@ def decode(content: bytes, where: str = "the file") -> Document:
     if "\0" in text:
         raise EditRefused(f"{where} begins as UTF-16 and is none")
     return Document(text=text, encoding=encoding, mark=mark)
+
+
+def shown(text: str) -> str:
+    """A text as others can take it: U+FFFD for what was no UTF-8."""
+    return text if text.isascii() else _NO_UTF8.sub("\ufffd", text)
 
 
 def _encode(text: str, encoding: str) -> bytes:
