@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from query.answer import Answer
+from query.editing import Edited
 from query.exchange import Exchanged, Exported
 from query.index import Index
 from query.places import Definition
 from query.registry import call
 from query.search import Found
-from query.tools.apply_edit import Edited
 from query.tools.blast_radius import BlastRadiusResult
 from query.tools.detect_changes import Changes
 from query.tools.detect_lsp_servers import Detected
@@ -39,6 +39,8 @@ from query.tools.index_status import Status
 from query.tools.inspect_symbol import Inspection
 from query.tools.list_symbols import OutlineItem
 from query.tools.list_workspace_folders import WorkspaceFolder
+from query.tools.prepare_rename import Renameable
+from query.tools.rename_symbol import Renamed
 from query.tools.type_hierarchy import TypeRelation
 from query.tools.unreferenced import UnreferencedSymbol
 from query.tools.untested import UntestedResult
@@ -965,6 +967,40 @@ def list_workspace_folders(index: Index) -> Answer[list[WorkspaceFolder]]:
     return call(index, "list_workspace_folders", {})
 
 
+def prepare_rename(
+    index: Index | None,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    language_id: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+) -> Answer[Renameable]:
+    """Whether the name at a place can be renamed, as a running language server says.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+    """
+    return call(
+        index,
+        "prepare_rename",
+        {
+            "symbol": symbol,
+            "file_path": file_path,
+            "language_id": language_id,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+        },
+    )
+
+
 def remove_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
     """Removes a folder from the workspace; its files stay, its facts are no longer in the index.
 
@@ -972,6 +1008,56 @@ def remove_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
         path: folder to remove, by its path or by its name in the index
     """
     return call(index, "remove_workspace_folder", {"path": path})
+
+
+def rename_symbol(
+    index: Index | None,
+    symbol: str = "",
+    new_name: str = "",
+    *,
+    file_path: str = "",
+    language_id: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    apply: bool = False,
+    dry_run: bool = False,
+    exclude_globs: list[str] | None = None,
+    sites: Literal["ask", "server", "both"] = "ask",
+) -> Answer[Renamed]:
+    """Renames a symbol everywhere, as a running language server says, held against the index; shows the edit, or writes it with apply.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        new_name: the name to give it
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        apply: write the files; by default what would change is only shown
+        dry_run: only show, whatever apply says
+        exclude_globs: files to leave alone: vendor/**, **/*_gen.go, *.pb.go
+        sites: where the index knows uses that the server does not: ask: show them, and refuse to write; server: leave them; both: rename
+            them too
+    """
+    return call(
+        index,
+        "rename_symbol",
+        {
+            "symbol": symbol,
+            "new_name": new_name,
+            "file_path": file_path,
+            "language_id": language_id,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "apply": apply,
+            "dry_run": dry_run,
+            "exclude_globs": exclude_globs or [],
+            "sites": sites,
+        },
+    )
 
 
 def search_tools(index: Index | None, query: str = "", *, max_results: int = 5, output_schema: bool = False) -> Answer[Found]:

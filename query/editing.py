@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from query.answer import Reason
+from query.answer import Answer, Completeness, Provenance, Reason
 from query.folders import edit_scope
 from query.registry import Workspace
 from query.style import Style, count, printable
@@ -100,6 +100,19 @@ def carry_out(workspace: Workspace, make: Callable[[Scope], Plan], *, write: boo
     return Outcome(edited=edited, plan=plan, reasons=reasons)
 
 
+def edited_answer(tool: str, query: dict[str, Any], outcome: Outcome) -> Answer[Edited]:
+    """The envelope of an edit that no server was asked about."""
+    return Answer(
+        tool=tool,
+        query=query,
+        result=outcome.edited,
+        total=len(outcome.edited.files),
+        truncated=False,
+        completeness=Completeness(status="partial" if outcome.reasons else "complete", reasons=outcome.reasons),
+        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
+    )
+
+
 def lines(found: Edited, style: Style, preview: str = "not written (dry run)") -> Iterator[str]:
     """The record for people."""
     how = f", found by {found.matched}" if found.matched else ""
@@ -113,9 +126,9 @@ def lines(found: Edited, style: Style, preview: str = "not written (dry run)") -
         digests = style.dim(f"{item.before_digest[:10] or 'nothing'} → {item.after_digest[:10] or 'nothing'}")
         numbers = f"+{item.added} -{item.removed} {count(item.edits, 'edit')}"
         yield f"{style.heading(item.path)}  {style.kind(item.status)}{source}  {numbers}  {digests}"
-        for line in item.diff.split("\n") if item.diff else []:
+        for line in item.diff.split("\n") if item.diff and not found.applied else []:  # git shows what was done
             yield f"  {printable(line) if line.startswith(('+', '-')) else style.dim(line)}"
-        if item.diff_lines_left_out:
+        if item.diff_lines_left_out and not found.applied:
             yield f"  {style.warning(f'… {item.diff_lines_left_out} more lines')}"
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer, Completeness, Provenance, Reason
-from query.folders import edit_scope
+from query.answer import Answer
+from query.editing import Edited, carry_out, edited_answer, lines
 from query.registry import Workspace, workspace_tool
-from query.style import Style, count, printable
+from query.style import Style
 
-MAX_DIFF_LINES = 1_000
-"""Of all files together; of one a fifth of it."""
+if TYPE_CHECKING:
+    from query.edits.plan import Plan
+    from query.edits.scope import Scope
 
-_MAX_PATHS = 20
 _SHOWN_CHARS = 200
 
 
@@ -35,57 +35,8 @@ class ApplyEdit(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     ] = []
 
 
-class EditedFile(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One file. Digests are git's (blobs), empty where there is no file; `diff` is unified, `diff_lines_left_out` lines longer."""
-
-    path: str
-    status: Literal["changed", "created", "renamed", "deleted"]
-    edits: int
-    added: int
-    removed: int
-    before_digest: str
-    after_digest: str
-    renamed_from: str = ""
-    diff: str = ""
-    diff_lines_left_out: int = 0
-
-
-class Edited(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """`applied`: whether it was written. Files by path; sums over all of them.
-
-    matched: how old_text was found: `exact`; `line_ends`, CRLF as LF; `indentation`, then new_text was shifted too.
-    unchanged: files whose edits change nothing. excluded: left alone on request.
-    undone: files of an earlier edit that had been cut short, and are as before that now.
-    """
-
-    applied: bool
-    added: int
-    removed: int
-    edits: int
-    files: list[EditedFile]
-    matched: str = ""
-    unchanged: list[str] = []
-    excluded: list[str] = []
-    undone: list[str] = []
-
-
 def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
-    found = answer.result
-    how = f", found by {found.matched}" if found.matched else ""
-    done = "applied" if found.applied else "not written (dry run)"
-    yield f"{style.strong(done)}: {count(len(found.files), 'file')}, +{found.added} -{found.removed}, {count(found.edits, 'edit')}{how}"
-    for title, paths in (("unchanged", found.unchanged), ("excluded", found.excluded), ("undone of an earlier edit", found.undone)):
-        if paths:
-            yield f"{style.dim(title)}: {', '.join(style.path(path) for path in paths)}"
-    for item in found.files:
-        source = f" from {style.path(item.renamed_from)}" if item.renamed_from else ""
-        digests = style.dim(f"{item.before_digest[:10] or 'nothing'} → {item.after_digest[:10] or 'nothing'}")
-        numbers = f"+{item.added} -{item.removed} {count(item.edits, 'edit')}"
-        yield f"{style.heading(item.path)}  {style.kind(item.status)}{source}  {numbers}  {digests}"
-        for line in item.diff.split("\n") if item.diff else []:
-            yield f"  {printable(line) if line.startswith(('+', '-')) else style.dim(line)}"
-        if item.diff_lines_left_out:
-            yield f"  {style.warning(f'… {item.diff_lines_left_out} more lines')}"
+    yield from lines(answer.result, style)
 
 
 @workspace_tool(
@@ -104,69 +55,18 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: ApplyEdit) -> Answer[Edited]:
     """Writes an edit to disk, all files or none: a WorkspaceEdit, or new_text for the one place of file_path where old_text stands."""
-    from query.edits.apply import apply, is_pending, recover
-    from query.edits.journal import Recovery
     from query.edits.plan import plan_edit, plan_match
 
     by_text = bool(ask.file_path or ask.old_text or ask.new_text)
     if by_text == bool(ask.workspace_edit):
         raise UsageError("give either workspace_edit, or file_path with old_text and new_text")
-    scope = edit_scope(workspace.root, workspace.index)
-    recovery = Recovery() if ask.dry_run else recover(scope)
-    if by_text:
-        plan = plan_match(scope, ask.file_path, ask.old_text, ask.new_text)
-    else:
-        plan = plan_edit(scope, ask.workspace_edit, ask.exclude_globs)
-    if not ask.dry_run:
-        apply(scope, plan)
-    left = MAX_DIFF_LINES
-    files: list[EditedFile] = []
-    for item in plan.changes:
-        if item.moved_to:
-            continue
-        lines = item.diff.text.split("\n")
-        room = max(0, min(left, MAX_DIFF_LINES // 5))
-        left -= min(len(lines), room)
-        files.append(
-            EditedFile(
-                path=item.path,
-                status=item.status,
-                edits=item.edits,
-                added=item.diff.added,
-                removed=item.diff.removed,
-                before_digest=item.origin_digest,
-                after_digest=item.after_digest,
-                renamed_from=item.source,
-                diff="\n".join(lines[:room]),
-                diff_lines_left_out=max(0, len(lines) - room),
-            )
-        )
-    reasons: list[Reason] = []
-    if ask.dry_run and is_pending(scope):
-        detail = "an earlier edit was cut short, and files are between before and after; the next edit that is written undoes it first"
-        reasons.append(Reason(code="interrupted_edit", detail=detail))
-    if recovery.kept:
-        detail = f"files of an edit that was cut short have been changed since, and stay as they are; what they were is in {recovery.saved}"
-        reasons.append(Reason(code="interrupted_edit", detail=detail, count=len(recovery.kept), paths=recovery.kept[:_MAX_PATHS]))
-    return Answer(
-        tool="apply_edit",
-        query=_asked(ask),
-        result=Edited(
-            applied=not ask.dry_run,
-            added=sum(item.added for item in files),
-            removed=sum(item.removed for item in files),
-            edits=sum(item.edits for item in files),
-            files=files,
-            matched=plan.matched,
-            unchanged=plan.unchanged,
-            excluded=plan.excluded,
-            undone=recovery.restored,
-        ),
-        total=len(files),
-        truncated=False,
-        completeness=Completeness(status="partial" if reasons else "complete", reasons=reasons),
-        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
-    )
+
+    def plan(scope: Scope) -> Plan:
+        if by_text:
+            return plan_match(scope, ask.file_path, ask.old_text, ask.new_text)
+        return plan_edit(scope, ask.workspace_edit, ask.exclude_globs)
+
+    return edited_answer("apply_edit", _asked(ask), carry_out(workspace, plan, write=not ask.dry_run))
 
 
 def _asked(ask: ApplyEdit) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -32,9 +32,13 @@ class RenameSymbol(NamedPlace, kw_only=True):
     apply: Annotated[bool, msgspec.Meta(description="write the files; by default what would change is only shown")] = False
     dry_run: Annotated[bool, msgspec.Meta(description="only show, whatever apply says")] = False
     exclude_globs: Annotated[list[str], msgspec.Meta(description="files to leave alone: vendor/**, **/*_gen.go, *.pb.go")] = []
-    index_sites: Annotated[bool, msgspec.Meta(description="rename also where only the index knows a use, in files that are as indexed")] = (
-        False
-    )
+    sites: Annotated[
+        Literal["ask", "server", "both"],
+        msgspec.Meta(
+            description="where the index knows uses that the server does not: ask: show them, and refuse to write; server: leave them; "
+            "both: rename them too"
+        ),
+    ] = "ask"
 
 
 class Renamed(msgspec.Struct, kw_only=True):
@@ -148,8 +152,10 @@ class _Check:
             self.compared = compare(index, self._symbols, self._old_name, sites)
             self.overrides = kin_with_name(index, self._symbols, sites)
             self.taken = taken(index, self._symbols, ask.new_name)
-            if ask.index_sites:
+            if ask.sites == "both":
                 edit = _with(edit, self.compared.only_index, ask.new_name, scope)
+            elif ask.sites == "ask" and ask.apply and not ask.dry_run and self.compared.only_index:
+                raise EditRefused(_difference(self.compared.only_index))
         return plan_edit(scope, edit, ask.exclude_globs)
 
     def reasons(self, ask: RenameSymbol) -> list[Reason]:
@@ -165,10 +171,10 @@ class _Check:
         if self.compared.stale:
             detail = "files that have changed since the index was made: there the server's answer was not held against it"
             found.append(_of_paths("not_cross_checked", detail, self.compared.stale))
-        if self.compared.only_index and not ask.index_sites:
+        if self.compared.only_index and ask.sites != "both":
             paths = list(dict.fromkeys(place.path for place in self.compared.only_index))
             uses = count(len(self.compared.only_index), "use")
-            detail = f"{uses} that the index knows and the server does not; with index_sites they are renamed too"
+            detail = f"{uses} that the index knows and the server does not; to rename them too: sites=both"
             found.append(_of_paths("index_knows_more", detail, paths))
         if self.overrides:
             paths = list(dict.fromkeys(record.path for record in self.overrides))
@@ -179,6 +185,15 @@ class _Check:
         name = "" if self._symbols[0].is_local else self._old_name
         gaps = Certificate(index).of_workspace(DEFINITION, name, about=self._at.document.path)
         return [*found, *(reason for reason in gaps.reasons if reason.code != "stale")]
+
+
+def _difference(only_index: list[Place]) -> str:
+    shown = ", ".join(f"{place.path}:{place.line}" for place in only_index[:5]) + (", …" if len(only_index) > 5 else "")
+    uses = count(len(only_index), "use")
+    return (
+        f"the index knows {uses} that the server would not rename ({shown}), so the result may be broken; "
+        "look at them (without apply), then say sites=both to rename them too, or sites=server to leave them"
+    )
 
 
 def _of_paths(code: str, detail: str, paths: list[str]) -> Reason:
