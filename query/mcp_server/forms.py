@@ -25,6 +25,7 @@ OUTPUT_SCHEMA: Mapping[str, Any] = {
         "total": {"type": "integer"},
         "truncated": {"type": "boolean"},
         "next": {"type": "string"},
+        "warnings": {"type": "array", "items": {"type": "string"}},
         "completeness": {"type": "object", "properties": {"status": {"enum": ["complete", "partial", "unknown"]}}},
         "error": {"type": "object", "properties": {"code": {"type": "string"}, "message": {"type": "string"}}},
     },
@@ -120,6 +121,7 @@ def _envelope_only(answer: Answer[Any]) -> dict[str, Any]:
         "truncated": True,
         "shortened": True,
         "completeness": {"status": answer.completeness.status},
+        **({"warnings": answer.warnings} if answer.warnings else {}),
         "next": "one row is longer than the budget; ask about something smaller, or start the server with a larger --budget",
     }
 
