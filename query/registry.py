@@ -233,8 +233,9 @@ def call(
     if writes and not edits:
         raise EditsOff(f"{name} would change files, and this server was started without --allow-edits; what it would do can be asked")
     home = root or (index.root if index else Path.cwd())
-    own = servers if servers is not None else local_servers(home)
     session = phases if phases is not None else OF_PROCESS
+    ticket = session.begin(declared.name, writes=writes)
+    own = servers if servers is not None else local_servers(home)
     try:
         if not declared.needs_index:
             context = Workspace(root=home, index=index, servers=own, progress=progress, phases=session)
@@ -244,12 +245,11 @@ def call(
             if why := declared.unavailable(index):
                 raise UsageError(f"{name}: {why}")
             context = Context(index=index, certificate=Certificate(index), servers=own, progress=progress)
-        ticket = session.begin(declared.name, writes=writes)
         answer = declared.run(context, parameters)
-        session.finish(ticket)
     finally:
         if servers is None:
             own.close()
+    session.finish(ticket)
     return msgspec.structs.replace(answer, tool=declared.name, warnings=ticket.warnings or msgspec.UNSET)
 
 

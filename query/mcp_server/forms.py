@@ -25,7 +25,6 @@ OUTPUT_SCHEMA: Mapping[str, Any] = {
         "total": {"type": "integer"},
         "truncated": {"type": "boolean"},
         "next": {"type": "string"},
-        "warnings": {"type": "array", "items": {"type": "string"}},
         "completeness": {"type": "object", "properties": {"status": {"enum": ["complete", "partial", "unknown"]}}},
         "error": {"type": "object", "properties": {"code": {"type": "string"}, "message": {"type": "string"}}},
     },
