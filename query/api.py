@@ -49,7 +49,7 @@ from query.workspace import Folders
 
 
 def activate_skill(index: Index | None, skill_name: str = "", *, mode: Literal["warn", "block"] = "warn") -> Answer[Activated]:
-    """Begins a skill: its phases, and from now on a check of every tool call of this session against the current one.
+    """Begins a skill in phases that check every further tool call of this MCP client, or of the command line in this index's folder.
 
     Args:
         skill_name: one of those that get_skill_phase lists, e.g. lsp-rename
@@ -123,7 +123,7 @@ def blast_radius(
 
 
 def deactivate_skill(index: Index | None) -> Answer[Deactivated]:
-    """Ends the skill that is active in this session; without one it does nothing."""
+    """Ends the skill that this MCP client, or the command line in this index's folder, has activated; without one it does nothing."""
     return call(index, "deactivate_skill", {})
 
 
@@ -580,7 +580,7 @@ def get_server_capabilities(index: Index, *, language: str = "") -> Answer[list[
 
 
 def get_skill_phase(index: Index | None) -> Answer[SkillPhase]:
-    """The phase that the active skill of this session is in, with its tools and what was called; without one, all skills."""
+    """The phase of the skill that was activated here, with its tools and what was called; without one, all skills with their purpose."""
     return call(index, "get_skill_phase", {})
 
 

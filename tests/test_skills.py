@@ -16,9 +16,10 @@ from query_support import LSPIDX, json_of, lspidx, plain_environment
 from test_mcp import connected, data, listening, run, text
 
 from indexer.errors import ConfigError, Locked, NoIndex, PhaseViolation, UsageError
+from query.answer import Answer, Completeness, Provenance
 from query.dialects import dialect
 from query.index import Index
-from query.registry import call, names
+from query.registry import Workspace, call, names, workspace_tool
 from query.render import error_record, to_text
 from query.service import Service
 from query.skills.kept import KeptPhases
@@ -334,6 +335,41 @@ def test_the_way_on_is_said_in_every_phase():
     assert said[1].startswith("this phase is done when one of these has answered: rename_symbol; then 'execute' begins")
     assert said[2].startswith("'execute' begins with one of: apply_edit")
     assert said[3].startswith("this is the last phase")
+
+
+class Rename(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    apply: bool = False
+
+
+def _rename(workspace: Workspace, ask: Rename) -> Answer[str]:
+    """Renames."""
+    where = Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0)
+    complete = Completeness(status="complete")
+    return Answer(tool="", query={}, result="done", total=1, truncated=False, completeness=complete, provenance=where)
+
+
+def test_what_a_tool_declares_to_write_is_what_the_phases_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    declared = workspace_tool(
+        "rename_symbol",
+        parameters=Rename,
+        result=str,
+        positional="",
+        example="rename_symbol",
+        task="edit",
+        hint="",
+        text=lambda answer, style: iter([answer.result]),
+        writes=lambda ask: ask.apply,
+    )(_rename)
+    monkeypatch.setattr("query.registry.load", lambda name: (declared, {}))
+    phases = in_block("lsp-rename", "prepare_rename")
+
+    def rename(*, apply: bool) -> str:
+        return call(None, "rename_symbol", {"apply": apply}, phases=phases, root=tmp_path).result
+
+    with pytest.raises(PhaseViolation, match="rename_symbol, which would change files"):
+        rename(apply=True)
+    assert (rename(apply=False), phase_of(phases)) == ("done", "preview")
+    assert (rename(apply=True), phase_of(phases)) == ("done", "execute")
 
 
 # ---- a service

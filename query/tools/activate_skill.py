@@ -72,9 +72,9 @@ def _text(answer: Answer[Activated], style: Style) -> Iterator[str]:
     concurrency_safe=False,
 )
 def TOOL(workspace: Workspace, ask: ActivateSkill) -> Answer[Activated]:
-    """Begins a skill: its phases, and from now on a check of every tool call of this session against the current one.
+    """Begins a skill in phases that check every further tool call of this MCP client, or of the command line in this index's folder.
 
-    A session is an MCP client's, or on the command line the folder of the index; they do not see each other's.
+    Clients do not see each other's skill, nor that of the command line.
     """
     from query.skills.table import find
 

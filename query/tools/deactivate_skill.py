@@ -40,7 +40,7 @@ def _text(answer: Answer[Deactivated], style: Style) -> Iterator[str]:
     concurrency_safe=False,
 )
 def TOOL(workspace: Workspace, ask: DeactivateSkill) -> Answer[Deactivated]:
-    """Ends the skill that is active in this session; without one it does nothing."""
+    """Ends the skill that this MCP client, or the command line in this index's folder, has activated; without one it does nothing."""
     skill = workspace.phases.deactivate()
     return Answer(
         tool="deactivate_skill",

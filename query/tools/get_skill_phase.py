@@ -85,7 +85,7 @@ def _text(answer: Answer[SkillPhase], style: Style) -> Iterator[str]:
     text=_text,
 )
 def TOOL(workspace: Workspace, ask: GetSkillPhase) -> Answer[SkillPhase]:
-    """The phase that the active skill of this session is in, with its tools and what was called; without one, all skills."""
+    """The phase of the skill that was activated here, with its tools and what was called; without one, all skills with their purpose."""
     result = _phase(workspace.phases)
     return Answer(
         tool="get_skill_phase",
