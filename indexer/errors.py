@@ -6,6 +6,7 @@ LspidxError
 │   └── AmbiguousName  several do; `.candidates` are re-sendable
 ├── EditRefused        the caller: the files are not what the edit was made for, or it may not be made
 │   └── EditsOff       whoever started the server: files may not be changed there
+├── PhaseViolation     the caller: the phase of the skill that is active forbids the tool
 ├── ConfigError        whoever wrote the configuration
 ├── ServerError        whoever installs or maintains the language server
 │   ├── ServerMissing
@@ -69,6 +70,17 @@ class EditRefused(LspidxError):
 
 class EditsOff(EditRefused):
     code = "edits_off"
+
+
+class PhaseViolation(LspidxError):
+    """The tool was not called. `record`: skill, current_phase, allowed_tools, forbidden_tools and tool, for programs."""
+
+    exit_code = 6
+    code = "phase_violation"
+
+    def __init__(self, message: str, record: dict[str, object]) -> None:
+        super().__init__(message)
+        self.record = record
 
 
 class ConfigError(LspidxError):

@@ -77,6 +77,7 @@ class Answer(msgspec.Struct, Generic[R], kw_only=True):
     """What a tool returns, for all callers.
 
     `query` repeats what was asked, with names resolved; `total` counts before `limit`; `next_cursor` continues.
+    `warnings`: what was wrong with asking now, though it was answered; says nothing about the result. Only where there are some.
     `shortened`: this is a part, cut to the size that the caller set; `result_file` has all of it if it was over the tool's own limit.
     """
 
@@ -90,3 +91,4 @@ class Answer(msgspec.Struct, Generic[R], kw_only=True):
     next_cursor: str | None = None
     shortened: bool = False
     result_file: str = ""
+    warnings: list[str] | msgspec.UnsetType = msgspec.UNSET

@@ -16,7 +16,9 @@ from query.index import Index
 from query.places import Definition
 from query.registry import call
 from query.search import Found
+from query.tools.activate_skill import Activated
 from query.tools.blast_radius import BlastRadiusResult
+from query.tools.deactivate_skill import Deactivated
 from query.tools.detect_changes import Changes
 from query.tools.detect_lsp_servers import Detected
 from query.tools.diff_index import IndexDifference
@@ -29,6 +31,7 @@ from query.tools.get_diagnostics import Diagnostics
 from query.tools.get_document_highlights import Highlights
 from query.tools.get_editing_context import EditingContext
 from query.tools.get_server_capabilities import ServerCapabilities
+from query.tools.get_skill_phase import SkillPhase
 from query.tools.get_symbol_documentation import Documentation
 from query.tools.get_symbol_source import Source
 from query.tools.get_tests_for_file import TestsForFile
@@ -46,6 +49,16 @@ from query.tools.unreferenced import UnreferencedSymbol
 from query.tools.untested import UntestedResult
 from query.tools.why import WhyResult
 from query.workspace import Folders
+
+
+def activate_skill(index: Index | None, skill_name: str = "", *, mode: Literal["warn", "block"] = "warn") -> Answer[Activated]:
+    """Begins a skill in phases that check every further tool call of this MCP client, or of the command line in this index's folder.
+
+    Args:
+        skill_name: one of those that get_skill_phase lists, e.g. lsp-rename
+        mode: what a call out of turn does: warn answers it with a warning, block refuses it
+    """
+    return call(index, "activate_skill", {"skill_name": skill_name, "mode": mode})
 
 
 def add_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
@@ -144,6 +157,11 @@ def blast_radius(
             "cursor": cursor,
         },
     )
+
+
+def deactivate_skill(index: Index | None) -> Answer[Deactivated]:
+    """Ends the skill that this MCP client, or the command line in this index's folder, has activated; without one it does nothing."""
+    return call(index, "deactivate_skill", {})
 
 
 def detect_changes(
@@ -622,6 +640,11 @@ def get_server_capabilities(index: Index, *, language: str = "") -> Answer[list[
         language: only the server of this language
     """
     return call(index, "get_server_capabilities", {"language": language})
+
+
+def get_skill_phase(index: Index | None) -> Answer[SkillPhase]:
+    """The phase of the skill that was activated here, with its tools and what was called; without one, all skills with their purpose."""
+    return call(index, "get_skill_phase", {})
 
 
 def get_symbol_documentation(

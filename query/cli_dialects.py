@@ -31,6 +31,7 @@ def call_dialect(name: str, listing: bool, as_json: bool, words: tuple[str, ...]
 
     from query.dialects import dialect
     from query.service import Service
+    from query.skills.kept import KeptPhases
 
     surface = dialect(name)
     if listing:
@@ -39,7 +40,7 @@ def call_dialect(name: str, listing: bool, as_json: bool, words: tuple[str, ...]
     if not 1 <= len(words) <= 2:
         raise UsageError("call: give the arguments as one JSON object, before it the TOOL if the dialect has several")
     tool_name = words[0] if len(words) == 2 else surface.tools()[0].name
-    reply = surface.call(Service(Path.cwd()), tool_name, _arguments(words[-1]))
+    reply = surface.call(Service(Path.cwd(), phases=KeptPhases(Path.cwd())), tool_name, _arguments(words[-1]))
     if as_json:
         click.echo(msgspec.json.encode(reply))
     else:

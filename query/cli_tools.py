@@ -205,6 +205,7 @@ def _symbol_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     from query.service import Service
+    from query.skills.kept import KeptPhases
 
     as_json, compact, strict, max_chars = (values.pop(option) for option in ("as_json", "compact", "strict", "max_chars"))
     fresh = values.pop("fresh", False)
@@ -222,7 +223,7 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
         def written(answer: Answer[Any]) -> str:
             return to_text(answer, style)
 
-    answer = Service(Path.cwd(), max_chars=max_chars).ask(name, arguments, fresh=fresh, measure=written)
+    answer = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd())).ask(name, arguments, fresh=fresh, measure=written)
     click.echo(written(answer))
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
 

@@ -21,6 +21,7 @@ from query.completeness import Certificate
 from query.index import Index
 from query.live.servers import Servers, servers_of
 from query.recrawl import Progress, silent
+from query.skills.session import OF_PROCESS, Phases
 from query.style import Style
 
 MAX_RESULT_CHARS = 100_000
@@ -59,11 +60,15 @@ class Context(msgspec.Struct, kw_only=True):
 
 
 class Workspace(msgspec.Struct, kw_only=True):
-    """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none."""
+    """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none.
+
+    `phases`: of the session that asks.
+    """
 
     root: Path
     index: Index | None
     servers: Servers
+    phases: Phases = msgspec.field(default_factory=Phases)
     progress: Progress = silent
 
     @property
@@ -211,6 +216,7 @@ def call(
     progress: Progress = silent,
     root: Path | None = None,
     edits: bool = True,
+    phases: Phases | None = None,
 ) -> Answer[Any]:
     """Answers one question.
 
@@ -218,11 +224,13 @@ def call(
         index: None for a tool that needs none.
         servers: None for those that are started here and end when the question is answered.
         edits: whether files may be changed.
+        phases: of the session that asks; None for this process. Here is where they are enforced, for all who ask.
         name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
         progress: told how far a long answer is: done, total, what.
         root: where a tool that needs no index starts from; the index's root, else the current folder, by default.
     Raises:
-        UsageError: no such tool, or arguments that do not fit. EditsOff: it would change files. Whatever the tool raises.
+        UsageError: no such tool, or arguments that do not fit. EditsOff: it would change files. PhaseViolation: not in this phase.
+            Whatever the tool raises.
     """
     declared, preset = load(name)
     for key, value in arguments.items():
@@ -235,13 +243,16 @@ def call(
         fields = [field for field in declared.parameters.__struct_fields__ if field not in preset]
         known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else ""
         raise UsageError(f"{name}: {error}{known}") from error
-    if declared.writes(parameters) and not edits:
+    writes = declared.writes(parameters)
+    if writes and not edits:
         raise EditsOff(f"{name} would change files, and this server was started without --allow-edits; what it would do can be asked")
     home = root or (index.root if index else Path.cwd())
+    session = phases if phases is not None else OF_PROCESS
+    ticket = session.begin(declared.name, writes=writes)
     own = servers if servers is not None else servers_of(index.root if index else find_root(home))
     try:
         if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
-            workspace = Workspace(root=home, index=index, servers=own, progress=progress)
+            workspace = Workspace(root=home, index=index, servers=own, progress=progress, phases=session)
             answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
         elif index is None:
             raise NoIndex(f"{name} needs an index; to make one: lspidx index")
@@ -252,7 +263,8 @@ def call(
     finally:
         if servers is None:
             own.close()
-    return msgspec.structs.replace(answer, tool=declared.name)
+    session.finish(ticket)
+    return msgspec.structs.replace(answer, tool=declared.name, warnings=ticket.warnings or msgspec.UNSET)
 
 
 def _wants_live(index: Index | None, parameters: Any) -> bool:

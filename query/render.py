@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from indexer.errors import AmbiguousName, LspidxError
+from indexer.errors import AmbiguousName, LspidxError, PhaseViolation
 from query.answer import Answer
 from query.registry import load
 from query.style import Style, one_line, printable
@@ -38,6 +38,8 @@ def error_record(error: LspidxError) -> dict[str, Any]:
     record: dict[str, Any] = {"code": error.code, "message": str(error)}
     if isinstance(error, AmbiguousName):
         record |= {"candidates": error.candidates, "total": error.total}
+    if isinstance(error, PhaseViolation):
+        record |= error.record
     return {"error": record}
 
 
@@ -55,6 +57,8 @@ def _footer(answer: Answer[Any], style: Style) -> Iterator[str]:
     yield f"{shown} · {style.good(status) if status == 'complete' else style.warning(status)} · {origin}"
     if answer.result_file:
         yield f"  {style.warning('too long to print')}: the whole answer is in {style.path(answer.result_file)}"
+    for warning in answer.warnings or []:
+        yield f"  {style.warning('warning')}: {one_line(warning)}"
     for reason in answer.completeness.reasons:
         listed = f" ({', '.join(reason.paths[:3])}{', …' if reason.count > 3 else ''})" if reason.paths else ""
         yield f"  {style.warning(reason.code)}: {one_line(reason.detail + listed)}"

@@ -22,15 +22,22 @@ from query.index import Index, open_index
 from query.live.servers import Servers, servers_of
 from query.recrawl import Progress, recrawl, silent
 from query.registry import call, load
+from query.skills.session import Phases
 
 
 class Service:
     """The tools on the workspace at or around `start`. Any number of threads may ask."""
 
-    def __init__(self, start: Path, *, max_chars: int | None = None, edits: bool = True) -> None:
-        """`max_chars` in place of the tools' own limits; 0 for none. `edits`: whether tools may change files of the work tree."""
+    def __init__(self, start: Path, *, max_chars: int | None = None, edits: bool = True, phases: Phases | None = None) -> None:
+        """What holds for all questions.
+
+        Args:
+            max_chars: in place of the tools' own limits; 0 for none. edits: whether tools may change files of the work tree.
+            phases: of whoever asks without saying for which session; None for one that begins and ends with this object.
+        """
         self.start = start
         self.edits = edits
+        self.phases = phases if phases is not None else Phases()
         self._servers: Servers | None = None
         self._max_chars = max_chars
         self._index: Index | None = None
@@ -55,12 +62,13 @@ class Service:
         fresh: bool = False,
         progress: Progress = silent,
         measure: Measure = to_json,
+        phases: Phases | None = None,
     ) -> Answer[Any]:
         """Answers one question, bounded.
 
         Args:
             name, arguments: as `registry.call`. fresh: brings the index up to date first, if the work tree has moved on.
-            measure: the form in which the answer must fit.
+            measure: the form in which the answer must fit. phases: of the session that asks, if there are several.
         Raises:
             UsageError: no such tool, or arguments that do not fit. Whatever the tool or the crawl raises.
         """
@@ -76,6 +84,7 @@ class Service:
             progress=progress,
             root=None if tool.needs_index and index else self.start,
             edits=self.edits,
+            phases=phases if phases is not None else self.phases,
         )
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         return bounded(answer, tool.result, limit, index.home if index else None, measure)

@@ -231,9 +231,11 @@ ASKED_ELSEWHERE = (
     "remove_workspace_folder",
     "export_cache",
     "import_cache",
+    "activate_skill",
     "apply_edit",
 )
-"""Tools that compare trees of a repository, which the shop is not, make another index, or change files: tests of their own ask them."""
+"""Tools that compare trees of a repository, which the shop is not, make another index, change files, or change what other calls may do:
+tests of their own ask them."""
 
 
 def question(tool: Any) -> dict[str, Any]:

@@ -34,6 +34,7 @@ NOT_ON_THE_DEMO = {
     "remove_workspace_folder": "it would change the demo's index",
     "export_cache": "it would write beside the demo",
     "import_cache": "it would change the demo's index",
+    "activate_skill": "it would hold all further questions to its phases",
 }
 
 

@@ -10,6 +10,7 @@
       states/<recipe>.json          which of them describe which tree
       flags.json                    settings that were given as flags, for the next run; of this machine only
       log/lspidx.log  run.jsonl
+      skill.json  skill.lock        the skill that is active on the command line, see `query.skills.kept`
       scratch/  cache/              what servers write
 
 A reader that has opened a generation keeps it: files are removed by name, never changed. The newest two are kept.

@@ -518,8 +518,37 @@ def _get_server_capabilities(desk: Desk, ask: Ask) -> DialectReply:
     return desk.value(answer, form)
 
 
+# ---- phases
+
+
+def _activate_skill(desk: Desk, ask: Ask) -> DialectReply:
+    answer = desk.ask("activate_skill", skill_name=ask.skill_name, mode=ask.mode)
+    fields = ("status", "skill", "mode", "current_phase", "total_phases", "allowed_tools", "forbidden_tools")
+    return desk.value(answer, lambda of: {field: getattr(of.result, field) for field in fields}, is_map=True)
+
+
+def _deactivate_skill(desk: Desk, ask: Ask) -> DialectReply:
+    return desk.value(desk.ask("deactivate_skill"), lambda of: {"status": of.result.status}, is_map=True)
+
+
+def _get_skill_phase(desk: Desk, ask: Ask) -> DialectReply:
+    """Without a skill, the four that this surface knows how to activate; lspidx itself has more."""
+    fields = (
+        "active", "skill_name", "current_phase", "phase_index", "total_phases", "mode", "allowed_tools", "forbidden_tools", "tool_history",
+    )  # fmt: skip
+
+    def form(of: Answer[Any]) -> dict[str, Any]:
+        if of.result.active:
+            return {field: getattr(of.result, field) for field in fields}
+        return {"active": False, "available_skills": list(declared.SKILLS)}
+
+    return desk.value(desk.ask("get_skill_phase"), form, is_map=True)
+
+
 _ALIASES = {"callers": "find_callers", "explore": "explore_symbol", "safe_edit": "safe_apply_edit"}
-_ALWAYS = ("detect_lsp_servers", "list_workspace_folders", "get_server_capabilities")
+_ALWAYS = (
+    "detect_lsp_servers", "list_workspace_folders", "get_server_capabilities", "activate_skill", "deactivate_skill", "get_skill_phase",
+)  # fmt: skip
 """Answered whatever the servers can do."""
 
 _RUN: dict[str, Callable[[Desk, Ask], DialectReply]] = {
@@ -551,6 +580,9 @@ _RUN: dict[str, Callable[[Desk, Ask], DialectReply]] = {
     "remove_workspace_folder": _change_folders("remove_workspace_folder", "removed"),
     "detect_lsp_servers": _detect_lsp_servers,
     "get_server_capabilities": _get_server_capabilities,
+    "activate_skill": _activate_skill,
+    "deactivate_skill": _deactivate_skill,
+    "get_skill_phase": _get_skill_phase,
 }
 
 
@@ -596,10 +628,6 @@ _MISSING: dict[str, _Missing] = {
     ),
     **dict.fromkeys(("run_build", "run_tests"), _Missing(NOT_YET, "lspidx runs nothing of the project", "the project's own command")),
     **dict.fromkeys(("export_cache", "import_cache"), _Missing(NOT_YET, "the index stays where it is made", "run lspidx index there")),
-    **dict.fromkeys(
-        ("activate_skill", "deactivate_skill", "get_skill_phase"),
-        _Missing(NOT_YET, "phases are not enforced", "the tools can be called in any order"),
-    ),
     "detect_changes": _Missing(NOT_YET, "the index does not compare with git", "blast_radius, with what git diff --name-only lists"),
 }  # fmt: skip
 """What to say while no canonical tool of the name is there."""

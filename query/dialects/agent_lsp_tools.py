@@ -9,6 +9,9 @@ import msgspec
 
 from indexer.errors import UsageError
 
+SKILLS = ("lsp-rename", "lsp-refactor", "lsp-safe-edit", "lsp-verify")
+"""The workflows whose phases that surface enforces."""
+
 
 class Parameter(msgspec.Struct, frozen=True):
     """One parameter. kind: `string`, `position` (1-based), `count`, `boolean`, `strings`, `list`, `object` or `any`.
@@ -435,7 +438,7 @@ TOOLS: tuple[Declared, ...] = (
                 "string",
                 "which workflow",
                 required=True,
-                choices=("lsp-rename", "lsp-refactor", "lsp-safe-edit", "lsp-verify"),
+                choices=SKILLS,
             ),
             Parameter("mode", "string", "what a violation does", default="warn", choices=("warn", "block")),
         ),

@@ -24,6 +24,7 @@ from query.index import Index
 from query.registry import MAX_RESULT_CHARS, call, load
 from query.render import error_record, error_text
 from query.service import Service
+from query.skills.session import Phases
 from query.style import one_line
 
 MAX_FILE_BYTES = 10_000_000
@@ -73,8 +74,12 @@ class DialectReply(msgspec.Struct, kw_only=True, frozen=True):
 class Desk:
     """Where an operation asks; one for each call."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, phases: Phases) -> None:
+        """`phases`: of the session that asks. `warnings`: what they said to calls that were let through all the same."""
         self._service = service
+        self._phases = phases
+        self._asked = False
+        self.warnings: list[str] = []
 
     @cached_property
     def index(self) -> Index:
@@ -85,9 +90,17 @@ class Desk:
         return self.index.root
 
     def ask(self, tool_name: str, **arguments: Any) -> Answer[Any]:
-        """The whole answer of a canonical tool: what is too long is decided by the length of the reply, see `text` and `value`."""
+        """The whole answer of a canonical tool: what is too long is decided by the length of the reply, see `text` and `value`.
+
+        The first tool is the one that the operation stands for, which the phases of a skill may forbid; what it looks up besides
+        is no call of the agent, unless it changes something.
+        """
         tool, _ = load(tool_name)
-        return call(self.index if tool.needs_index else None, tool_name, arguments)
+        phases = Phases() if self._asked and tool.read_only else self._phases
+        self._asked = True
+        answer = call(self.index if tool.needs_index else None, tool_name, arguments, phases=phases)
+        self.warnings += answer.warnings or []
+        return answer
 
     def file(self, path: str) -> str:
         """A path as given, made absolute.
@@ -158,13 +171,18 @@ class Dialect:
     def tools(self) -> list[DialectTool]:
         return list(self._tools.values())
 
-    def call(self, service: Service, tool_name: str, arguments: Mapping[str, Any]) -> DialectReply:
-        """Answers one call. Errors that somebody can do something about are replies too."""
+    def call(self, service: Service, tool_name: str, arguments: Mapping[str, Any], *, phases: Phases | None = None) -> DialectReply:
+        """Answers one call. Errors that somebody can do something about are replies too.
+
+        Args:
+            phases: of the session that asks, if the service has several.
+        """
         try:
             _require_unicode(tool_name, arguments)
             if tool_name not in self._tools:
                 raise UsageError(f"{self.name} has no tool '{tool_name}'; it has: {', '.join(self._tools)}")
-            return self._run(Desk(service), tool_name, dict(arguments))
+            desk = Desk(service, phases if phases is not None else service.phases)
+            return _warned(self._run(desk, tool_name, dict(arguments)), desk.warnings)
         except LspidxError as error:
             return failure(error)
 
@@ -211,6 +229,17 @@ def note(answer: Answer[Any], *more: str) -> str:
         reasons = "; ".join(f"{reason.code}: {reason.detail}" for reason in completeness.reasons)
         said.append(f"{completeness.status} answer: {reasons}")
     return one_line(f"[{' · '.join(said)}]") if said else ""
+
+
+def _warned(reply: DialectReply, warnings: Sequence[str]) -> DialectReply:
+    """With what the phases of a skill said to the call: in an object a field, else in the note."""
+    if not warnings:
+        return reply
+    if isinstance(reply.structured, dict):
+        structured = {**reply.structured, "warnings": [*reply.structured.get("warnings", []), *warnings]}
+        return msgspec.structs.replace(reply, structured=structured, payload=to_json(structured))
+    said = one_line(f"[{' · '.join(warnings)}]")
+    return msgspec.structs.replace(reply, note="\n".join(filter(None, (reply.note, said))))
 
 
 def _certificate(answer: Answer[Any], *, is_map: bool) -> dict[str, Any]:

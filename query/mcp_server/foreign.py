@@ -51,10 +51,11 @@ class ForeignTools(Tools):
         if (wanted := await self.roots(ctx, params.input_responses)) is not None:
             return wanted
         given = dict(params.arguments or {})
+        phases = self.phases(ctx)
 
         def ask(job: Job[DialectReply]) -> DialectReply:
             job.uses(self.workspace.index(fresh=False, progress=job.progress).cursor())
-            return self._dialect.call(self.workspace.service, params.name, given)
+            return self._dialect.call(self.workspace.service, params.name, given, phases=phases)
 
         try:
             reply = await self._run(ctx, ask)

@@ -120,6 +120,7 @@ def _envelope_only(answer: Answer[Any]) -> dict[str, Any]:
         "truncated": True,
         "shortened": True,
         "completeness": {"status": answer.completeness.status},
+        **({"warnings": answer.warnings} if answer.warnings else {}),
         "next": "one row is longer than the budget; ask about something smaller, or start the server with a larger --budget",
     }
 

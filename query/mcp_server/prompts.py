@@ -1,4 +1,4 @@
-"""Two orders of work that a client can offer: before an edit, and at a review."""
+"""Orders of work that a client can offer: before an edit, at a review, and each of the skills."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from query.mcp_server import skill_prompts
 from query.mcp_server.tools import Request
 
 _REVIEW = """Review the changes {what} with the tools of lspidx, in this order:
@@ -65,14 +66,18 @@ PROMPTS: Mapping[str, tuple[types.Prompt, Callable[[Mapping[str, str]], str]]] =
 
 
 async def listed(ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-    return types.ListPromptsResult(prompts=[prompt for prompt, _ in PROMPTS.values()])
+    return types.ListPromptsResult(prompts=[*(prompt for prompt, _ in PROMPTS.values()), *skill_prompts.listed()])
 
 
 async def get(ctx: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     """Raises MCPError for a prompt that does not exist."""
-    if params.name not in PROMPTS:
-        raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; known: {', '.join(PROMPTS)}")
-    prompt, make = PROMPTS[params.name]
-    text = make(params.arguments or {})
+    skills = {prompt.name: prompt for prompt in skill_prompts.listed()}
+    if params.name in skills:
+        prompt, text = skills[params.name], skill_prompts.text(params.name, params.arguments or {})
+    elif params.name in PROMPTS:
+        prompt, make = PROMPTS[params.name]
+        text = make(params.arguments or {})
+    else:
+        raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; known: {', '.join([*PROMPTS, *skills])}")
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=prompt.description, messages=[message])

@@ -22,6 +22,7 @@ from query.mcp_server.job import MAX_JOBS, Job
 from query.mcp_server.options import Options
 from query.mcp_server.workspace import Workspace
 from query.registry import load, names
+from query.skills.session import NoSession, Phases
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class Tools:
         self.workspace, self.options = workspace, options
         self._bus = bus
         self._found: OrderedDict[str, set[str]] = OrderedDict()
+        self._phases: OrderedDict[str, Phases] = OrderedDict()
         self._limiter = anyio.CapacityLimiter(MAX_JOBS)
         self._alone = anyio.Lock()
 
@@ -108,12 +110,25 @@ class Tools:
         if not isinstance(fresh, bool):
             raise UsageError(f"{name}: 'fresh' is true or false, not {fresh!r}")
 
+        phases = self.phases(ctx)
+
         def ask(job: Job[Answer[Any]]) -> Answer[Any]:
             if tool.needs_index:
                 job.uses(self.workspace.index(fresh=fresh, progress=job.progress).cursor())
-            return self.workspace.service.ask(name, given, progress=job.progress)
+            return self.workspace.service.ask(name, given, progress=job.progress, phases=phases)
 
         return await self._run(ctx, ask)
+
+    def phases(self, ctx: Request) -> Phases:
+        """Of this client: each has a skill of its own, which ends with the session. Of more than `_MAX_SESSIONS` the idlest is lost."""
+        client = _client(ctx)
+        if client is None:
+            return NoSession()
+        own = self._phases.setdefault(client, Phases())
+        self._phases.move_to_end(client)
+        while len(self._phases) > _MAX_SESSIONS:
+            self._phases.popitem(last=False)
+        return own
 
     async def on_index(self, ctx: Request, work: Callable[[Index], T]) -> T:
         """`work` on the newest index, on a thread of its own."""

@@ -1,0 +1,53 @@
+"""Ends a piece of work in phases, finished or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from query.answer import Answer, Completeness, Provenance
+from query.page import asked
+from query.registry import Workspace, workspace_tool
+from query.style import Style
+
+
+class DeactivateSkill(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class Deactivated(msgspec.Struct, kw_only=True):
+    """`skill`: the one that was active; empty where none was."""
+
+    status: str
+    skill: str
+
+
+def _text(answer: Answer[Deactivated], style: Style) -> Iterator[str]:
+    yield f"{answer.result.status}  {style.strong(answer.result.skill) if answer.result.skill else style.dim('no skill was active')}"
+
+
+@workspace_tool(
+    "deactivate_skill",
+    parameters=DeactivateSkill,
+    result=Deactivated,
+    positional="",
+    example="deactivate_skill",
+    task="skills",
+    hint="end stop workflow phases enforcement",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+)
+def TOOL(workspace: Workspace, ask: DeactivateSkill) -> Answer[Deactivated]:
+    """Ends the skill that this MCP client, or the command line in this index's folder, has activated; without one it does nothing."""
+    skill = workspace.phases.deactivate()
+    return Answer(
+        tool="deactivate_skill",
+        query=asked(ask),
+        result=Deactivated(status="deactivated", skill=skill),
+        total=1 if skill else 0,
+        truncated=False,
+        completeness=Completeness(status="complete"),
+        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
+    )
