@@ -1061,8 +1061,8 @@ def rename_symbol(
         apply: write the files; by default what would change is only shown
         dry_run: only show, whatever apply says
         exclude_globs: files to leave alone: vendor/**, **/*_gen.go, *.pb.go
-        sites: where the index knows uses that the server does not: ask: show them, and refuse to write; server: leave them; both: rename
-            them too
+        sites: where server and index disagree (uses that only the index knows, overriding members, files outside): ask: show it, and refuse
+            to write; server: do as the server says; both: rename what the index knows too
     """
     return call(
         index,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexer.errors import EditRefused, NameNotFound, UsageError
+from indexer.lsp.uri import uri_to_path
 from indexer.text import utf16_to_index
 from query import names
 from query.answer import Place, SymbolRecord
@@ -94,6 +95,27 @@ def sites_of(scope: Scope, edit: Mapping[str, Any], old_name: str) -> dict[Site,
     return found
 
 
+def inside(scope: Scope, edit: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A WorkspaceEdit without what lies outside the workspace, where nothing may be written; and the paths of that."""
+    from query.edits.workspace_edit import Change, decode
+
+    outside: list[str] = []
+    kept: list[dict[str, Any]] = []
+    listed = edit.get("documentChanges") or [
+        {"textDocument": {"uri": uri, "version": None}, "edits": edits} for uri, edits in edit["changes"].items()
+    ]
+    for item, operation in zip(listed, decode({**edit, "changes": None, "documentChanges": listed}).operations, strict=True):
+        try:
+            scope.of_uri(operation.uri)
+        except EditRefused:
+            if not isinstance(operation, Change):
+                raise
+            outside.append(uri_to_path(operation.uri))
+        else:
+            kept.append(item)
+    return {**{key: value for key, value in edit.items() if key != "changes"}, "documentChanges": kept}, outside
+
+
 class Compared(NamedTuple):
     """Sites that only one of the two knows, by path and position. `looked`: files whose sites could be compared."""
 
@@ -137,8 +159,8 @@ def symbols_at(index: Index, spot: Spot) -> list[Symbol]:
         return []
 
 
-def kin_with_name(index: Index, symbols: Sequence[Symbol], sites: Mapping[Site, str]) -> list[SymbolRecord]:
-    """Members that override what is renamed, or that it overrides, and whose own name stays: calls would no longer reach them."""
+def kin_of(index: Index, symbols: Sequence[Symbol]) -> list[Symbol]:
+    """Members that override what is renamed, or that it overrides: calls reach them by its name."""
     rows = index.rows(
         """
         WITH RECURSIVE kin(id) AS (
@@ -150,14 +172,8 @@ def kin_with_name(index: Index, symbols: Sequence[Symbol], sites: Mapping[Site, 
         """,
         {"ids": [symbol.sym_id for symbol in symbols]},
     )
-    known = symbols_by_id(index, [row[0] for row in rows])
-    renamed = {(site.path, site.line + 1, site.col + 1) for site in sites}
-    return [
-        symbol.record
-        for symbol in known.values()
-        if (symbol.record.path, symbol.record.line, symbol.record.col) not in renamed
-        and symbol.sym_id not in {item.sym_id for item in symbols}
-    ]
+    own = {symbol.sym_id for symbol in symbols}
+    return [symbol for symbol in symbols_by_id(index, [row[0] for row in rows]).values() if symbol.sym_id not in own]
 
 
 def taken(index: Index, symbols: Sequence[Symbol], new_name: str) -> list[SymbolRecord]:

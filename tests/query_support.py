@@ -206,7 +206,7 @@ def lspidx(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> sub
 
 
 def plain_environment(home: Path, more: dict[str, str] | None = None) -> dict[str, str]:
-    return {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "LANG": "C.UTF-8", **(more or {})}
+    return {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "LANG": "C.UTF-8", "LSPIDX_DAEMON_IDLE_S": "0", **(more or {})}
 
 
 def json_of(done: subprocess.CompletedProcess[str]) -> Any:

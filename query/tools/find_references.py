@@ -12,7 +12,6 @@ from indexer.errors import UsageError
 from query.answer import Answer
 from query.completeness import DEFINITION, provenance
 from query.index import Index
-from query.live_navigation import enclosing, fits, found_places, is_test_file, paged, put
 from query.page import Live, asked, next_cursor, offset_of
 from query.places import LanguageId
 from query.references import Filtered, Reference, search
@@ -49,6 +48,8 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
+    from query.live_navigation import enclosing, fits, found_places, is_test_file, paged, put
+
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
     question = put(workspace, ask, "textDocument/references", {"context": {"includeDeclaration": ask.include_declaration}})

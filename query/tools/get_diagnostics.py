@@ -9,11 +9,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from indexer.errors import ServerError, UsageError
-from indexer.lsp import decode
 from query.answer import Answer, Completeness, Reason
 from query.completeness import provenance
-from query.live_navigation import completeness_of
-from query.live_questions import document, live
 from query.names import document_path
 from query.page import asked, next_cursor, offset_of
 from query.registry import Context, Workspace, tool
@@ -74,6 +71,9 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
+    from query.live_navigation import completeness_of
+    from query.live_questions import document, live
+
     if not ask.file_path:
         raise UsageError("a running server is asked about one file at a time: give file_path; without live the index tells of all files")
     of = document(workspace, ask.file_path)
@@ -102,6 +102,8 @@ def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
 
 def _read(path: str, item: dict[str, Any]) -> Iterator[Diagnostic]:
     """One message of a server; nothing where it is no such thing."""
+    from indexer.lsp import decode
+
     try:
         found = msgspec.convert(item, decode.Diagnostic)
     except msgspec.ValidationError:
@@ -129,10 +131,11 @@ def _read(path: str, item: dict[str, Any]) -> Iterator[Diagnostic]:
 def TOOL(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     """Errors, warnings and hints of one document or of all: as of the index, or live for a document that has changed since."""
     why = ""
-    if ask.file_path and not ask.offline:
+    if ask.file_path and not ask.offline and context.certificate.drift.paths:
+        from query.live_questions import document
+
         try:
-            now = document(context.workspace, ask.file_path)
-            if now.path in context.certificate.drift.paths:
+            if document(context.workspace, ask.file_path).path in context.certificate.drift.paths:
                 return _live(context.workspace, ask)
         except ServerError as error:
             why = str(error)

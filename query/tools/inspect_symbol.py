@@ -10,7 +10,6 @@ import msgspec
 from indexer.errors import ServerError
 from query.answer import Answer, Completeness, Reason, SymbolRecord
 from query.completeness import provenance
-from query.live_navigation import hover_text, put
 from query.page import Named, asked
 from query.places import LanguageId
 from query.registry import Context, Workspace, tool
@@ -45,6 +44,8 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
+    from query.live_navigation import hover_text, put
+
     question = put(workspace, ask, "textDocument/hover")
     result = Inspection(symbol=question.record, signature="", documentation="", hover=hover_text(question.reply))
     return question.answer("inspect_symbol", ask, result, 1)

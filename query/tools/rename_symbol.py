@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -16,7 +16,7 @@ from query.live.servers import Reply
 from query.live_questions import NamedPlace, Spot, live, spot, supports, unsupported
 from query.page import asked
 from query.registry import Workspace, workspace_tool
-from query.renaming import Compared, check_name, compare, kin_with_name, name_at, sites_of, symbols_at, taken
+from query.renaming import Compared, Site, check_name, compare, inside, kin_of, name_at, sites_of, symbols_at, taken
 from query.style import Style, count
 from query.tools.prepare_rename import prepared
 
@@ -35,8 +35,8 @@ class RenameSymbol(NamedPlace, kw_only=True):
     sites: Annotated[
         Literal["ask", "server", "both"],
         msgspec.Meta(
-            description="where the index knows uses that the server does not: ask: show them, and refuse to write; server: leave them; "
-            "both: rename them too"
+            description="where server and index disagree (uses that only the index knows, overriding members, files outside): "
+            "ask: show it, and refuse to write; server: do as the server says; both: rename what the index knows too"
         ),
     ] = "ask"
 
@@ -138,6 +138,7 @@ class _Check:
         self._workspace, self._at, self._old_name = workspace, at, old_name
         self.scope: Scope | None = None
         self.compared = Compared([], [], [])
+        self.outside: list[str] = []
         self.overrides: list[SymbolRecord] = []
         self.taken: list[SymbolRecord] = []
         self._symbols = symbols_at(workspace.index, at) if workspace.index is not None else []
@@ -147,27 +148,53 @@ class _Check:
 
         self.scope = scope
         index = self._workspace.index
+        edit, self.outside = inside(scope, edit)
         sites = sites_of(scope, edit, self._old_name)
         if index is not None and self._symbols:
-            self.compared = compare(index, self._symbols, self._old_name, sites)
-            self.overrides = kin_with_name(index, self._symbols, sites)
+            kin = kin_of(index, self._symbols)
+            symbols = [*self._symbols, *(item for item in kin if not item.record.external)] if ask.sites == "both" else self._symbols
+            self.compared = compare(index, symbols, self._old_name, sites)
+            left = [item for item in kin if ask.sites != "both" or item.record.external]
+            self.overrides = [item.record for item in left if _place(item.record) not in sites]
             self.taken = taken(index, self._symbols, ask.new_name)
             if ask.sites == "both":
                 edit = _with(edit, self.compared.only_index, ask.new_name, scope)
-            elif ask.sites == "ask" and ask.apply and not ask.dry_run and self.compared.only_index:
-                raise EditRefused(_difference(self.compared.only_index))
+        if ask.apply and not ask.dry_run and ask.sites != "server" and (doubts := self._doubts(ask)):
+            raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
         return plan_edit(scope, edit, ask.exclude_globs)
+
+    def _doubts(self, ask: RenameSymbol) -> list[str]:
+        """Why the result may be broken code, each with what to say to have it all the same."""
+        found: list[str] = []
+        if self.compared.only_index and ask.sites == "ask":
+            uses = f"{count(len(self.compared.only_index), 'use')} that the server would not rename"
+            found.append(
+                f"the index knows {uses} ({_listed(self.compared.only_index)}); sites=both renames them too, sites=server leaves them"
+            )
+        if self.overrides:
+            names = ", ".join(record.qualified_name for record in self.overrides[:5])
+            how = "sites=server leaves them" if ask.sites == "both" else "sites=both renames them too, sites=server leaves them"
+            found.append(f"members that override it, or that it overrides, would keep their names ({names}); {how}")
+        if self.outside:
+            found.append(f"the server would change files outside the workspace ({', '.join(self.outside[:5])}); sites=server leaves them")
+        if self.taken:
+            found.append(
+                f"'{ask.new_name}' is the name of something else there ({_listed(self.taken)}); choose another one, or sites=server"
+            )
+        return found
 
     def reasons(self, ask: RenameSymbol) -> list[Reason]:
         index = self._workspace.index
+        found: list[Reason] = []
+        if self.outside:
+            detail = "files outside the workspace that the server would change too, and that stay as they are"
+            found.append(_of_paths("outside_workspace", detail, self.outside))
         if index is None:
-            return [
-                Reason(code="not_cross_checked", detail="there is no index to hold the server's answer against; to make one: lspidx index")
-            ]
+            detail = "there is no index to hold the server's answer against; to make one: lspidx index"
+            return [*found, Reason(code="not_cross_checked", detail=detail)]
         if not self._symbols:
             detail = "the index does not know what stands here, or its file has changed since, so the answer was not held against it"
-            return [Reason(code="not_cross_checked", detail=detail)]
-        found: list[Reason] = []
+            return [*found, Reason(code="not_cross_checked", detail=detail)]
         if self.compared.stale:
             detail = "files that have changed since the index was made: there the server's answer was not held against it"
             found.append(_of_paths("not_cross_checked", detail, self.compared.stale))
@@ -187,13 +214,12 @@ class _Check:
         return [*found, *(reason for reason in gaps.reasons if reason.code != "stale")]
 
 
-def _difference(only_index: list[Place]) -> str:
-    shown = ", ".join(f"{place.path}:{place.line}" for place in only_index[:5]) + (", …" if len(only_index) > 5 else "")
-    uses = count(len(only_index), "use")
-    return (
-        f"the index knows {uses} that the server would not rename ({shown}), so the result may be broken; "
-        "look at them (without apply), then say sites=both to rename them too, or sites=server to leave them"
-    )
+def _listed(items: Sequence[Place | SymbolRecord]) -> str:
+    return ", ".join(f"{item.path}:{item.line}" for item in items[:5]) + (", …" if len(items) > 5 else "")
+
+
+def _place(record: SymbolRecord) -> Site:
+    return Site(record.path, record.line - 1, record.col - 1)
 
 
 def _of_paths(code: str, detail: str, paths: list[str]) -> Reason:
