@@ -1,0 +1,55 @@
+"""Code put in before a symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from indexer.errors import UsageError
+from query.answer import Answer
+from query.editing import Edited, lines
+from query.registry import Workspace, workspace_tool
+from query.style import Style
+from query.symbol_edits import OfSymbol, Target, edit_symbol, fitted, start_of
+
+if TYPE_CHECKING:
+    from query.edits.text import Edit
+
+
+class InsertBeforeSymbol(OfSymbol, kw_only=True):
+    code: Annotated[str, msgspec.Meta(description="text to put before it, with the blank lines that it shall have")] = ""
+
+
+def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
+    yield from lines(answer.result, style)
+
+
+@workspace_tool(
+    "insert_before_symbol",
+    parameters=InsertBeforeSymbol,
+    result=Edited,
+    positional="symbol_path",
+    example="insert_before_symbol shortcuts.redirect --code '# Deprecated.' --dry-run",
+    task="edit",
+    hint="add comment decorator code above a function class",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+    destructive=True,
+    writes=lambda ask: not ask.dry_run,
+)
+def TOOL(workspace: Workspace, ask: InsertBeforeSymbol) -> Answer[Edited]:
+    """Puts code on the lines before a symbol, above its decorators; text without indentation is indented."""
+    if not ask.code.strip():
+        raise UsageError("give the text to put in: code")
+
+    def make(target: Target) -> list[Edit]:
+        from query.edits.text import Edit
+
+        place = start_of(target)
+        code = fitted(target, ask.code if ask.code.endswith("\n") else ask.code + "\n", first=True)
+        return [Edit(start=place, end=place, new_text=code)]
+
+    return edit_symbol(workspace, "insert_before_symbol", ask, make)

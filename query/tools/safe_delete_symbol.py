@@ -1,0 +1,208 @@
+"""A symbol removed, if nothing refers to it and that is certain."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from indexer.errors import EditRefused, NameNotFound, ServerError
+from query import names
+from query.answer import Answer, Reason
+from query.completeness import DEFINITION, SUPERTYPES, Certificate
+from query.editing import Edited, lines
+from query.folders import index_command
+from query.freshness import is_as_indexed
+from query.index import Index
+from query.page import Sources
+from query.registry import Context, load, tool
+from query.renaming import kin_of
+from query.style import Style, count
+from query.symbol_edits import OfSymbol, Target, comments_above, edit_symbol, end_of
+from query.symbols import Symbol
+
+if TYPE_CHECKING:
+    from query.edits.text import Edit
+
+_SHOWN = 5
+_WARNED = ("exported",)
+"""Doubts about a symbol without uses that do not stop its removal, but are said: whoever asks for it may know the outside."""
+
+_USES = """
+    WITH own AS (
+        SELECT i.sym_id FROM symbol s JOIN symbol i ON i.doc_id = s.doc_id
+          AND (i.start_line, i.start_col) >= (s.start_line, s.start_col) AND (i.end_line, i.end_col) <= (s.end_line, s.end_col)
+        WHERE s.sym_id = $id
+    ), outside AS (
+        SELECT r.doc_id, r.line, r.col FROM own JOIN refs r ON r.sym_id = own.sym_id, (SELECT * FROM symbol WHERE sym_id = $id) s
+        WHERE r.doc_id <> s.doc_id OR (r.line, r.col) < (s.start_line, s.start_col) OR (r.line, r.col) >= (s.end_line, s.end_col)
+        UNION
+        SELECT c.doc_id, c.line, c.col FROM own JOIN call_in c ON c.callee = own.sym_id, (SELECT * FROM symbol WHERE sym_id = $id) s
+        WHERE c.doc_id <> s.doc_id OR (c.line, c.col) < (s.start_line, s.start_col) OR (c.line, c.col) >= (s.end_line, s.end_col)
+    )
+    SELECT d.path, o.line, o.col FROM outside o JOIN document d USING (doc_id) ORDER BY ALL
+"""
+
+
+def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
+    yield from lines(answer.result, style)
+
+
+@tool(
+    "safe_delete_symbol",
+    parameters=OfSymbol,
+    result=Edited,
+    positional="symbol_path",
+    example="safe_delete_symbol --file-path shortcuts.py _get_queryset --dry-run",
+    task="edit",
+    hint="remove dead unused function class method",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+    destructive=True,
+    writes=lambda ask: not ask.dry_run,
+)
+def TOOL(context: Context, ask: OfSymbol) -> Answer[Edited]:
+    """Removes a symbol, its decorators and the comments right above it; refuses while anything refers to it or may, as far as is known."""
+    warnings: list[Reason] = []
+
+    def check(target: Target) -> None:
+        warnings.extend(_checked(context, target))
+
+    answer = edit_symbol(context.workspace, "safe_delete_symbol", ask, _make, check)
+    return _with(answer, warnings)
+
+
+def _checked(context: Context, target: Target) -> list[Reason]:
+    """What to know of a removal that is allowed.
+
+    Raises:
+        EditRefused: something refers to the symbol, or nobody can be certain that nothing does.
+    """
+    index = context.index
+    name = target.symbol.dotted
+    if not is_as_indexed(index, target.path):
+        raise EditRefused(
+            f"'{target.path}' has changed since the index was made, so who refers to '{name}' is not known; first run: {index_command(index)}"
+        )
+    symbol = _symbol(index, target)
+    uses = [
+        f"{path}:{line + 1}:{col + 1}  {Sources(index).line(path, line)}" for path, line, col in index.rows(_USES, {"id": symbol.sym_id})
+    ]
+    if uses:
+        raise EditRefused(_refusal(name, f"{count(len(uses), 'reference')} found", uses))
+    kin = [item.record.qualified_name for item in kin_of(index, [symbol])]
+    if kin:
+        raise EditRefused(_refusal(name, "it overrides, or is overridden by, other members, whose calls may end in it", kin))
+    known = Certificate(index).of_workspace([*DEFINITION, SUPERTYPES], symbol.record.name, about=target.path)
+    if known.status != "complete":
+        reasons = [reason.detail + (f" ({', '.join(reason.paths[:3])})" if reason.paths else "") for reason in known.reasons]
+        raise EditRefused(_refusal(name, "not everything that may refer to it is known", reasons))
+    doubts = _doubts(context, symbol)
+    if serious := [doubt for doubt in doubts if doubt not in _WARNED]:
+        raise EditRefused(
+            _refusal(name, "something may use it all the same; what these words mean: lspidx query unreferenced --help", serious)
+        )
+    if found := _live_uses(context, target):
+        raise EditRefused(_refusal(name, "a running server knows references that the index does not", found))
+    return [Reason(code="exported", detail=f"'{name}' is public: what uses it outside the workspace is not known")] if doubts else []
+
+
+def _symbol(index: Index, target: Target) -> Symbol:
+    at = target.symbol.selection
+    try:
+        found = names.symbols_at(index, names.Position(target.path, at.line + 1, at.col + 1))
+    except NameNotFound as error:
+        raise EditRefused(f"the index does not know '{target.symbol.dotted}' at {target.path}:{at.line + 1}: {error}") from error
+    if len(found) != 1 or found[0].record.path != target.path:
+        raise EditRefused(
+            f"'{target.symbol.dotted}' is also defined elsewhere, in {', '.join(item.record.path for item in found)}; remove it by hand"
+        )
+    return found[0]
+
+
+def _doubts(context: Context, symbol: Symbol) -> list[str]:
+    """Why the list of what nobody refers to is not certain of this symbol."""
+    quality, _ = load("unreferenced")
+    ask = quality.parameters(
+        path=symbol.record.path, kind=[symbol.record.kind], include_exported=True, tests="include", limit=10_000
+    )  # fmt: skip
+    rows = quality.run(context, ask).result
+    return next((row.reasons for row in rows if row.symbol.symbol == symbol.record.symbol and row.confidence == "maybe"), [])
+
+
+def _live_uses(context: Context, target: Target) -> list[str]:
+    """References outside the symbol that a running server gives; none where no server can be had: the index has said its word."""
+    from query.live_questions import document, places
+
+    workspace, at, span = context.workspace, target.symbol.selection, target.symbol.span
+    params = {
+        "textDocument": document(workspace, target.path).identifier,
+        "position": {"line": at.line, "character": at.col},
+        "context": {"includeDeclaration": False},
+    }
+    try:
+        reply = workspace.servers.ask(target.path, "textDocument/references", params)
+    except ServerError:
+        return []
+    found = places(workspace, reply.result)
+    return [
+        f"{place.path}:{place.line}:{place.col}  {place.text}"
+        for place in found
+        if place.path != target.path or not (span.line, span.col) <= (place.line - 1, place.col - 1) < (span.end_line, span.end_col)
+    ]
+
+
+def _make(target: Target) -> list[Edit]:
+    """The edit that takes the symbol's lines away, and blank lines with them so that as many stay as were on the wider side."""
+    from query.edits.text import Edit
+
+    span = target.symbol.span
+    if target.line(span.line)[: span.col].strip() or (
+        end_of(target)[1] == span.end_col and target.line(span.end_line)[span.end_col :].strip()
+    ):
+        return [Edit(start=(span.line, span.col), end=(span.end_line, span.end_col), new_text="")]
+    first, last = comments_above(target), span.end_line
+    total = len(target.document.lines)
+    above = 0
+    while first - above > 0 and not target.line(first - above - 1).strip():
+        above += 1
+    below = 0
+    while last + 1 + below < total - 1 and not target.line(last + 1 + below).strip():
+        below += 1
+    taken = min(above, below)
+    whole = Edit(start=(first - taken, 0), end=(last + 1, 0) if last + 1 < total else end_of(target), new_text="")
+    before, after = _errors(target, []), _errors(target, [whole])
+    if after > before:  # a block of Python needs at least one statement
+        filled = Edit(start=(first, 0), end=whole.end, new_text=f"{target.indent}pass\n")
+        if target.language != "python" or _errors(target, [filled]) > before:
+            raise EditRefused(f"without '{target.symbol.dotted}' the file could no longer be parsed; edit it by hand")
+        return [filled]
+    return [whole]
+
+
+def _errors(target: Target, edits: Sequence[Edit]) -> int:
+    from indexer import syntax
+
+    text = target.document.edited(edits).for_server
+    if target.language == "python":  # our grammar takes a class without a body
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            return 1
+        return 0
+    return len(syntax.parse(target.language, target.path, text.encode("utf-8", "replace"), "").error_lines)
+
+
+def _refusal(name: str, why: str, items: Sequence[str]) -> str:
+    more = f", and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
+    return f"'{name}' was not removed: {why}: {'; '.join(items[:_SHOWN])}{more}"
+
+
+def _with(answer: Answer[Edited], reasons: list[Reason]) -> Answer[Edited]:
+    import msgspec
+
+    if not reasons:
+        return answer
+    known: dict[str, Any] = {"status": "partial", "reasons": [*answer.completeness.reasons, *reasons]}
+    return msgspec.structs.replace(answer, completeness=msgspec.structs.replace(answer.completeness, **known))
