@@ -911,6 +911,34 @@ def index_status(
     return call(index, "index_status", {"file_path": file_path, "language": language, "method": method, "limit": limit, "cursor": cursor})
 
 
+def insert_after_symbol(
+    index: Index | None, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False, code: str = ""
+) -> Answer[Edited]:
+    """Puts code on the lines after a symbol; text without indentation is indented.
+
+    Args:
+        symbol_path: name in dot notation: MyFunc, MyClass.method
+        file_path: the file that defines it; without it the index says which
+        dry_run: show what would change, write nothing
+        code: text to put after it, with the blank lines that it shall have
+    """
+    return call(index, "insert_after_symbol", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run, "code": code})
+
+
+def insert_before_symbol(
+    index: Index | None, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False, code: str = ""
+) -> Answer[Edited]:
+    """Puts code on the lines before a symbol, above its decorators; text without indentation is indented.
+
+    Args:
+        symbol_path: name in dot notation: MyFunc, MyClass.method
+        file_path: the file that defines it; without it the index says which
+        dry_run: show what would change, write nothing
+        code: text to put before it, with the blank lines that it shall have
+    """
+    return call(index, "insert_before_symbol", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run, "code": code})
+
+
 def inspect_symbol(
     index: Index,
     symbol: str = "",
@@ -1081,6 +1109,33 @@ def rename_symbol(
             "sites": sites,
         },
     )
+
+
+def replace_symbol_body(
+    index: Index | None, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False, new_body: str = ""
+) -> Answer[Edited]:
+    """Replaces the whole definition of a symbol, found by name in the file as it is now; text without indentation is indented.
+
+    Args:
+        symbol_path: name in dot notation: MyFunc, MyClass.method
+        file_path: the file that defines it; without it the index says which
+        dry_run: show what would change, write nothing
+        new_body: the whole definition, signature included; decorators stay, unless it begins with some
+    """
+    return call(
+        index, "replace_symbol_body", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run, "new_body": new_body}
+    )
+
+
+def safe_delete_symbol(index: Index, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False) -> Answer[Edited]:
+    """Removes a symbol, its decorators and the comments right above it; refuses while anything refers to it or may, as far as is known.
+
+    Args:
+        symbol_path: name in dot notation: MyFunc, MyClass.method
+        file_path: the file that defines it; without it the index says which
+        dry_run: show what would change, write nothing
+    """
+    return call(index, "safe_delete_symbol", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run})
 
 
 def search_tools(index: Index | None, query: str = "", *, max_results: int = 5, output_schema: bool = False) -> Answer[Found]:

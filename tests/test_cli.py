@@ -9,6 +9,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated, Any
 
 import click
 import msgspec
@@ -17,6 +18,7 @@ from click.testing import CliRunner
 from query_support import ASKED_ELSEWHERE, FILES, LSPIDX, damage, generation, json_of, lspidx, plain_environment, question
 from support import write_tree
 
+from query import cli_tools
 from query.answer import Answer
 from query.cli import main_group
 from query.registry import ALIASES, load, names
@@ -433,3 +435,35 @@ def test_lint_finds_planted_defects(copy: Path):
     assert "symbols have unique monikers: 1" in done.stdout
     assert "references and occurrences agree: " in done.stdout
     assert {item["rule"] for item in json.loads(lspidx("lint", "--json", cwd=copy).stdout)} >= {"symbols have unique monikers"}
+
+
+class Change(msgspec.Struct):
+    line: int
+
+
+class Parameters(msgspec.Struct, kw_only=True):
+    one: Annotated[dict[str, Any], msgspec.Meta(description="an object")] = {}
+    record: Change | None = None
+    many: list[dict[str, Any]] = []
+    records: Annotated[list[Change], msgspec.Meta(max_length=9)] = []
+    words: list[str] = []
+
+
+def test_parameters_that_are_objects_are_given_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """One as text, from a file or from standard input; a list of them as one list or one by one."""
+
+    plain = Parameters()
+    options = [cli_tools._option(field, getattr(plain, field.name)) for field in cli_tools._fields(Parameters)]
+    command = click.Command("try", params=list(options), callback=lambda **values: click.echo(json.dumps(values)))
+
+    def given(*words: str, stdin: str | None = None) -> dict[str, Any]:
+        done = CliRunner().invoke(command, words, input=stdin)
+        return {name: value for name, value in json.loads(done.output).items() if value} if done.exit_code == 0 else {"error": done.output}
+
+    (tmp_path / "x.json").write_text('{"line": 3}')
+    assert given("--one", '{"a": 1}', "--record", f"@{tmp_path / 'x.json'}") == {"one": {"a": 1}, "record": {"line": 3}}
+    assert given("--one", "-", stdin='{"b": 2}') == {"one": {"b": 2}}
+    assert given("--many", '[{"a": 1}, {"a": 2}]', "--many", '{"a": 3}') == {"many": [{"a": 1}, {"a": 2}, {"a": 3}]}
+    assert given("--records", '{"line": 1}', "--words", "[x") == {"records": [{"line": 1}], "words": ["[x"]}
+    monkeypatch.setattr(cli_tools, "_MAX_JSON_BYTES", 5)
+    assert "longer than 5 bytes" in given("--one", '{"a": 1}')["error"]

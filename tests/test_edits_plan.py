@@ -210,6 +210,18 @@ def test_options_of_file_operations_are_kept_to(scope: Scope):
     assert gone.gone_folders == ["pkg", "pkg/deep"]
 
 
+def test_a_folder_of_the_workspace_itself_stays_where_it_is(root: Path):
+    beside = write_tree(root.parent / "lib", {"l.py": ""})
+    scope = Scope(root, beside=[beside])
+    for folder in (root, beside):
+        for operation in (
+            {"kind": "delete", "uri": folder.as_uri(), "options": {"recursive": True}},
+            {"kind": "rename", "oldUri": folder.as_uri(), "newUri": scope.uri("new")},
+        ):
+            with pytest.raises(EditRefused, match="a folder of the workspace itself"):
+                plan_edit(scope, documents(operation))
+
+
 def test_what_is_made_and_deleted_again_is_nothing(scope: Scope):
     new = scope.uri("n.py")
     assert plan_edit(scope, documents({"kind": "create", "uri": new}, {"kind": "delete", "uri": new})).changes == []

@@ -20,6 +20,6 @@ positions: `read_document(scope, path)` gives the text that they mean; `Document
 that would be there. The scope of a tool's workspace: `query.folders.edit_scope`.
 
 Modules: `text` bytes and positions, `workspace_edit` (with `snippets`) LSP's form, `scope` which files, `globs` which not, `tree`
-operations on files in memory, `match` text in place of positions, `diff` previews, `plan` what would be, `apply` and its `journal` making
-it so.
+operations on files in memory, `match` text in place of positions, `diff` (with `blocks`) previews, `plan` what would be, `apply` and its
+`journal` making it so.
 """

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from indexer.errors import EditRefused
+from query.edits.blocks import Block, blocks
 from query.edits.text import Document, Edit, decode, shown
 
 _CONTEXT = 3
-_MAX_COMPARED = 4_000_000
-"""Pairs of lines: where more differ between the first and the last difference, that part is shown as replaced as a whole."""
-
-_Block = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +28,12 @@ def compare(old_path: str, before: bytes | None, new_path: str, after: bytes | N
         old, new = _lines(before), _lines(after)
     except EditRefused:
         return FileDiff(text="\n".join([*names, "binary files differ" if before != after else "binary file"]), added=0, removed=0)
-    blocks = _blocks(old, new)
-    body = [line for group in _grouped(blocks) for line in _hunk(old, new, group)]
+    found = blocks(old, new)
+    body = [line for group in _grouped(found) for line in _hunk(old, new, group)]
     return FileDiff(
         text=shown("\n".join([*names, *body])),
-        added=sum(new_end - new_start for _, _, new_start, new_end in blocks),
-        removed=sum(old_end - old_start for old_start, old_end, _, _ in blocks),
+        added=sum(new_end - new_start for _, _, new_start, new_end in found),
+        removed=sum(old_end - old_start for old_start, old_end, _, _ in found),
     )
 
 
@@ -53,7 +49,7 @@ def edits(before: Document, after: Document) -> list[Edit]:
             end=before.lines.position(ends[old_end]),
             new_text="".join(new[new_start:new_end]),
         )
-        for old_start, old_end, new_start, new_end in _blocks(old, new)
+        for old_start, old_end, new_start, new_end in blocks(old, new)
     ]
 
 
@@ -64,26 +60,10 @@ def _lines(content: bytes | None) -> list[str]:
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
-def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
-    """Where they differ: from, to of the old lines, from, to of the new ones."""
-    same = 0
-    most = min(len(old), len(new))
-    while same < most and old[same] == new[same]:
-        same += 1
-    tail = 0
-    while tail < most - same and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    old_end, new_end = len(old) - tail, len(new) - tail
-    if (old_end - same) * (new_end - same) > _MAX_COMPARED:
-        return [(same, old_end, same, new_end)]
-    matcher = difflib.SequenceMatcher(None, old[same:old_end], new[same:new_end], autojunk=False)
-    return [(same + a, same + b, same + c, same + d) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
-
-
-def _grouped(blocks: Sequence[_Block]) -> Iterator[list[_Block]]:
+def _grouped(found: Sequence[Block]) -> Iterator[list[Block]]:
     """Blocks that are near each other make one hunk."""
-    group: list[_Block] = []
-    for block in blocks:
+    group: list[Block] = []
+    for block in found:
         if group and block[0] - group[-1][1] > 2 * _CONTEXT:
             yield group
             group = []
@@ -92,7 +72,7 @@ def _grouped(blocks: Sequence[_Block]) -> Iterator[list[_Block]]:
         yield group
 
 
-def _hunk(old: Sequence[str], new: Sequence[str], group: Sequence[_Block]) -> Iterator[str]:
+def _hunk(old: Sequence[str], new: Sequence[str], group: Sequence[Block]) -> Iterator[str]:
     before = min(_CONTEXT, group[0][0])
     start, new_start = group[0][0] - before, group[0][2] - before
     after = min(_CONTEXT, len(old) - group[-1][1])

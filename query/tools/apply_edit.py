@@ -44,7 +44,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=ApplyEdit,
     result=Edited,
     positional="",
-    example="apply_edit --file-path a.py --old-text one --new-text two --dry-run",
+    example="apply_edit --file-path shortcuts.py --old-text 'def redirect(' --new-text 'def go_to(' --dry-run",
     task="edit",
     hint="write change replace text rename files WorkspaceEdit patch",
     text=_text,

@@ -83,7 +83,8 @@ def _checked(context: Context, target: Target) -> list[Reason]:
     name = target.symbol.dotted
     if not is_as_indexed(index, target.path):
         raise EditRefused(
-            f"'{target.path}' has changed since the index was made, so who refers to '{name}' is not known; first run: {index_command(index)}"
+            f"'{target.path}' has changed since the index was made, so who refers to '{name}' is not known; "
+            f"first run: {index_command(index)}"
         )
     symbol = _symbol(index, target)
     uses = [
