@@ -63,7 +63,7 @@ def of_run(tool: str, query: dict[str, Any], result: R, total: int, run: Run | N
 def run_lines(
     verdict: str, good: bool, counts: str, result: Outcome, problems: Sequence[Problem], provenance: Provenance, style: Style
 ) -> Iterator[str]:
-    """The verdict, each problem with its place, and the output where the problems do not say it all."""
+    """The verdict, each problem with its place, and the output where there is none to say what went wrong."""
     shown = style.good(verdict) if good else style.warning(verdict)
     yield f"{shown}{f': {counts}' if counts else ''}"
     if result.tool is not None:
@@ -77,7 +77,7 @@ def run_lines(
         code = f"  {style.dim(f'[{one_line(item.code)}]')}" if item.code else ""
         yield f"{place}{style.kind(item.severity)} {first}{code}"
         yield from (f"    {line}" for line in rest)
-    if not good and result.raw:
+    if result.raw and not good and not problems:
         yield ""
         yield from printable(result.raw.replace("\r", "")).rstrip("\n").split("\n")
     if result.raw_file:

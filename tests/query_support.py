@@ -231,8 +231,10 @@ ASKED_ELSEWHERE = (
     "remove_workspace_folder",
     "export_cache",
     "import_cache",
+    "run_build",
+    "run_tests",
 )
-"""Tools that compare trees of a repository, which the shop is not, or that make another index: tests of their own ask them."""
+"""Tools that compare trees of a repository, which the shop is not, make another index, or run its code: tests of their own ask them."""
 
 
 def question(tool: Any) -> dict[str, Any]:

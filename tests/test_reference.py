@@ -34,6 +34,8 @@ NOT_ON_THE_DEMO = {
     "remove_workspace_folder": "it would change the demo's index",
     "export_cache": "it would write beside the demo",
     "import_cache": "it would change the demo's index",
+    "run_build": "it would run the demo's code",
+    "run_tests": "it would run the demo's code",
 }
 
 

@@ -43,6 +43,8 @@ def read_results(reads: str, lines: Callable[[], Iterator[str]], reports: Sequen
     if reads == "cargo":
         found = _libtest(lines(), places)
         found.problems = list(read_problems("cargo", lines(), places))
+        if found.counts is None and not found.unread:
+            found.unread = "no test program has printed a summary"
         return found
     return _summary(lines(), places)
 
@@ -89,7 +91,9 @@ def _junit_case(case: ElementTree.Element, found: Results, places: Places) -> No
     # pytest counts a test's line from 0; no other writer gives one
     own = (places.path(file), int(line) + 1, 0) if line.isdigit() and len(line) < 10 else (places.path(file) if file else "", 0, 0)
     if len(found.failures) < _MAX_FAILURES:
-        name = ".".join(filter(None, (case.get("classname"), case.get("name")))) if not file else _node_id(case, file)
+        held = case.get("classname", "")
+        held = "" if held in ("test", case.get("name")) else held  # node calls every class so, ctest repeats the name
+        name = _node_id(case, file) if file else ".".join(filter(None, (held, case.get("name"))))
         found.failures.append(_failure(name, text, _where(text, own, places)))
 
 
@@ -98,7 +102,7 @@ def _node_id(case: ElementTree.Element, file: str) -> str:
     module = file.removesuffix(".py").replace("/", ".")
     dotted = case.get("classname", "")
     classes = dotted[len(module) + 1 :].split(".") if dotted.startswith(f"{module}.") else []
-    return "::".join([file, *classes, case.get("name", "")])
+    return "::".join([file, *classes, case.get("name", "")]) if dotted else file  # a file that could not be imported has no class
 
 
 def _where(text: str, own: tuple[str, int, int], places: Places) -> tuple[str, int, int]:
@@ -301,7 +305,7 @@ def _rust_failure(name: str, said: Sequence[str], places: Places) -> Failure:
 
 _SUMMARIES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (
-        re.compile(r"(?m)^# pass (\d{1,9})\n(?:# .*\n)*?# fail (\d{1,9})\n(?:# .*\n)*?(?:# skipped (\d{1,9}))?"),
+        re.compile(r"(?m)^# pass (\d{1,9})\n# fail (\d{1,9})\n(?:# cancelled \d+\n)?(?:# skipped (\d{1,9}))?"),
         ("passed", "failed", "skipped"),
     ),
     (

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from indexer.store.generations import Home
 from query.toolchain.choose import Chosen, Surroundings, choose
 from query.toolchain.diagnostics import read_problems
 from query.toolchain.model import Note, Problem, Results, Run, Used
@@ -31,7 +32,7 @@ class NotChosen(msgspec.Struct, kw_only=True):
     reasons: list[str]
 
 
-def run(kind: Kind, project: Project, *, selectors: Sequence[str], timeout_s: float, home: Path | None) -> Run | NotChosen:
+def run(kind: Kind, project: Project, *, selectors: Sequence[str], timeout_s: float, home: Home | None) -> Run | NotChosen:
     """Runs the project's toolchain.
 
     Args:
@@ -51,14 +52,15 @@ def run(kind: Kind, project: Project, *, selectors: Sequence[str], timeout_s: fl
 
 
 def _run(
-    chosen: Chosen, project: Project, around: Surroundings, selectors: Sequence[str], timeout_s: float, home: Path | None, scratch: Path
+    chosen: Chosen, project: Project, around: Surroundings, selectors: Sequence[str], timeout_s: float, home: Home | None, scratch: Path
 ) -> Run:
     entry = chosen.entry
     notes = [Note(code="tool_missing", detail=text) for text in chosen.passed_over]
     began, began_ns = time.monotonic(), time.time_ns()
     environment = {**around.environment(), **entry.environment}
     report = scratch / "report"
-    commands = [_command(step, chosen, project, around, selectors, report) for step in entry.steps]
+    build = _build_folder(entry, project, home)
+    commands = [_command(step, chosen, project, around, selectors, report, build) for step in entry.steps]
     done: list[Finished] = []
     for command in commands:
         left = timeout_s - (time.monotonic() - began)
@@ -74,10 +76,12 @@ def _run(
     exit_code = done[-1].exit_code
     if results.unread:
         notes.append(Note(code="unread_output", detail=f"{entry.name}: {results.unread}"))
-    elif exit_code not in (0, None) and not results.problems and not results.failures:
+    elif exit_code not in (0, None) and str(exit_code) not in entry.exit_codes and not results.problems and not results.failures:
         notes.append(Note(code="unread_output", detail=f"{entry.name} ended with {exit_code}, and nothing in its output has a known form"))
     if any("too many errors" in line for item in done for line in lines_of(item.stderr)):
         notes.append(Note(code="errors_cut", detail=f"{entry.name} stopped after its own limit of errors; there are more"))
+    if (said := entry.exit_codes.get(str(exit_code))) is not None:
+        notes.append(Note(code="not_all_ran", detail=f"{entry.name} ended with {exit_code}: {said}"))
     if entry.tried == "untested":
         notes.append(
             Note(code="untested_tool", detail=f"what {entry.name} prints is read by its documentation; no test of lspidx has run it")
@@ -85,7 +89,7 @@ def _run(
     if project.scope and entry.scope == "none":
         where = os.path.relpath(project.folder, project.root)
         notes.append(Note(code="wider_than_asked", detail=f"{entry.name} takes whole projects: '{where}' was taken, not only the path"))
-    log = write_log(commands, done, home, f"{entry.kind}-{entry.name}")
+    log = write_log(commands, done, home.path if home else None, f"{entry.kind}-{entry.name}")
     used = Used(
         name=entry.name,
         version=chosen.version,
@@ -110,7 +114,7 @@ def _run(
 
 
 def _command(
-    step: Sequence[str], chosen: Chosen, project: Project, around: Surroundings, selectors: Sequence[str], report: Path
+    step: Sequence[str], chosen: Chosen, project: Project, around: Surroundings, selectors: Sequence[str], report: Path, build: str
 ) -> list[str]:
     """A step of the table with its words filled in."""
     entry = chosen.entry
@@ -119,7 +123,7 @@ def _command(
         "program": chosen.program,
         "python": str(interpreter or "python3"),
         "report": str(report),
-        "build": str(project.root / ".lspidx" / "toolchain" / (os.path.relpath(project.folder, project.root).replace(os.sep, "_") or "_")),
+        "build": build,
         "checker": str(_CHECKER),
     }
     several = {
@@ -137,6 +141,16 @@ def _command(
                 word = word.replace(f"{{{key}}}", value)
             words.append(word)
     return words
+
+
+def _build_folder(entry: Toolchain, project: Project, home: Home | None) -> str:
+    """Where a tool that wants a folder of its own builds: beside the index, one for each project. Empty for all others."""
+    if not any("{build}" in word for step in entry.steps for word in step):
+        return ""
+    home = home or Home(project.root)
+    home.create()
+    name = os.path.relpath(project.folder, home.root).replace(os.sep, "-")
+    return str(home.folder("toolchain") / ("root" if name == "." else name))
 
 
 def _scope(entry: Toolchain, project: Project, selected: bool) -> list[str]:

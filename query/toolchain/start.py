@@ -82,10 +82,10 @@ def run_command(command: Sequence[str], *, cwd: Path, environment: Mapping[str, 
             problem = f"'{command[0]}' cannot be started: {getattr(error, 'strerror', None) or error}"
             return Finished(exit_code=None, stdout=out_file, stderr=err_file, elapsed_ms=_since(began), problem=problem)
         try:
-            cut, in_time = _drain(process, {process.stdout: out, process.stderr: err}, began + timeout_s, mark)  # pyright: ignore[reportArgumentType]
+            cut, in_time, survivors = _drain(process, {process.stdout: out, process.stderr: err}, began + timeout_s, mark)  # pyright: ignore[reportArgumentType]
         finally:
             _end(process)
-            survivors = end_marked(mark)
+            end_marked(mark)
             for stream in (process.stdout, process.stderr):
                 if stream is not None:
                     stream.close()
@@ -100,12 +100,12 @@ def run_command(command: Sequence[str], *, cwd: Path, environment: Mapping[str, 
     )
 
 
-def _drain(process: subprocess.Popen[bytes], streams: Mapping[BinaryIO, BinaryIO], deadline: float, mark: str) -> tuple[int, bool]:
-    """Copies what comes until the process has ended; bytes dropped, and whether it ended by itself in time.
+def _drain(process: subprocess.Popen[bytes], streams: Mapping[BinaryIO, BinaryIO], deadline: float, mark: str) -> tuple[int, bool, int]:
+    """Copies what comes until the process has ended; bytes dropped, whether it ended by itself in time, processes left behind.
 
     A child that it leaves behind holds the pipes open: the process's own end counts, and the rest is ended with it.
     """
-    cut, ended, in_time = 0, False, True
+    cut, ended, in_time, survivors = 0, False, True, 0
     with selectors.DefaultSelector() as waiting, _wakes_at_end(process, waiting):
         for stream in streams:
             waiting.register(stream, selectors.EVENT_READ)
@@ -116,7 +116,7 @@ def _drain(process: subprocess.Popen[bytes], streams: Mapping[BinaryIO, BinaryIO
                 in_time = _has_ended(process)
                 ended, deadline = True, now + _AFTER_END_S
                 _end(process)
-                end_marked(mark)
+                survivors = end_marked(mark)
             elif ended and now >= deadline:  # somebody who shook off the mark holds the pipe
                 break
             for key, _ in waiting.select(_TICK_S):
@@ -131,7 +131,7 @@ def _drain(process: subprocess.Popen[bytes], streams: Mapping[BinaryIO, BinaryIO
                 room = max(0, MAX_OUTPUT_BYTES - streams[stream].tell())
                 streams[stream].write(data[:room])
                 cut += len(data[room:])
-    return cut, in_time
+    return cut, in_time, survivors
 
 
 @contextlib.contextmanager

@@ -35,6 +35,7 @@ class Toolchain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     select: Select = ""
     reports: list[str] = []
     environment: dict[str, str] = {}
+    exit_codes: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         if bool(self.program) == bool(self.module):

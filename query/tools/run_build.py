@@ -72,7 +72,7 @@ def _text(answer: Answer[BuildResult], style: Style) -> Iterator[str]:
 def TOOL(workspace: Workspace, ask: RunBuild) -> Answer[BuildResult]:
     """Builds or type-checks the project with its own tools (this runs its code), and says where it fails."""
     project = project_of("build", workspace, ask.workspace_dir, ask.path, ask.language)
-    done = run("build", project, selectors=[], timeout_s=ask.timeout_s, home=workspace.index.home.path if workspace.index else None)
+    done = run("build", project, selectors=[], timeout_s=ask.timeout_s, home=workspace.index.home if workspace.index else None)
     if isinstance(done, NotChosen):
         result = BuildResult(success=False, tool=None, errors=[], warnings=[], counts={"errors": 0, "warnings": 0}, also=project.also)
         return of_run("run_build", asked(ask), result, 0, done, truncated=False)

@@ -85,14 +85,14 @@ def _text(answer: Answer[TestRun], style: Style) -> Iterator[str]:
 def TOOL(workspace: Workspace, ask: RunTests) -> Answer[TestRun]:
     """Runs the project's tests with its own runner (this runs its code): counts, and each failure with its place."""
     project = project_of("test", workspace, ask.workspace_dir, ask.path, ask.language)
-    home = workspace.index.home.path if workspace.index else None
+    home = workspace.index.home if workspace.index else None
     done = run("test", project, selectors=ask.selectors, timeout_s=ask.timeout_s, home=home)
     if isinstance(done, NotChosen):
         result = TestRun(passed=False, tool=None, counts=None, failures=[], errors=[], also=project.also)
         return of_run("run_tests", asked(ask), result, 0, done, truncated=False)
     counts, failures = done.results.counts, done.results.failures
     errors = [item for item in done.results.problems if item.severity == "error"]
-    if counts is not None and not counts.ran and ended(done):
+    if counts is not None and not counts.ran and not errors:
         skipped = f"; {counts.skipped} were skipped" if counts.skipped else ""
         done.notes.append(Note(code="no_tests_ran", detail=f"{one_line(done.used.name)} ran no test{skipped}"))
     result = TestRun(
