@@ -31,8 +31,8 @@ def project_of(kind: Kind, workspace: Workspace, workspace_dir: str, path: str, 
     Raises:
         UsageError: as `find_project`.
     """
-    roots = [workspace.root] if workspace.index is None else [workspace.root, workspace.index.root]
-    return find_project(kind, roots, workspace_dir, path, language)
+    root = workspace.root if workspace.index is None else workspace.index.root
+    return find_project(kind, [root, workspace.root], workspace.root, workspace_dir, path, language)
 
 
 def ended(run: Run) -> bool:

@@ -11,10 +11,12 @@ from typing import Any
 import psutil
 import pytest
 from query_support import codes, json_of, lspidx
-from support import write_tree
+from support import crawl_with_ty, write_tree
 
 from indexer.errors import EditsOff, UsageError
 from query.answer import Answer
+from query.index import open_index
+from query.reference import DOCUMENT
 from query.registry import call, load
 from query.render import to_text
 from query.style import Style
@@ -479,6 +481,16 @@ def test_what_is_no_project_of_the_workspace_is_refused(tmp_path: Path, argument
         built(root, **arguments)
 
 
+def test_below_the_root_of_an_index_paths_are_those_of_the_index(tmp_path: Path):
+    root = python_project(tmp_path / "work", {"sub/tests/test_a.py": "def test_a():\n    assert 0\n", "sub/pyproject.toml": ""})
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        answer = call(index, "run_tests", {"selectors": ["sub/tests/test_a.py::test_a"]}, root=root / "sub")
+        assert [(path, line) for _, path, line in failures(answer)] == [("sub/tests/test_a.py", 2)]
+        assert answer.result.tool.folder == "sub"
+        assert Path(answer.result.raw_file).parent == root / ".lspidx" / "runs"
+
+
 @pytest.mark.parametrize("selector", ["--collect-only", "-p no:x", "../test_x.py::test_a", "nowhere.py"])
 def test_selectors_that_name_no_test_of_the_workspace_are_refused(tmp_path: Path, selector: str):
     with pytest.raises(UsageError, match="selector"):
@@ -613,8 +625,8 @@ def test_every_entry_says_whether_it_was_tried_and_the_reference_repeats_it():
         assert entry.tried == "untested" or any(character.isdigit() for character in entry.tried)
         assert entry.missing
         tool, _ = load(f"run_{'build' if entry.kind == 'build' else 'tests'}")
-        assert entry.name in tool.hint
-    assert "untested: " in load("run_tests")[0].hint
+        assert entry.name in tool.input_schema()["properties"]["language"]["description"]
+    assert "untested: " in DOCUMENT.read_text(encoding="utf-8")
 
 
 def test_the_command_line_builds_and_says_where_the_log_is(tmp_path: Path):

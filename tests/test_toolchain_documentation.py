@@ -151,12 +151,15 @@ def test_on_request_the_toolchain_answers_with_a_structured_error(ask: Ask):
         ask("get_symbol_documentation", source="toolchain")
 
 
-def test_only_on_request_a_python_of_the_workspace_is_started(tmp_path: Path):
+def test_only_on_request_a_python_of_the_workspace_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """An interpreter that lies in the repository is its code."""
     root = write_tree(tmp_path / "work", {"a.py": "A = 1\n"})
     crawl_with_ty(root, jobs=1)
     write_tree(root, {".venv/pyvenv.cfg": "", ".venv/bin/python": f'#!/bin/sh\ntouch {tmp_path}/ran\nexec {sys.executable} "$@"\n'})
     (root / ".venv/bin/python").chmod(0o755)
+    (root / ".venv/bin/python3").symlink_to("python")
+    monkeypatch.setenv("VIRTUAL_ENV", str(root / ".venv"))  # activated
+    monkeypatch.setenv("PATH", str(root / ".venv/bin"), prepend=":")
     with open_index(root) as index:
         assert call(index, "get_symbol_documentation", {"symbol": "json.dumps"}).result.source == "toolchain"
         assert not (tmp_path / "ran").exists()

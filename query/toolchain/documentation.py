@@ -141,14 +141,14 @@ def _number(text: str) -> str:
 
 
 def _python(name: str, place: _Place) -> Described:
-    root = place.folder if place.own else place.scratch
-    project = find_project(
-        root, [], python="", source_roots=[], environment=dict(os.environ), own_prefix=sys.prefix, base_prefix=sys.base_prefix
-    )
-    if place.own and not project.found_by.startswith("folder") and root != place.root:
-        project = find_project(
-            place.root, [], python="", source_roots=[], environment=dict(os.environ), own_prefix=sys.prefix, base_prefix=sys.base_prefix
-        )
+    # what is activated may be the workspace's own: where that must not be started, nothing of the caller's environment counts
+    environment = dict(os.environ) if place.own else {}
+    folders = [place.folder, place.root] if place.own else [place.scratch]
+    found = [
+        find_project(folder, [], python="", source_roots=[], environment=environment, own_prefix=sys.prefix, base_prefix=sys.base_prefix)
+        for folder in folders
+    ]
+    project = next((item for item in found if item.found_by.startswith("folder")), found[-1])
     if project.interpreter is None:
         return Described(language="python", error=f"no Python was found for the project ({project.found_by})")
     _, text, error = _run([str(project.interpreter), "-I", str(_DESCRIBE), name], place, {}, place.scratch)
@@ -166,11 +166,9 @@ def _python(name: str, place: _Place) -> Described:
 
 
 def _rust(name: str, place: _Place) -> Described:
-    roots = [
-        folder / "target" / "doc"
-        for folder in (place.folder, *place.folder.parents)
-        if folder == place.root or place.root in folder.parents
-    ]
+    above = [folder for folder in (place.folder, *place.folder.parents) if folder == place.root or place.root in folder.parents]
+    pages = [folder / "target" / "doc" for folder in above]
+    roots = [folder for folder in pages if folder.resolve().is_relative_to(place.root.resolve())]
     program = _which("rustc")
     tool = "rustdoc"
     if program:

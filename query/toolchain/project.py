@@ -32,15 +32,16 @@ class Project(msgspec.Struct, kw_only=True):
     why: str
 
 
-def find_project(kind: Kind, roots: Sequence[Path], workspace_dir: str, path: str, language: str) -> Project:
+def find_project(kind: Kind, roots: Sequence[Path], start: Path, workspace_dir: str, path: str, language: str) -> Project:
     """The project that is to be built or tested.
 
     Args:
-        roots: folders that nothing may lie outside of; relative folders start from the first.
+        roots: folders that nothing may lie outside of; answers are relative to the first that holds the project.
+        start: what a relative workspace_dir starts from.
     Raises:
         UsageError: a folder or path that is none or lies outside, a language without an entry, several projects to choose from.
     """
-    root, top = _inside(roots, workspace_dir, "workspace_dir", roots[0])
+    root, top = _inside(roots, workspace_dir, "workspace_dir", start)
     if not top.is_dir():
         raise UsageError(f"workspace_dir '{workspace_dir}' is not a folder")
     place = _inside([top], path, "path", top)[1] if path else top

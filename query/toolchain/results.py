@@ -1,4 +1,4 @@
-"""What test runners report, read: JUnit XML, the JSON of jest and vitest, `go test -json`, libtest's lines, summaries.
+"""What test runners report, read: JUnit XML, the JSON of jest and vitest; see streams.py and summaries.py for what is only printed.
 
 Hostile input is no error.
 """
@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from query.toolchain.diagnostics import plain, read_problems
-from query.toolchain.model import Counts, Failure, Results
+from query.toolchain.model import Counts, Results
 from query.toolchain.places import Places
+from query.toolchain.streams import go_test, libtest
+from query.toolchain.summaries import failure, summary
 
 _MAX_REPORT_BYTES = 64 << 20
 _MAX_REPORTS = 5_000
@@ -39,19 +41,14 @@ def read_results(reads: str, lines: Callable[[], Iterator[str]], reports: Sequen
     if reads == "jest":
         return _jest(reports, places)
     if reads == "go":
-        return _go(lines(), places)
+        return go_test(lines(), places)
     if reads == "cargo":
-        found = _libtest(lines(), places)
+        found = libtest(lines(), places)
         found.problems = list(read_problems("cargo", lines(), places))
         if found.counts is None and not found.unread:
             found.unread = "no test program has printed a summary"
         return found
-    return _summary(lines(), places)
-
-
-def _failure(name: str, message: str, place: tuple[str, int, int]) -> Failure:
-    path, line, col = place
-    return Failure(test_name=name[:1_000], message=plain(message).strip()[:_MAX_MESSAGE], path=path, line=line, col=col)
+    return summary(lines(), places)
 
 
 # ---- JUnit XML: pytest, node, ctest, Maven, Gradle, Swift
@@ -94,7 +91,7 @@ def _junit_case(case: ElementTree.Element, found: Results, places: Places) -> No
         held = case.get("classname", "")
         held = "" if held in ("test", case.get("name")) else held  # node calls every class so, ctest repeats the name
         name = _node_id(case, file) if file else ".".join(filter(None, (held, case.get("name"))))
-        found.failures.append(_failure(name, text, _where(text, own, places)))
+        found.failures.append(failure(name, text, _where(text, own, places)))
 
 
 def _node_id(case: ElementTree.Element, file: str) -> str:
@@ -156,202 +153,8 @@ def _jest_file(file: Any, found: Results, places: Places) -> None:
             own = (path, int(at.get("line") or 0), int(at.get("column") or 0))
             message = "\n".join(str(text) for text in case.get("failureMessages") or [])
             if len(found.failures) < _MAX_FAILURES:
-                found.failures.append(
-                    _failure(str(case.get("fullName") or case.get("title")), message, _where(plain(message), own, places))
-                )
+                found.failures.append(failure(str(case.get("fullName") or case.get("title")), message, _where(plain(message), own, places)))
     if file.get("status") == "failed" and not failed:  # it could not be loaded
         counts.failed += 1
         message = str(file.get("message") or "the file could not be run")
-        found.failures.append(_failure(path, message, _where(plain(message), (path, 0, 0), places)))
-
-
-# ---- Go
-
-
-def _go(lines: Iterable[str], places: Places) -> Results:
-    found = Results(counts=Counts())
-    counts = found.counts or Counts()
-    output: dict[tuple[str, str], list[str]] = {}
-    outcomes: dict[tuple[str, str], str] = {}
-    built: list[str] = []
-    broken: dict[str, str] = {}
-    packages: dict[str, bool] = {}
-    for line in lines:
-        try:
-            event = json.loads(line) if line.startswith("{") else None
-        except (ValueError, RecursionError):
-            event = None
-        if not isinstance(event, dict):
-            built.append(line)
-            continue
-        action, package, test, text = (str(event.get(key, "")) for key in ("Action", "Package", "Test", "Output"))
-        if action == "output":
-            kept = output.setdefault((package, test), [])
-            if len(kept) < 200:
-                kept.append(text)
-        elif action == "build-output":
-            built.append(text.rstrip("\n"))
-        elif action in ("pass", "fail", "skip") and test:
-            outcomes[package, test] = action
-        elif action == "fail":
-            packages[package] = True
-            if event.get("FailedBuild"):
-                broken[package] = "the package or its tests could not be built"
-    found.problems = list(read_problems("go", built, places))
-    parents = {(package, test.rpartition("/")[0]) for package, test in outcomes if "/" in test}
-    for (package, test), outcome in outcomes.items():
-        if (package, test) in parents and not (outcome == "fail" and not _child_failed(outcomes, package, test)):
-            continue  # its subtests are counted
-        counts.passed += outcome == "pass"
-        counts.skipped += outcome == "skip"
-        if outcome == "fail":
-            counts.failed += 1
-            found.failures.append(_go_failure(package, test, output.get((package, test), []), places))
-    failing = {package for (package, _), outcome in outcomes.items() if outcome == "fail"}
-    for package in packages.keys() - failing:  # a build that failed, a panic, TestMain, a race
-        text = broken.get(package) or "".join(output.get((package, ""), []))
-        unfinished = [test for (other, test) in output if other == package and test and (other, test) not in outcomes]
-        name = unfinished[-1] if unfinished else package
-        text = "".join(output.get((package, name), [])) + text if unfinished else text
-        counts.failed += 1
-        found.failures.append(_go_failure(package, name, [text], places))
-    return found
-
-
-def _child_failed(outcomes: dict[tuple[str, str], str], package: str, test: str) -> bool:
-    return any(of == package and name.startswith(f"{test}/") and outcome == "fail" for (of, name), outcome in outcomes.items())
-
-
-_GO_PLACE = re.compile(r"(?m)^\s*(?P<path>[^\s:]+\.go):(?P<line>\d{1,9}):")
-_GO_FRAME = re.compile(r"(?m)^\s+(?P<path>/[^\s:]+_test\.go):(?P<line>\d{1,9})")
-_GO_NOISE = re.compile(r"(=== (RUN|PAUSE|CONT|NAME)|\s*--- (FAIL|PASS|SKIP):)")
-
-
-def _go_failure(package: str, test: str, output: Sequence[str], places: Places) -> Failure:
-    text = "".join(line for line in "".join(output).splitlines(keepends=True) if not _GO_NOISE.match(line))
-    match = next(filter(None, (_GO_PLACE.search(text), _GO_FRAME.search(text))), None)
-    place = ("", 0, 0)
-    if match:
-        place = (_go_path(match["path"], package, places), int(match["line"]), 0)
-    return _failure(test, text, place)
-
-
-def _go_path(name: str, package: str, places: Places) -> str:
-    """A test prints the name of its file only; the package's folder is the end of its import path."""
-    if "/" in name:
-        return places.path(name)
-    parts = package.split("/")
-    for at in range(len(parts) + 1):
-        candidate = "/".join([*parts[at:], name])
-        if places.inside(candidate):
-            return places.path(candidate)
-    return name
-
-
-# ---- Rust
-
-
-_LIBTEST = re.compile(r"test (?P<name>.{1,1000}?)(?: - should panic)? \.\.\. (?P<outcome>ok|FAILED|ignored)\b.*")
-_SECTION = re.compile(r"---- (?P<name>.{1,1000}) stdout ----")
-_TOTAL = re.compile(r"test result: (?:ok|FAILED)\. (?P<passed>\d{1,9}) passed; (?P<failed>\d{1,9}) failed; (?P<ignored>\d{1,9}) ignored;.*")
-_PANIC = re.compile(r"panicked at (?P<path>[^:\n]{1,1000}):(?P<line>\d{1,9}):(?P<col>\d{1,9})")
-_DOC = re.compile(r"(?P<path>\S+\.rs) - .*\(line (?P<line>\d{1,9})\)")
-
-
-def _libtest(lines: Iterable[str], places: Places) -> Results:
-    found = Results()
-    said: dict[str, list[str]] = {}
-    failed: list[str] = []
-    into: list[str] | None = None
-    for line in lines:
-        if line.startswith("{"):
-            continue
-        if match := _TOTAL.fullmatch(line):
-            counts = found.counts = found.counts or Counts()
-            counts.passed += int(match["passed"])
-            counts.failed += int(match["failed"])
-            counts.skipped += int(match["ignored"])
-            found.failures += [_rust_failure(name, said.get(name, []), places) for name in failed[:_MAX_FAILURES]]
-            said, failed, into = {}, [], None
-        elif match := _SECTION.fullmatch(line):
-            into = said.setdefault(match["name"], [])
-        elif line == "failures:":
-            into = None
-        elif into is not None:
-            if len(into) < 500:
-                into.append(line)
-        elif (match := _LIBTEST.fullmatch(line)) and match["outcome"] == "FAILED":
-            failed.append(match["name"])
-    if failed:  # it died before its summary
-        found.failures += [_rust_failure(name, said.get(name, []), places) for name in failed[:_MAX_FAILURES]]
-        found.unread = "a test program ended without its summary"
-    return found
-
-
-def _rust_failure(name: str, said: Sequence[str], places: Places) -> Failure:
-    text = "\n".join(said)
-    panic, doc = _PANIC.search(text), _DOC.fullmatch(name)
-    place = ("", 0, 0)
-    if doc:  # what a documentation test says of itself is of the program made from it
-        place = (places.path(doc["path"]), int(doc["line"]), 0)
-    elif panic:
-        path, line = places.path(panic["path"]), int(panic["line"])
-        place = (path, line, places.col(path, line, int(panic["col"])))
-    return _failure(name, text, place)
-
-
-# ---- runners that only print: the last summary that we know the form of
-
-
-_SUMMARIES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (
-        re.compile(r"(?m)^# pass (\d{1,9})\n# fail (\d{1,9})\n(?:# cancelled \d+\n)?(?:# skipped (\d{1,9}))?"),
-        ("passed", "failed", "skipped"),
-    ),
-    (
-        re.compile(r"(?m)^ℹ pass (\d{1,9})\nℹ fail (\d{1,9})\n(?:ℹ cancelled \d+\n)?(?:ℹ skipped (\d{1,9}))?"),
-        ("passed", "failed", "skipped"),
-    ),
-    (
-        re.compile(r"(?m)^Tests:\s+(?:(\d{1,9}) failed, )?(?:(\d{1,9}) skipped, )?(?:\d+ todo, )?(?:(\d{1,9}) passed, )?\d+ total"),
-        ("failed", "skipped", "passed"),
-    ),
-    (
-        re.compile(r"(?m)^\s*Tests\s+(?:(\d{1,9}) failed)?(?: \| )?(?:(\d{1,9}) passed)?(?: \| )?(?:(\d{1,9}) skipped)?.*\(\d+\)"),
-        ("failed", "passed", "skipped"),
-    ),
-    (re.compile(r"(?m)^\s+(\d{1,9}) passing \(.*\)\n(?:\s+\d+ pending\n)?(?:\s+(\d{1,9}) failing)?"), ("passed", "failed")),
-    (
-        re.compile(r"(?m)^(?:Passed|Failed)!\s+- Failed:\s+(\d{1,9}), Passed:\s+(\d{1,9}), Skipped:\s+(\d{1,9})"),
-        ("failed", "passed", "skipped"),
-    ),
-)
-"""TAP and the plain form of node, jest, vitest, mocha, dotnet."""
-
-_TAP = re.compile(r"(?P<indent> *)(?P<not>not )?ok (?P<number>\d+)(?: - (?P<name>.*?))?(?P<skip> # (?:SKIP|TODO)\b.*)?")
-
-
-def _summary(lines: Iterable[str], places: Places) -> Results:
-    found = Results()
-    kept = [plain(line) for line in lines]
-    text = "\n".join(kept[-2_000:]) + "\n"
-    for pattern, names in _SUMMARIES:
-        matches = list(pattern.finditer(text))
-        if matches:
-            numbers = dict(zip(names, (int(number or 0) for number in matches[-1].groups()), strict=True))
-            found.counts = Counts(**numbers)
-            break
-    tap = [match for line in kept if (match := _TAP.fullmatch(line))]
-    if found.counts is None and any(re.fullmatch(r"1\.\.\d+.*", line) for line in kept):
-        outer = [match for match in tap if not match["indent"]]
-        found.counts = Counts(
-            passed=sum(not match["not"] and not match["skip"] for match in outer),
-            failed=sum(bool(match["not"]) and not match["skip"] for match in outer),
-            skipped=sum(bool(match["skip"]) for match in outer),
-        )
-    for match in [match for match in tap if match["not"] and not match["skip"]][:_MAX_FAILURES]:
-        found.failures.append(_failure(match["name"] or match["number"], "", ("", 0, 0)))
-    found.problems = list(read_problems("any", kept, places))
-    if found.counts is None:
-        found.unread = "its output has no summary of a form that is known here, so it cannot be told how many tests ran"
-    return found
+        found.failures.append(failure(path, message, _where(plain(message), (path, 0, 0), places)))

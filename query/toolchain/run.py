@@ -128,7 +128,7 @@ def _command(
     }
     several = {
         "scope": _scope(entry, project, bool(selectors)),
-        "select": select_words(entry, selectors, project.top, project.folder),
+        "select": select_words(entry, selectors, [project.top, project.root], project.folder),
         "script": chosen.script,
     }
     words: list[str] = []
@@ -158,10 +158,11 @@ def _scope(entry: Toolchain, project: Project, selected: bool) -> list[str]:
     if entry.scope == "package" and scope:
         package = scope if place.is_dir() else os.path.dirname(scope)
         return [f"./{package}/..." if place.is_dir() else f"./{package}"]
-    if entry.scope == "path" and scope:
+    if entry.scope in ("path", "filter") and scope:
         if selected and entry.select in ("pytest", "path"):
             return []  # they name files themselves
-        return [f"./{scope}" if scope.startswith("-") else scope]
+        end = "/" if entry.scope == "filter" and place.is_dir() else ""
+        return [f"./{scope}{end}" if scope.startswith("-") else f"{scope}{end}"]
     return [entry.whole] if entry.whole else []
 
 
@@ -184,7 +185,7 @@ def _faults(last: Finished, command: Sequence[str], timeout_s: float) -> Iterato
         yield Note(code="timeout", detail=f"'{shown}' was ended: all together may take {timeout_s:g} s (timeout_s)")
     elif last.exit_code is not None and last.exit_code < 0:
         yield Note(code="crashed", detail=f"'{shown}' was ended by signal {-last.exit_code}")
-    if last.survivors:
+    if last.survivors and not last.timed_out:
         yield Note(code="left_behind", detail=f"{last.survivors} processes that it had left behind were ended")
 
 

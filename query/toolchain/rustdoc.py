@@ -33,7 +33,7 @@ def look_up(name: str, roots: Sequence[Path]) -> RustPage | None:
     """
     for root in roots:
         for page, anchor in _candidates(root, name.split("::")):
-            if page.is_file() and page.stat().st_size <= _MAX_PAGE_BYTES:
+            if page.is_file() and page.resolve().is_relative_to(root.resolve()) and page.stat().st_size <= _MAX_PAGE_BYTES:
                 reader = _Reader(anchor)
                 reader.feed(page.read_text(encoding="utf-8", errors="replace"))
                 if reader.found:

@@ -14,11 +14,11 @@ _GO = re.compile(r"(?:Test|Example|Fuzz)\w*(?:/[^|()\[\]\s]{1,500})?")
 _CARGO = re.compile(r"[^\W\d]\w*(?:::[^\W\d]\w*)*")
 
 
-def select_words(entry: Toolchain, selectors: Sequence[str], root: Path, folder: Path) -> list[str]:
+def select_words(entry: Toolchain, selectors: Sequence[str], roots: Sequence[Path], folder: Path) -> list[str]:
     """The words that make a runner run these tests only; none for no selectors.
 
     Args:
-        root: what the paths of selectors are relative to. folder: where the runner is started.
+        roots: what the paths of selectors may be relative to; the last holds the others. folder: where the runner is started.
     Raises:
         UsageError: the runner takes no single tests, or one is not what it takes.
     """
@@ -32,7 +32,7 @@ def select_words(entry: Toolchain, selectors: Sequence[str], root: Path, folder:
                 raise UsageError(f"'{item}' names no test of cargo; expected is a path like geo::tests::adds")
         return ["--", "--exact", *selectors]
     if entry.select in ("pytest", "path"):
-        return [_path(item, root, folder, node=entry.select == "pytest") for item in selectors]
+        return [_path(item, roots, folder, node=entry.select == "pytest") for item in selectors]
     raise UsageError(f"{entry.name} runs no single tests here; leave out selectors")
 
 
@@ -42,9 +42,10 @@ def _go(item: str) -> str:
     return "/".join(f"^{re.escape(part)}$" for part in item.split("/"))
 
 
-def _path(item: str, root: Path, folder: Path, *, node: bool) -> str:
+def _path(item: str, roots: Sequence[Path], folder: Path, *, node: bool) -> str:
     path, colons, rest = item.partition("::") if node else (item, "", "")
-    place = os.path.realpath(root / path)
+    place = next((found for base in roots if os.path.exists(found := os.path.realpath(base / path))), os.path.realpath(roots[0] / path))
+    root = roots[-1]
     real = os.path.realpath(root)
     if "\0" in item or not (place == real or place.startswith(real + os.sep)):
         raise UsageError(f"the selector '{item}' is outside the workspace '{root}'")

@@ -30,7 +30,7 @@ class Toolchain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     program: list[str] = []
     module: str = ""
     version: list[str] = []
-    scope: Literal["none", "path", "package"] = "none"
+    scope: Literal["none", "path", "filter", "package"] = "none"
     whole: str = ""
     select: Select = ""
     reports: list[str] = []

@@ -25,7 +25,10 @@ class RunBuild(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         str, msgspec.Meta(description="only this folder or file, relative to workspace_dir, where the tool can; else its project")
     ] = ""
     language: Annotated[
-        str, msgspec.Meta(description=f"{', '.join(languages('build'))}; by default what project files and sources say")
+        str,
+        msgspec.Meta(
+            description=f"{', '.join(languages('build'))}; by default what project files and sources say; {tried_text('build')}",
+        ),
     ] = ""
     timeout_s: Annotated[int, msgspec.Meta(ge=1, le=7_200, description="after which the build is ended")] = 600
 
@@ -61,7 +64,7 @@ def _text(answer: Answer[BuildResult], style: Style) -> Iterator[str]:
     positional="path",
     example="run_build shortcuts.py",
     task="run",
-    hint=f"compile check types make cargo go tsc mypy; {tried_text('build')}",
+    hint="compile check types make cargo go tsc mypy",
     text=_text,
     bare=True,
     read_only=False,

@@ -24,9 +24,12 @@ class RunTests(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     path: Annotated[
         str, msgspec.Meta(description="only this folder or file, relative to workspace_dir, where the runner can; else its project")
     ] = ""
-    language: Annotated[str, msgspec.Meta(description=f"{', '.join(languages('test'))}; by default what project files and sources say")] = (
-        ""
-    )
+    language: Annotated[
+        str,
+        msgspec.Meta(
+            description=f"{', '.join(languages('test'))}; by default what project files and sources say; {tried_text('test')}",
+        ),
+    ] = ""
     selectors: Annotated[
         list[str],
         msgspec.Meta(
@@ -74,7 +77,7 @@ def _text(answer: Answer[TestRun], style: Style) -> Iterator[str]:
     positional="path",
     example="run_tests tests",
     task="run",
-    hint=f"test suite pytest go test cargo test vitest jest failures; {tried_text('test')}",
+    hint="test suite pytest go test cargo test vitest jest failures",
     text=_text,
     bare=True,
     read_only=False,
