@@ -551,11 +551,26 @@ def test_leave():
 
 
 def test_a_test_that_hangs_is_ended_with_all_it_has_started(tmp_path: Path):
-    root = python_project(tmp_path, {"test_hang.py": LEAVE + "    time.sleep(600)\n"})
-    answer = ran(root, timeout_s=8)
+    hang = "test:\n\t@setsid sleep 600 & echo $$! > pid; echo ok 1; sleep 600\n"
+    root = write_tree(tmp_path, {"Makefile": hang, "a.c": ""})
+    answer = ran(root, timeout_s=3)
     assert (answer.result.passed, answer.result.exit_code, answer.result.counts) == (False, None, None)
-    assert {"timeout", "unread_output"} <= set(codes(answer))
+    assert codes(answer) == ["timeout", "unread_output"]
+    assert "ok 1" in answer.result.raw
     _is_gone(int((root / "pid").read_text()))
+
+
+def test_a_child_without_the_mark_that_holds_the_output_does_not_hold_the_answer(tmp_path: Path):
+    """It is out of reach, but the run ends all the same: what it has printed counts."""
+    script = """import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True, env={})
+print(child.pid)
+"""
+    write_tree(tmp_path, {"p.py": script})
+    done = start.run_command([sys.executable, "p.py"], cwd=tmp_path, environment={}, timeout_s=60, into=tmp_path)
+    pid = int(done.stdout.read_text())
+    assert (done.exit_code, done.timed_out, psutil.pid_exists(pid)) == (0, False, True)
+    psutil.Process(pid).kill()
 
 
 def test_a_child_that_outlives_its_test_is_ended_and_said(tmp_path: Path):
