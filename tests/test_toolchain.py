@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,15 @@ from query.style import Style
 from query.toolchain import start
 from query.toolchain.table import load_toolchains
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_configuration")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_configuration", "temporary")]
+
+
+@pytest.fixture
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where logs go that have no index to lie beside."""
+    folder = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 def built(root: Path, **arguments: Any) -> Answer[Any]:
@@ -529,6 +538,7 @@ def test_noise():
     assert log.stat().st_size > 10_000_000
     assert log.stat().st_mode & 0o077 == 0
     assert len(answer.result.raw) < 10_000
+    assert [path for path in log.parent.iterdir() if path != log] == []  # the scratch folder is gone
     for text in (answer.result.raw, to_text(answer, Style(compact=True)), to_text(answer, Style(color=False))):
         assert "\x1b" not in text
     log.unlink()
@@ -644,11 +654,12 @@ def test_every_entry_says_whether_it_was_tried_and_the_reference_repeats_it():
     assert "untested: " in DOCUMENT.read_text(encoding="utf-8")
 
 
-def test_the_command_line_builds_and_says_where_the_log_is(tmp_path: Path):
+def test_the_command_line_builds_and_says_where_the_log_is(tmp_path: Path, temporary: Path):
     root = write_tree(tmp_path / "work", {"Makefile": "all: a.o\n", "a.c": "int a(void) { return x; }\n"})
-    done = lspidx("query", "run_build", "--json", cwd=root)
+    done = lspidx("query", "run_build", "--json", cwd=root, env={"TMPDIR": str(temporary)})
     answer = json_of(done)
     assert answer["result"]["errors"][0]["path"] == "a.c"
-    text = lspidx("query", "run_build", cwd=root).stdout
+    assert Path(answer["result"]["raw_file"]).parent == temporary
+    text = lspidx("query", "run_build", cwd=root, env={"TMPDIR": str(temporary)}).stdout
     assert "a.c:1:22" in text
     assert "all of the output: " in text
