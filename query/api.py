@@ -44,6 +44,8 @@ from query.tools.list_symbols import OutlineItem
 from query.tools.list_workspace_folders import WorkspaceFolder
 from query.tools.prepare_rename import Renameable
 from query.tools.rename_symbol import Renamed
+from query.tools.run_build import BuildResult
+from query.tools.run_tests import TestRun
 from query.tools.type_hierarchy import TypeRelation
 from query.tools.unreferenced import UnreferencedSymbol
 from query.tools.untested import UntestedResult
@@ -656,9 +658,10 @@ def get_symbol_documentation(
     column: int = 0,
     position_pattern: str = "",
     language_id: str = "",
+    source: Literal["auto", "index", "toolchain"] = "auto",
     format: Literal["text", "markdown"] = "text",
 ) -> Answer[Documentation]:
-    """Documentation and signature of a symbol of the workspace or of a dependency, as stored when the index was made.
+    """Documentation and signature of a symbol of the workspace or a dependency: as stored, else by go doc, pydoc or rustdoc's pages.
 
     Args:
         symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
@@ -667,6 +670,8 @@ def get_symbol_documentation(
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
         language_id: only symbols of this language, e.g. go, rust, python; any by default
+        source: auto: a qualified name that the index does not know is looked up by go doc, pydoc (of the machine's Python) or in the pages
+            of rustdoc; toolchain: at once, for Python in the project's own environment; pydoc imports the module
         format: markdown: the signature in a fenced code block
     """
     return call(
@@ -679,6 +684,7 @@ def get_symbol_documentation(
             "column": column,
             "position_pattern": position_pattern,
             "language_id": language_id,
+            "source": source,
             "format": format,
         },
     )
@@ -1124,6 +1130,49 @@ def replace_symbol_body(
     """
     return call(
         index, "replace_symbol_body", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run, "new_body": new_body}
+    )
+
+
+def run_build(
+    index: Index | None, path: str = "", *, workspace_dir: str = "", language: str = "", timeout_s: int = 600
+) -> Answer[BuildResult]:
+    """Builds or type-checks the project with its own tools (this runs its code), and says where it fails.
+
+    Args:
+        path: only this folder or file, relative to workspace_dir, where the tool can; else its project
+        workspace_dir: root of the project; empty: the current folder
+        language: c, cpp, csharp, go, java, javascript, kotlin, python, rust, swift, typescript, zig; by default what project files and
+            sources say; tested: go build 1.26, cargo build 1.95, tsc 7.0, npm run build 11, mypy 2.4, basedpyright 1.40, ty 0.0.105, syntax
+            check 3.11, cmake --build 3.25, make 4.3; untested: pyright, maven, gradle, dotnet build, swift build, zig build
+        timeout_s: after which the build is ended
+    """
+    return call(index, "run_build", {"path": path, "workspace_dir": workspace_dir, "language": language, "timeout_s": timeout_s})
+
+
+def run_tests(
+    index: Index | None,
+    path: str = "",
+    *,
+    workspace_dir: str = "",
+    language: str = "",
+    selectors: list[str] | None = None,
+    timeout_s: int = 600,
+) -> Answer[TestRun]:
+    """Runs the project's tests with its own runner (this runs its code): counts, and each failure with its place.
+
+    Args:
+        path: only this folder or file, relative to workspace_dir, where the runner can; else its project
+        workspace_dir: root of the project; empty: the current folder
+        language: c, cpp, csharp, go, java, javascript, kotlin, python, rust, swift, typescript, zig; by default what project files and
+            sources say; tested: go test 1.26, cargo test 1.95, node --test 20, npm test 11, pytest 9, ctest 3.25, make test 4.3; tested on
+            recorded reports: vitest, jest; untested: maven, gradle, dotnet test, swift test, zig build test
+        selectors: only these tests, as detect_changes names them: tests/test_a.py::test_b, TestB/TestC, geo::tests::adds, a.test.ts
+        timeout_s: after which the run is ended
+    """
+    return call(
+        index,
+        "run_tests",
+        {"path": path, "workspace_dir": workspace_dir, "language": language, "selectors": selectors or [], "timeout_s": timeout_s},
     )
 
 

@@ -233,9 +233,17 @@ ASKED_ELSEWHERE = (
     "import_cache",
     "activate_skill",
     "apply_edit",
+    "insert_after_symbol",
+    "insert_before_symbol",
+    "prepare_rename",
+    "rename_symbol",
+    "replace_symbol_body",
+    "run_build",
+    "run_tests",
+    "safe_delete_symbol",
 )
-"""Tools that compare trees of a repository, which the shop is not, make another index, change files, or change what other calls may do:
-tests of their own ask them."""
+"""Tools that compare trees of a repository, which the shop is not, make another index, change files, run its code, need a running
+server, or change what other calls may do: tests of their own ask them."""
 
 
 def question(tool: Any) -> dict[str, Any]:

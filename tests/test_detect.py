@@ -13,6 +13,7 @@ from query_support import LSPIDX, json_of, plain_environment
 from support import write_tree
 
 from indexer.errors import NoIndex, UsageError
+from indexer.servers import detect
 from indexer.servers.detect import MARKER_SCORE, rank_languages
 from query.registry import call
 from query.render import to_text
@@ -122,7 +123,7 @@ def test_a_folder_without_code_has_no_languages(machine: Path):
 
 
 def test_a_folder_of_more_files_than_are_looked_at_is_partial(machine: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(detect_lsp_servers, "MAX_FILES", 2)
+    monkeypatch.setattr(detect, "MAX_FILES", 2)
     root = write_tree(machine / "large", {"a.py": "", "b.py": "", "c.py": ""})
     answer = _detect(root)
     assert answer.result.scores[0].files == 2

@@ -35,6 +35,9 @@ NOT_ON_THE_DEMO = {
     "export_cache": "it would write beside the demo",
     "import_cache": "it would change the demo's index",
     "activate_skill": "it would hold all further questions to its phases",
+    "apply_edit": "it would have to know a text of the demo",
+    "run_build": "it would run the demo's code",
+    "run_tests": "it would run the demo's code",
 }
 
 

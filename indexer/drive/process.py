@@ -27,7 +27,7 @@ _PIPE_BYTES = 1 << 20  # the kernel's usual maximum; fewer wake-ups with many re
 _READ_BYTES = 1 << 20
 _STDERR_TAIL_BYTES = 4_000
 _PR_SET_PDEATHSIG = 1
-_MARK = "LSPIDX_RUN"
+MARK = "LSPIDX_RUN"
 _SWEEPS = 20
 _OURS = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "__PYVENV_LAUNCHER__")
 
@@ -44,7 +44,7 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 def marked_environment(mark: str) -> dict[str, str]:
     """Our own environment with a mark that every process started from there inherits, whatever session it makes."""
-    return {**os.environ, _MARK: mark}
+    return {**os.environ, MARK: mark}
 
 
 def end_with_parent(mark: str, parent: int) -> None:
@@ -66,7 +66,7 @@ def end_marked(mark: str) -> int:
 
     On Linux only; a process that cleaned its environment when it was started is not found.
     """
-    wanted = f"\0{_MARK}={mark}".encode()
+    wanted = f"\0{MARK}={mark}".encode()
     ended: set[int] = set()
     for _ in range(_SWEEPS):  # one that is about to fork is a step ahead
         found = [pid for pid in _pids() if pid != os.getpid() and _has_mark(pid, wanted)]
@@ -105,7 +105,7 @@ def _descendants(pid: int) -> Iterator[int]:
                 yield from _descendants(int(child))
 
 
-def _prepare_child(processor: int | None) -> None:
+def prepare_child(processor: int | None) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if processor is not None:
@@ -137,7 +137,7 @@ class ServerProcess:
                 stderr=self._stderr,
                 bufsize=0,
                 start_new_session=True,
-                preexec_fn=functools.partial(_prepare_child, processor),
+                preexec_fn=functools.partial(prepare_child, processor),
             )
         except (FileNotFoundError, PermissionError) as error:
             self._stderr.close()

@@ -1,11 +1,16 @@
-"""Which languages a repository has, and which of their servers are on this machine. Starts no server; asks for versions only."""
+"""Which languages a repository has, and which of their servers are on this machine.
+
+Starts no server; lists files and asks for versions only.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import msgspec
 
@@ -16,6 +21,16 @@ MARKER_SCORE = 50
 """What a project's file in the root is worth, in source files."""
 
 _AT_ONCE = 8
+
+MAX_FILES = 200_000
+
+_SKIPPED = frozenset(
+    {
+        "__pycache__", "_build", "bower_components", "build", "coverage", "DerivedData", "dist", "node_modules", "obj", "out", "Pods",
+        "site-packages", "target", "vendor", "venv", "zig-cache", "zig-out",
+    }
+)  # fmt: skip
+"""Folders of builds and of other people's code; hidden folders and virtual environments are left out too."""
 
 
 class LanguageScore(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,3 +81,18 @@ def look_for(names: Iterable[str]) -> Mapping[str, FoundServer | ServerMissing]:
     wanted = list(dict.fromkeys(names))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return dict(zip(wanted, pool.map(look, wanted), strict=True))
+
+
+def list_files(root: Path) -> tuple[list[str], bool]:
+    """Files below `root`, relative, and whether there are more than are listed; follows no link to a folder."""
+    paths: list[str] = []
+    for folder, folders, files in os.walk(root):
+        if "pyvenv.cfg" in files and folder != str(root):
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
+        prefix = "" if folder == str(root) else os.path.relpath(folder, root).replace(os.sep, "/") + "/"
+        paths += [prefix + name for name in sorted(files)]
+        if len(paths) > MAX_FILES:
+            return paths[:MAX_FILES], True
+    return paths, False

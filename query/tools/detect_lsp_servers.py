@@ -10,22 +10,12 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import UsageError
-from indexer.servers.detect import LanguageScore, look_for, rank_languages
+from indexer.servers.detect import MAX_FILES, LanguageScore, list_files, look_for, rank_languages
 from indexer.servers.registry import FoundServer, ServerSpec, how_to_get, load_table
 from query.answer import Answer, Completeness, Provenance, Reason
 from query.page import asked
 from query.registry import Workspace, workspace_tool
 from query.style import Style, count, one_line
-
-MAX_FILES = 200_000
-
-_SKIPPED = frozenset(
-    {
-        "__pycache__", "_build", "bower_components", "build", "coverage", "DerivedData", "dist", "node_modules", "obj", "out", "Pods",
-        "site-packages", "target", "vendor", "venv", "zig-cache", "zig-out",
-    }
-)  # fmt: skip
-"""Folders of builds and of other people's code; hidden folders and virtual environments are left out too."""
 
 
 class DetectLspServers(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -81,7 +71,7 @@ def _text(answer: Answer[Detected], style: Style) -> Iterator[str]:
 def TOOL(workspace: Workspace, ask: DetectLspServers) -> Answer[Detected]:
     """Languages of a folder, ranked by their files and project markers, and the language servers that are installed for them."""
     folder = _folder(workspace.root, ask.workspace_dir)
-    paths, cut = _walk(folder)
+    paths, cut = list_files(folder)
     scores = rank_languages(paths)
     table = load_table()
     candidates = {item.language: table.language[item.language].servers for item in scores}
@@ -137,21 +127,6 @@ def _folder(root: Path, text: str) -> Path:
     if not folder.is_dir():
         raise UsageError(f"'{text or root}' is not a folder")
     return folder
-
-
-def _walk(root: Path) -> tuple[list[str], bool]:
-    """Files below `root`, relative, and whether there are more than are listed; follows no link to a folder."""
-    paths: list[str] = []
-    for folder, folders, files in os.walk(root):
-        if "pyvenv.cfg" in files and folder != str(root):
-            folders.clear()
-            continue
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
-        prefix = "" if folder == str(root) else os.path.relpath(folder, root).replace(os.sep, "/") + "/"
-        paths += [prefix + name for name in sorted(files)]
-        if len(paths) > MAX_FILES:
-            return paths[:MAX_FILES], True
-    return paths, False
 
 
 def _plain_command(spec: ServerSpec) -> list[str]:

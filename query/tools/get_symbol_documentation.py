@@ -1,21 +1,38 @@
-"""Documentation of a symbol, here or in a dependency, as stored."""
+"""Documentation of a symbol, here or in a dependency: as stored, else from the language's own toolchain."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from query.answer import Answer, Reason, SymbolRecord
+from indexer.errors import AmbiguousName, NameNotFound, UsageError
+from query.answer import Answer, Completeness, Provenance, Reason, SymbolRecord
 from query.completeness import languages_of, provenance
+from query.index import Index
+from query.names import document_path
 from query.page import Named, asked
 from query.registry import Context, tool
 from query.style import Style, printable
 
+if TYPE_CHECKING:
+    from query.toolchain.documentation import Described
+
+_DOCUMENTED = ("python", "go", "rust")
+"""By toolchains, see query.toolchain.documentation, which is loaded only where one is asked."""
+
 
 class GetSymbolDocumentation(Named, kw_only=True):
     language_id: Annotated[str, msgspec.Meta(description="only symbols of this language, e.g. go, rust, python; any by default")] = ""
+    source: Annotated[
+        Literal["auto", "index", "toolchain"],
+        msgspec.Meta(
+            description="auto: a qualified name that the index does not know is looked up by go doc, pydoc (of the machine's Python) or in "
+            "the pages of rustdoc; toolchain: at once, for Python in the project's own environment; pydoc imports the module"
+        ),
+    ] = "auto"
     format: Annotated[Literal["text", "markdown"], msgspec.Meta(description="markdown: the signature in a fenced code block")] = "text"
 
 
@@ -23,12 +40,12 @@ class Documentation(msgspec.Struct, kw_only=True):
     """`doc` is what the source says of the symbol, `signature` how it is declared.
 
     source: `documentation` (the comment or docstring), `hover` (only the server's hover text had it), `none` (nothing is stored;
-    `error` says what to do).
+    `error` says what to do), `toolchain` (go doc, pydoc or rustdoc), `error` (the toolchain says nothing of it; `error` says why).
     """
 
     symbol: SymbolRecord
     language: str
-    source: Literal["documentation", "hover", "none"]
+    source: Literal["documentation", "hover", "none", "toolchain", "error"]
     doc: str
     signature: str
     error: str = ""
@@ -36,7 +53,8 @@ class Documentation(msgspec.Struct, kw_only=True):
 
 def _text(answer: Answer[Documentation], style: Style) -> Iterator[str]:
     item = answer.result
-    yield f"{style.symbol(item.symbol)}  {style.dim(f'[{item.source}]')}"
+    head = style.symbol(item.symbol) if item.symbol.path else style.strong(item.symbol.qualified_name)
+    yield f"{head}  {style.dim(f'[{item.source}]')}"
     for text in (item.signature, item.doc, item.error):
         if text:
             yield ""
@@ -54,9 +72,21 @@ def _text(answer: Answer[Documentation], style: Style) -> Iterator[str]:
     text=_text,
 )
 def TOOL(context: Context, ask: GetSymbolDocumentation) -> Answer[Documentation]:
-    """Documentation and signature of a symbol of the workspace or of a dependency, as stored when the index was made."""
+    """Documentation and signature of a symbol of the workspace or a dependency: as stored, else by go doc, pydoc or rustdoc's pages."""
     index = context.index
-    symbol = ask.resolve(index)
+    if ask.source == "toolchain":
+        return _answered(ask, _by_toolchain(index, ask))
+    try:
+        symbol = ask.resolve(index)
+    except AmbiguousName:
+        raise
+    except NameNotFound as error:
+        if ask.source == "index" or not _QUALIFIED.search(ask.symbol) or ask.line or ask.position_pattern:
+            raise
+        found = _by_toolchain(index, ask)
+        if found.error:
+            raise NameNotFound(f"{error}; {found.tool or 'the toolchain'}: {found.error.splitlines()[0]}") from error
+        return _answered(ask, found)
     path = symbol.record.path
     language = languages_of(index).get(path, "")
     row = index.row("SELECT signature, documentation, hover FROM symbol_text WHERE sym_id = ?", [symbol.sym_id])
@@ -73,7 +103,7 @@ def TOOL(context: Context, ask: GetSymbolDocumentation) -> Answer[Documentation]
         language=language,
         source=source,  # pyright: ignore[reportArgumentType]
         doc=doc,
-        signature=f"```{language}\n{signature}\n```" if ask.format == "markdown" and signature else signature,
+        signature=_fenced(signature, language, ask.format),
         error=error,
     )
     return Answer(
@@ -97,10 +127,78 @@ def _code(hover: str) -> str:
     return hover.partition("```")[2].partition("\n")[2].partition("\n```")[0].strip()
 
 
-_TOOLCHAIN = {"python": "python -m pydoc", "go": "go doc", "rust": "cargo doc --open; then look for"}
-
-
 def _remedy(name: str, language: str, *, external: bool) -> str:
-    known = _TOOLCHAIN.get(language)
     where = "the crawl stores no text of what lies outside the workspace but signatures" if external else "its source says nothing of it"
-    return f"no documentation is stored: {where}" + (f"; to look further: {known} {name}" if known and external else "")
+    further = f"; to look further: lspidx query get_symbol_documentation {name} --source toolchain" if language in _DOCUMENTED else ""
+    return f"no documentation is stored: {where}" + (further if external else "")
+
+
+# ---- by the toolchain
+
+
+_QUALIFIED = re.compile(r"\w(?:\.|::)\w")
+
+
+def _by_toolchain(index: Index, ask: GetSymbolDocumentation) -> Described:
+    """What the first of the fitting toolchains says; what they all say against it where none knows the name.
+
+    Raises:
+        UsageError: no name.
+    """
+    from query.toolchain.documentation import describe
+
+    if not ask.symbol:
+        raise UsageError("name a symbol as its language qualifies it, such as fmt.Println, json.dumps, std::vec::Vec")
+    path = document_path(index, ask.file_path) if ask.file_path else ""
+    known = languages_of(index)
+    language = ask.language_id.lower() or known.get(path, "")
+    if language:
+        wanted = [language]
+    elif "::" in ask.symbol:
+        wanted = ["rust"]
+    else:
+        spoken = set(known.values())
+        wanted = [item for item in _DOCUMENTED if item in spoken and item != "rust"] or ["python", "go"]
+    said: list[Described] = []
+    for item in wanted:
+        folder = (index.root / path).parent if path else index.root
+        said.append(describe(item, ask.symbol, root=index.root, folder=folder, own_environment=ask.source == "toolchain"))
+        if not said[-1].error:
+            return said[-1]
+    error = said[0].error if len(said) == 1 else "; ".join(f"{item.language}: {item.error.splitlines()[0]}" for item in said)
+    return msgspec.structs.replace(said[0], error=error, elapsed_ms=sum(item.elapsed_ms for item in said))
+
+
+def _answered(ask: GetSymbolDocumentation, found: Described) -> Answer[Documentation]:
+    reasons = [Reason(code="toolchain", detail=found.error)] if found.error else []
+    if found.cut:
+        reasons.append(Reason(code="text_cut", detail="the documentation is longer than what is kept of it"))
+    name = re.split(r"::|[./]", ask.symbol)[-1]
+    return Answer(
+        tool="get_symbol_documentation",
+        query=asked(ask),
+        result=Documentation(
+            symbol=SymbolRecord(symbol=ask.symbol, name=name, qualified_name=ask.symbol, kind="symbol", path="", external=True),
+            language=found.language,
+            source="error" if found.error else "toolchain",
+            doc=found.doc,
+            signature=_fenced(found.signature, found.language, ask.format),
+            error=found.error,
+        ),
+        total=int(not found.error),
+        truncated=found.cut,
+        completeness=Completeness(status="partial" if reasons else "complete", reasons=reasons),
+        provenance=Provenance(
+            source="live",
+            servers=[found.tool] if found.tool else [],
+            commit="",
+            dirty=False,
+            indexed_at="",
+            generation=0,
+            elapsed_ms=found.elapsed_ms,
+        ),
+    )
+
+
+def _fenced(signature: str, language: str, form: str) -> str:
+    return f"```{language}\n{signature}\n```" if form == "markdown" and signature else signature
