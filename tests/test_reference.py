@@ -36,6 +36,7 @@ NOT_ON_THE_DEMO = {
     "import_cache": "it would change the demo's index",
     "activate_skill": "it would hold all further questions to its phases",
     "apply_edit": "it would have to know a text of the demo",
+    "safe_delete_symbol": "nothing of the demo is certain to be unused",
     "run_build": "it would run the demo's code",
     "run_tests": "it would run the demo's code",
 }
