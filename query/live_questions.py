@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from indexer.errors import UsageError
+from indexer.errors import NoIndex, UsageError
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.text import index_to_utf16, utf16_to_index
 from query import names, present
@@ -155,9 +155,7 @@ def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
 def _by_name(workspace: Workspace, name: str) -> Spot:
     """Where the index says that a symbol is defined; in a file that has changed since, where that symbol is now."""
     if workspace.index is None:
-        raise UsageError(
-            f"'{name}' is a name, and there is no index that knows names; give file_path with line and column, or run: lspidx index"
-        )
+        raise NoIndex(f"no index knows what '{name}' is; give file_path with line and column, or make an index: lspidx index")
     record = names.resolve(workspace.index, name).record
     if record.external:
         raise UsageError(f"'{name}' is defined outside the workspace, in {record.path}")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from indexer.errors import IndexUnusable, NoIndex, UsageError
+from indexer.errors import NoIndex, UsageError
 from indexer.store.generations import find_home
 from indexer.vcs import find_root
 from query.answer import Answer
@@ -106,7 +106,7 @@ class Service:
     def _index_if_any(self) -> Index | None:
         try:
             return self.index()
-        except IndexUnusable:
+        except NoIndex:
             return None
 
     def refresh(self, progress: Progress = silent) -> bool:

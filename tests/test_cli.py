@@ -199,7 +199,7 @@ def test_status_doctor_and_config_are_json_too(shop_root: Path):
     [python] = [item for item in doctor["languages"] if item["language"] == "python"]
     assert [item["found"] for item in python["servers"] if item["server"] == "ty"] == [True]
     config = json_of(lspidx("config", "--json", cwd=shop_root))
-    assert {item["source"] for item in config} == {"default"}
+    assert {item["source"] for item in config} == {"default", "environment LSPIDX_DAEMON_IDLE_S"}
 
 
 def test_config_tells_where_each_value_comes_from(tmp_path: Path):
