@@ -32,6 +32,7 @@ _MIN_TOKEN = 16
 @click.option("--format", "form", type=click.Choice(["text", "json", "both"]), default="both", help="What an answer holds; default: both.")
 @click.option("--dialect", help="Another product's tools in place of ours: claude-code, kiro, lsp or agent-lsp.")
 @click.option("--strict", is_flag=True, help="An answer that is not complete is an error.")
+@click.option("--allow-edits", is_flag=True, help="Tools may change files, build and run tests; else they only show what they would do.")
 @click.option("--index", "make", is_flag=True, help="Make the index where there is none.")
 def mcp(
     address: str | None,
@@ -42,6 +43,7 @@ def mcp(
     form: str,
     dialect: str | None,
     strict: bool,
+    allow_edits: bool,
     make: bool,
 ) -> None:
     """Serve the tools to agents over the Model Context Protocol."""
@@ -58,6 +60,7 @@ def mcp(
         format=cast(Format, form),
         strict=strict,
         make_index=make,
+        allow_edits=allow_edits,
         dialect=dialect or "",
     )
     if address is None:

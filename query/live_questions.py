@@ -155,7 +155,7 @@ def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
 def _by_name(workspace: Workspace, name: str) -> Spot:
     """Where the index says that a symbol is defined; in a file that has changed since, where that symbol is now."""
     if workspace.index is None:
-        raise NoIndex(f"no index knows what '{name}' is; give file_path with line and column, or make an index: lspidx index")
+        raise NoIndex(f"no index knows what '{name}' is; give file_path with line and column; to make one: lspidx index")
     record = names.resolve(workspace.index, name).record
     if record.external:
         raise UsageError(f"'{name}' is defined outside the workspace, in {record.path}")

@@ -30,6 +30,9 @@ LISTED = (
 )
 """What agents are shown without asking: at most 12, as each costs its schema in every session."""
 
+EDITING = ("safe_apply_edit", "rename_symbol")
+"""What agents are shown besides where they may change files: text in place of another if nothing breaks, and names."""
+
 _EXACT, _PART, _HINT, _DESCRIPTION, _PARAMETER = 10, 5, 4, 2, 1
 _SMALL_WORDS = """
 a all an and any are at by can do does for from get has have how i in is it its list me my of on or that the them these this to tool

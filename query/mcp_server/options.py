@@ -17,7 +17,7 @@ class Options(NamedTuple):  # not a msgspec record: the command line has the lim
 
     dialect: another product's tools in place of ours; empty for ours.
     format: what an answer consists of. strict: an answer that is not complete is an error.
-    make_index: make the index where there is none.
+    make_index: make the index where there is none. allow_edits: tools may change files and run the repository's code.
     """
 
     profile: Profile = "default"
@@ -25,4 +25,5 @@ class Options(NamedTuple):  # not a msgspec record: the command line has the lim
     format: Format = "both"
     strict: bool = False
     make_index: bool = False
+    allow_edits: bool = False
     dialect: str = ""

@@ -35,7 +35,7 @@ class _Server(Server[Any]):
 
 def build(start: Path, options: Options) -> Server[Any]:
     """Everything but the transport. `start`: the workspace is at or around it."""
-    workspace = Workspace(start, make=options.make_index)
+    workspace = Workspace(start, make=options.make_index, edits=options.allow_edits)
     bus = InMemorySubscriptionBus()
     tools = ForeignTools(workspace, options, bus, options.dialect) if options.dialect else Tools(workspace, options, bus)
     resources = Resources(tools)

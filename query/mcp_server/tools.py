@@ -34,6 +34,8 @@ _ROOTS = "roots"
 _ROOTS_S = 5.0
 """A client that says it has roots and does not name them in time is taken at the folder that the server was started in."""
 _MAX_SESSIONS = 1_000
+_OF_WORKSPACE = ("live", "edit", "try", "run")
+"""Tasks whose tools are about the workspace even where they need no index."""
 
 
 class Tools:
@@ -51,9 +53,16 @@ class Tools:
 
     async def listed(self, ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The profile's tools, then those that this client has found by `search_tools`."""
-        wanted = names() if self.options.profile == "full" else [name for name in search.LISTED if name in names()]
+        editing = search.EDITING if self.options.allow_edits else ()
+        wanted = names() if self.options.profile == "full" else [*search.LISTED, *editing]
         found = self._found.get(_client(ctx) or "", set())
-        return types.ListToolsResult(tools=[self._declared(name) for name in [*wanted, *sorted(found.difference(wanted))]])
+        every = [*wanted, *sorted(found.difference(wanted))]
+        return types.ListToolsResult(tools=[self._declared(name) for name in every if self._is_on(name)])
+
+    def _is_on(self, name: str) -> bool:
+        """Whether a tool can do anything here: one that only writes, or runs the repository's code, cannot where edits are off."""
+        tool, _ = load(name)
+        return self.options.allow_edits or not tool.destructive or not tool.writes(tool.parameters())
 
     def _declared(self, name: str) -> types.Tool:
         tool, _ = load(name)
@@ -80,7 +89,7 @@ class Tools:
         given = {key: value for key, value in (params.arguments or {}).items() if value is not None}  # null: not set
         try:
             tool, _ = load(search.spelled(params.name) or params.name)
-            if tool.needs_index and (wanted := await self.roots(ctx, params.input_responses)) is not None:
+            if (tool.needs_index or tool.task in _OF_WORKSPACE) and (wanted := await self.roots(ctx, params.input_responses)) is not None:
                 return wanted
             if tool.concurrency_safe:
                 answer = await self.answer(ctx, params.name, given)

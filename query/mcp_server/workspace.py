@@ -16,9 +16,10 @@ from query.service import Progress, Service
 class Workspace:
     """The workspace around `start`, or, where that has no index, the client's root."""
 
-    def __init__(self, start: Path, *, make: bool) -> None:
-        """`make`: an index that is missing is made."""
-        self.service = Service(start)
+    def __init__(self, start: Path, *, make: bool, edits: bool = False) -> None:
+        """`make`: an index that is missing is made. `edits`: tools may change files."""
+        self.service = Service(start, edits=edits)
+        self._edits = edits
         self._make = make
         self._writing = threading.Lock()
         self.roots_wanted = not _has_index(start)
@@ -28,7 +29,8 @@ class Workspace:
         self.roots_wanted = False
         folders = [folder for uri in uris if (folder := _folder(uri)) is not None]
         if folders:
-            self.service = Service(next(filter(_has_index, folders), folders[0]))
+            before, self.service = self.service, Service(next(filter(_has_index, folders), folders[0]), edits=self._edits)
+            before.close()
 
     def index(self, *, fresh: bool, progress: Progress) -> Index:
         """The newest index. Of several that want to write it one does, the others wait and find it done.
