@@ -176,6 +176,18 @@ def kin_of(index: Index, symbols: Sequence[Symbol]) -> list[Symbol]:
     return [symbol for symbol in symbols_by_id(index, [row[0] for row in rows]).values() if symbol.sym_id not in own]
 
 
+def constructors(index: Index, symbols: Sequence[Symbol]) -> list[Symbol]:
+    """Members that carry the name of their type, as C++'s constructors do: where a type is renamed they are too."""
+    rows = index.rows(
+        """
+        SELECT m.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+        JOIN symbol m ON m.container_id = s.sym_id AND m.name IN (s.name, '~' || s.name)
+        """,
+        {"ids": [symbol.sym_id for symbol in symbols]},
+    )
+    return list(symbols_by_id(index, [row[0] for row in rows]).values())
+
+
 def taken(index: Index, symbols: Sequence[Symbol], new_name: str) -> list[SymbolRecord]:
     """What is called so already where the renamed symbol is defined."""
     rows = index.rows(

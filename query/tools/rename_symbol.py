@@ -16,7 +16,7 @@ from query.live.servers import Reply
 from query.live_questions import NamedPlace, Spot, live, spot, supports, unsupported
 from query.page import asked
 from query.registry import Workspace, workspace_tool
-from query.renaming import Compared, Site, check_name, compare, inside, kin_of, name_at, sites_of, symbols_at, taken
+from query.renaming import Compared, Site, check_name, compare, constructors, inside, kin_of, name_at, sites_of, symbols_at, taken
 from query.style import Style, count
 from query.tools.prepare_rename import prepared
 
@@ -153,7 +153,7 @@ class _Check:
         if index is not None and self._symbols:
             kin = kin_of(index, self._symbols)
             symbols = [*self._symbols, *(item for item in kin if not item.record.external)] if ask.sites == "both" else self._symbols
-            self.compared = compare(index, symbols, self._old_name, sites)
+            self.compared = compare(index, [*symbols, *constructors(index, symbols)], self._old_name, sites)
             left = [item for item in kin if ask.sites != "both" or item.record.external]
             self.overrides = [item.record for item in left if _place(item.record) not in sites]
             self.taken = taken(index, self._symbols, ask.new_name)

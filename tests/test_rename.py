@@ -1,0 +1,259 @@
+"""Renaming on real servers: the whole way over MCP on a real package, five languages, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from query_support import lspidx
+from support import CORPORA, Watcher, crawl_with_ty, write_tree
+from test_mcp import connected, data, run, text
+
+from indexer.config import Config
+from indexer.crawl.run import crawl
+from indexer.errors import EditRefused, EditsOff, UsageError
+from query.service import Service
+
+FILES = {
+    "pyproject.toml": '[project]\nname = "shop"\n',
+    "shop/__init__.py": "from .money import total as total\n\n__all__ = ['total']\n",
+    "shop/money.py": (
+        "class Base:\n    def price(self) -> int:\n        return 1\n\n\n"
+        "class Book(Base):\n    def price(self) -> int:\n        return 2\n\n\n"
+        "def total(items: list[Base]) -> int:\n    return sum(item.price() for item in items)\n\n\ndef other() -> int:\n    return 3\n"
+    ),
+    "shop/use.py": "from shop import total\nfrom shop.money import Book\n\n\ndef bill() -> int:\n    return total([Book()])\n",
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    root = write_tree(tmp_path / "shop", FILES)
+    crawl_with_ty(root)
+    return root
+
+
+@pytest.fixture
+def service(shop: Path) -> Iterator[Service]:
+    made = Service(shop)
+    yield made
+    made.close()
+
+
+def texts(root: Path) -> dict[str, str]:
+    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.py"))}
+
+
+def renamed(before: dict[str, str], old: str, new: str) -> dict[str, str]:
+    import re
+
+    return {path: re.sub(rf"\b{old}\b", new, content) for path, content in before.items()}
+
+
+# ---- the whole way, on a real package
+
+
+@pytest.mark.slow
+def test_an_agent_renames_a_function_of_click_and_its_own_tests_still_pass(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "--dest", str(tmp_path), "click==8.2.1"]
+    subprocess.run(command, check=True)
+    with tarfile.open(next(tmp_path.glob("click-*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    root = tmp_path / "click-8.2.1"
+    crawl_with_ty(root)
+    environment = root / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    subprocess.run([str(environment / "bin/python"), "-m", "pip", "install", "-q", "pytest==8.4.2", "-e", str(root)], check=True)
+    before = texts(root / "src") | texts(root / "tests")
+
+    async def scenario() -> None:
+        async with connected(root, "--allow-edits", "--budget", "40000") as client:
+            shown = data(await client.call_tool("rename_symbol", {"symbol": "click.utils.echo", "new_name": "say"}))
+            assert shown["provenance"]["source"] == "live"
+            assert not shown["result"]["edited"]["applied"]
+            assert texts(root / "src") | texts(root / "tests") == before
+            refused = await client.call_tool("rename_symbol", {"symbol": "click.utils.echo", "new_name": "say", "apply": True})
+            assert refused.is_error == bool(shown["result"]["only_index_total"])
+            done = data(
+                await client.call_tool("rename_symbol", {"symbol": "click.utils.echo", "new_name": "say", "apply": True, "sites": "both"})
+            )
+            assert done["result"]["edited"]["applied"]
+            assert done["result"]["edited"]["edits"] > 300
+            tested = data(await client.call_tool("run_tests", {"path": "tests"}))
+            assert tested["result"]["passed"], tested["result"]
+            assert tested["result"]["counts"]["passed"] > 500
+
+    run(scenario)
+    assert "def say(" in (root / "src/click/utils.py").read_text()
+    assert "from .utils import say as say" in (root / "src/click/__init__.py").read_text()
+
+
+def test_over_mcp_nothing_is_written_unless_the_server_was_started_so(shop: Path) -> None:
+    before = texts(shop)
+
+    async def scenario() -> None:
+        async with connected(shop) as client:
+            listed = {tool.name for tool in (await client.list_tools()).tools}
+            assert not listed & {"safe_apply_edit", "apply_edit"}
+            refused = await client.call_tool("rename_symbol", {"symbol": "shop.money.other", "new_name": "more", "apply": True})
+            assert refused.is_error
+            assert "--allow-edits" in text(refused)
+            shown = data(await client.call_tool("rename_symbol", {"symbol": "shop.money.other", "new_name": "more"}))
+            assert shown["result"]["edited"]["edits"] == 1
+
+    run(scenario)
+    assert texts(shop) == before
+
+
+# ---- what is shown, written, refused
+
+
+def test_a_preview_is_an_edit_that_apply_edit_takes_until_a_file_changes(service: Service, shop: Path) -> None:
+    before = texts(shop)
+    shown = service.ask("rename_symbol", {"symbol": "shop.money.other", "new_name": "more"}).result
+    assert texts(shop) == before
+    assert shown.workspace_edit["lspidxDigests"]
+    path = shop / "shop/money.py"
+    path.write_text("# new\n" + path.read_text())
+    with pytest.raises(EditRefused, match="has changed since"):
+        service.ask("apply_edit", {"workspace_edit": shown.workspace_edit})
+    path.write_text(before["shop/money.py"])
+    assert service.ask("apply_edit", {"workspace_edit": shown.workspace_edit}).result.applied
+    assert texts(shop) == renamed(before, "other", "more")
+
+
+def test_uses_that_only_the_index_knows_are_shown_and_renamed_on_request(service: Service, shop: Path) -> None:
+    """ty stops at `total as total`; the index does not."""
+    before = texts(shop)
+    shown = service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": "amount"})
+    only = {(place.path, place.line) for place in shown.result.only_index}
+    assert ("shop/use.py", 1) in only
+    assert shown.result.only_index_total == len(shown.result.only_index)
+    assert shown.completeness.status == "partial"
+    assert "index_knows_more" in {reason.code for reason in shown.completeness.reasons}
+    with pytest.raises(EditRefused, match="sites=both"):
+        service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": "amount", "apply": True})
+    assert texts(shop) == before
+    service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": "amount", "apply": True, "sites": "both"})
+    assert texts(shop) == renamed(before, "total", "amount")
+
+
+def test_members_that_override_it_keep_no_old_name(service: Service, shop: Path) -> None:
+    before = texts(shop)
+    shown = service.ask("rename_symbol", {"symbol": "shop.money.Base.price", "new_name": "cost"}).result
+    with_book = {record.qualified_name for record in shown.overrides} | {place.line for place in shown.only_server}
+    assert with_book, "ty renames the override too, or we say that it stays"
+    service.ask("rename_symbol", {"symbol": "shop.money.Base.price", "new_name": "cost", "apply": True, "sites": "both"})
+    assert texts(shop) == renamed(before, "price", "cost")
+
+
+def test_a_name_that_is_taken_is_said_and_not_written(service: Service, shop: Path) -> None:
+    before = texts(shop)
+    assert [record.name for record in service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": "other"}).result.taken] == [
+        "other"
+    ]
+    for sites in ("ask", "both"):
+        with pytest.raises(EditRefused, match="something else there"):
+            service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": "other", "apply": True, "sites": sites})
+    assert texts(shop) == before
+
+
+@pytest.mark.parametrize("name", ["1x", "a b", "class", "a.b", "x;import os", ""])
+def test_what_is_no_name_never_reaches_a_server(service: Service, name: str) -> None:
+    with pytest.raises(UsageError):
+        service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": name})
+
+
+def test_files_can_be_left_alone(service: Service, shop: Path) -> None:
+    before = texts(shop)
+    done = service.ask(
+        "rename_symbol",
+        {"symbol": "shop.money.total", "new_name": "amount", "apply": True, "sites": "both", "exclude_globs": ["shop/use.py"]},
+    ).result
+    assert done.edited.excluded == ["shop/use.py"]
+    assert texts(shop) == {**renamed(before, "total", "amount"), "shop/use.py": before["shop/use.py"]}
+
+
+def test_a_file_that_has_changed_since_the_index_is_renamed_as_it_is_now(service: Service, shop: Path) -> None:
+    path = shop / "shop/money.py"
+    path.write_text("# one more line\n" + path.read_text())
+    before = texts(shop)
+    done = service.ask("rename_symbol", {"symbol": "shop.money.other", "new_name": "more", "apply": True})
+    assert "not_cross_checked" in {reason.code for reason in done.completeness.reasons}
+    assert texts(shop) == renamed(before, "other", "more")
+
+
+def test_without_an_index_a_place_can_be_renamed_and_the_answer_says_what_was_not_checked(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "shop", FILES)
+    before = texts(root)
+    service = Service(root)
+    try:
+        done = service.ask("rename_symbol", {"symbol": "shop/money.py:15:5", "new_name": "more", "apply": True})
+    finally:
+        service.close()
+    assert {reason.code for reason in done.completeness.reasons} == {"not_cross_checked"}
+    assert texts(root) == renamed(before, "other", "more")
+
+
+def test_a_service_without_edits_shows_and_does_not_write(shop: Path) -> None:
+    service = Service(shop, edits=False)
+    try:
+        with pytest.raises(EditsOff):
+            service.ask("rename_symbol", {"symbol": "shop.money.other", "new_name": "more", "apply": True})
+        assert service.ask("rename_symbol", {"symbol": "shop.money.other", "new_name": "more"}).result.edited.edits == 1
+    finally:
+        service.close()
+
+
+def test_what_cannot_be_renamed_is_refused_in_the_servers_words(service: Service) -> None:
+    with pytest.raises((EditRefused, UsageError)):
+        service.ask("rename_symbol", {"file_path": "shop/money.py", "line": 1, "column": 1, "new_name": "thing"})
+    assert not service.ask("prepare_rename", {"file_path": "shop/money.py", "line": 1, "column": 1}).result.can_rename
+
+
+def test_on_the_command_line_a_skill_keeps_the_order(shop: Path) -> None:
+    lspidx("query", "activate_skill", "lsp-rename", "--mode", "block", cwd=shop)
+    refused = lspidx("query", "apply_edit", "--file-path", "shop/money.py", "--old-text", "other", "--new-text", "more", cwd=shop)
+    assert refused.returncode == 6
+    assert "lsp-rename" in refused.stderr
+    lspidx("query", "deactivate_skill", cwd=shop)
+
+
+# ---- other languages
+
+PLACES: dict[str, tuple[str, str, str, str]] = {
+    "typescript": ("classes/shapes.ts", "export interface @@Shape", "Shape", "Form"),
+    "go": ("interfaces/shapes.go", "func @@Total(", "Total", "Sum"),
+    "cpp": ("headers/store.h", "class @@Store", "Store", "Shop"),
+    "rust": ("traits/mod.rs", "pub trait @@Shape", "Shape", "Form"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", PLACES)
+def test_other_languages_are_renamed_too_and_the_index_agrees(language: str, tmp_path: Path) -> None:
+    root = shutil.copytree(CORPORA / language, tmp_path / language)
+    crawl(root, Config(jobs=1), Watcher(), environment={})
+    path, pattern, old, new = PLACES[language]
+    service = Service(root)
+    ask: dict[str, Any] = {"file_path": path, "position_pattern": pattern, "new_name": new}
+    try:
+        prepared = service.ask("prepare_rename", {"file_path": path, "position_pattern": pattern}).result
+        assert prepared.can_rename
+        assert prepared.placeholder == old
+        done = service.ask("rename_symbol", {**ask, "apply": True, "sites": "both"})
+    finally:
+        service.close()
+    assert done.provenance.source == "live"
+    assert done.result.only_server == [], "what the server knows the index knows"
+    found = subprocess.run(
+        ["grep", "-rnw", "--exclude-dir=.lspidx", "--exclude-dir=target", old, str(root)], capture_output=True, text=True
+    )
+    left = [line for line in found.stdout.splitlines() if not any(mark in line for mark in ("//", "/*", '"'))]
+    assert left == [], f"{old} is still used"
