@@ -61,7 +61,7 @@ def _drain(descriptor: int) -> None:
 
 def _crawl(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, *, full: bool = False, jobs: int = 2) -> Crawl:
     found = fake_server(script, tmp_path / "pids")
-    monkeypatch.setattr(groups, "find_server", lambda name: found)
+    monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
     return crawl(root, Config(jobs=jobs), Watcher(), full=full, environment={})
 
 

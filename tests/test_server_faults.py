@@ -64,7 +64,7 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> C
         **settings: Any,
     ) -> Crawl:
         found = fake_server(script, pids, language=language, **{"open": open, "timeout_s": timeout_s, **(spec or {})})
-        monkeypatch.setattr(groups, "find_server", lambda name: found)
+        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
         try:
             return crawl(root, Config(**{"jobs": 1, **settings}), watcher or Watcher(), full=full, environment={})
         finally:
@@ -304,7 +304,7 @@ def test_a_missing_command_is_a_server_error(crawl_with: CrawlWith, monkeypatch:
     """The message names the command."""
     spec = msgspec.structs.replace(server_spec("ty"), name="absent")
     found = FoundServer(spec=spec, command=[os.path.join(str(root), "no-such-server")], version="1", source="tests")
-    monkeypatch.setattr(groups, "find_server", lambda name: found)
+    monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
     with pytest.raises(ServerError, match="no-such-server"):
         crawl(root, Config(jobs=1), Watcher(), environment={})
 

@@ -175,7 +175,7 @@ def test_go_modules_side_by_side_get_a_go_work(tmp_path: Path):
 # ---- groups
 
 
-def _found(name: str) -> FoundServer:
+def _found(name: str, avoid: object = ()) -> FoundServer:
     return FoundServer(spec=server_spec(name), command=[f"/bin/{name}"], version="1", source="tests", folder="")
 
 
@@ -183,7 +183,7 @@ def test_languages_that_share_a_server_are_one_group(tmp_path: Path, monkeypatch
     """TypeScript and JavaScript go together; a language without a server is read for its text, and said so."""
     here = {"ts7": _found("ts7"), "ty": _found("ty")}
 
-    def find(name: str) -> FoundServer:
+    def find(name: str, avoid: object = ()) -> FoundServer:
         if name not in here:
             raise ServerMissing(f"{name}: not here")
         return here[name]
@@ -210,7 +210,7 @@ def test_languages_that_share_a_server_are_one_group(tmp_path: Path, monkeypatch
 def test_no_server_at_all_is_an_error_that_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """There is nothing to publish then."""
 
-    def find(name: str) -> FoundServer:
+    def find(name: str, avoid: object = ()) -> FoundServer:
         raise ServerMissing(f"{name}: to get it: lspidx servers install {name}")
 
     monkeypatch.setattr(groups, "find_server", find)

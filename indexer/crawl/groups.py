@@ -201,13 +201,14 @@ def _python_group(
         updated = {item.path: _described(item, its_modules[item.path.removeprefix(folder.prefix)], own, config) for item in inside}
         named = [updated.get(item.path, item) for item in named]
         roots += [path for path in beside.source_roots if path not in roots]
-    packages_of = of_python(str(project.prefix)) if project.prefix else []
+    is_own = project.is_own  # else it is a program of the system, which any server may ask
+    packages_of = of_python(str(project.prefix)) if project.prefix and is_own else []
     placeholders = {
         **project.placeholders(),
         **_common_placeholders(server, root),
         "source_roots": [str(path) for path in roots] or None,
         "search_paths": [*(str(path) for path in roots), *packages_of] or None,
-        "safe_python": os.path.realpath(sys.executable),
+        "safe_python": os.path.realpath(sys.executable) if is_own or not project.interpreter else str(project.interpreter),
     }
     relative_roots = [os.path.relpath(path, root) for path in roots]
     return Group(
