@@ -201,14 +201,18 @@ def _python_group(
         updated = {item.path: _described(item, its_modules[item.path.removeprefix(folder.prefix)], own, config) for item in inside}
         named = [updated.get(item.path, item) for item in named]
         roots += [path for path in beside.source_roots if path not in roots]
+    safe = os.path.realpath(sys.executable) if project.is_own or not project.interpreter else str(project.interpreter)
+    is_part = not config.trust.covers(Trust.FULL) and _is_part_of(root, paths, project.prefix)  # not installed for it: brought by it
     is_own = project.is_own  # else it is a program of the system, which any server may ask
     packages_of = of_python(str(project.prefix)) if project.prefix and is_own else []
+    search_paths = [*(str(path) for path in roots), *packages_of] or None
     placeholders = {
         **project.placeholders(),
+        **({"python": safe} if is_part else {}),
         **_common_placeholders(server, root),
-        "source_roots": [str(path) for path in roots] or None,
-        "search_paths": [*(str(path) for path in roots), *packages_of] or None,
-        "safe_python": os.path.realpath(sys.executable) if is_own or not project.interpreter else str(project.interpreter),
+        "source_roots": search_paths if is_part else [str(path) for path in roots] or None,
+        "search_paths": search_paths,
+        "safe_python": safe,
     }
     relative_roots = [os.path.relpath(path, root) for path in roots]
     return Group(
@@ -225,6 +229,14 @@ def _python_group(
         settings=config.of_language("python"),
         paths=paths,
     )
+
+
+def _is_part_of(root: Path, paths: Sequence[str], prefix: Path | None) -> bool:
+    """Whether files of an environment are files of the repository."""
+    if prefix is None or not prefix.is_relative_to(root):
+        return False
+    inside = f"{prefix.relative_to(root).as_posix()}/"
+    return any(path.startswith(inside) for path in paths)
 
 
 def _plain_group(

@@ -62,7 +62,7 @@ def confinement(
             variables[name] = folder
             run += [os.path.join(folder, part) for part in place.only] if place.only else [folder]
     prefix = values.get("python_prefix")
-    if isinstance(prefix, str) and trust.covers(Trust.DEPS):
+    if isinstance(prefix, str) and trust.covers(Trust.DEPS) and values.get("python") != values.get("safe_python"):
         run.append(prefix)
     if trust.covers(Trust.DEPS):
         run += [os.path.join(folder, "node_modules") for folder in workspace]
