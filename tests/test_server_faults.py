@@ -22,6 +22,7 @@ from indexer.drive import client as client_module
 from indexer.drive.client import Client
 from indexer.errors import ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp.session import Answer
+from indexer.model import Trust
 from indexer.servers.registry import FoundServer, server_spec
 from indexer.store.generations import Home
 from query.index import open_index
@@ -602,7 +603,7 @@ def test_a_poisonous_file_among_sixty_costs_three_servers_and_itself(crawl_with:
 
 def test_a_document_that_ends_its_worker_is_quarantined(crawl_with: CrawlWith, root: Path) -> None:
     """The first worker takes the unit down; careful ones, with one document at a time, find out which one it is."""
-    done = crawl_with("poison_kill_client")
+    done = crawl_with("poison_kill_client", trust=Trust.FULL)  # else it could not kill us
     assert _statuses(done) == {"a.py": "ok", "b_poison.py": "lost", "c.py": "ok"}
     coverage = _coverage(done, "b_poison.py")
     assert coverage.pop("syntax") == ("empty", "")

@@ -236,7 +236,7 @@ def test_settings_of_a_language_merge_key_by_key(tmp_path: Path):
     """A project adds to what the user has set; an unknown key is refused with its place."""
     user = write_tree(tmp_path / "u", {"config.toml": "[language.go]\ntimeout_s = 5.0\noptions = { a = 1, deep = { b = 2 } }\n"})
     root = write_tree(tmp_path / "r", {"lspidx.toml": "[language.go]\nmemory_mb = 7\noptions = { deep = { c = 3 } }\n"})
-    config = load_config(root, environment={}, user_dir=user)
+    config = load_config(root, environment={"LSPIDX_TRUST": "full"}, user_dir=user)
     go = config.of_language("go")
     assert (go.timeout_s, go.memory_mb, go.options) == (5.0, 7, {"a": 1, "deep": {"b": 2, "c": 3}})
     assert config.of_language("rust").options == {}
