@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import resource
 import shutil
 import stat
 import struct
@@ -126,9 +127,8 @@ class Cell:
         if sys.platform == "linux":
             for capability in _CAPABILITIES:
                 libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # refused to who has none anyway
-        if self._ruleset >= 0:
-            if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or _syscall()(_RESTRICT_SELF, self._ruleset, 0):
-                raise OSError("Landlock refuses")  # the parent sees it, and no process is left
+        if self._ruleset >= 0 and (libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or _syscall()(_RESTRICT_SELF, self._ruleset, 0)):
+            raise OSError("Landlock refuses")  # the parent sees it, and no process is left
 
     def release(self) -> None:
         """The process has been started: what was needed for that."""
@@ -182,8 +182,6 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 def limit_self() -> None:
     """Limits of files, for this process and all that it starts; memory and time are watched by whoever drives it."""
-    import resource
-
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for limit, most in ((resource.RLIMIT_NOFILE, _MOST_FILES), (resource.RLIMIT_FSIZE, _MOST_FILE_BYTES)):
         soft, hard = resource.getrlimit(limit)
