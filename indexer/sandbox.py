@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import functools
 import os
 import resource
@@ -102,9 +103,12 @@ class Cell:
 
     def __init__(self, confinement: Confinement) -> None:
         """Raises ServerError where the kernel refuses what it says it can."""
-        self.folder = Path(tempfile.mkdtemp(prefix="lspidx-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
         for name in ("home", "tmp"):
             (self.folder / name).mkdir()
+        self._lock = os.open(self.folder / "new", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        (self.folder / "new").rename(self.folder / _HELD)  # from now on `sweep` can tell that we live
         self._confinement = confinement
         try:
             self._ruleset = self._make_ruleset() if abi() else -1
@@ -140,6 +144,9 @@ class Cell:
         """The process has ended."""
         with contextlib.suppress(AttributeError):  # it was never made
             self.release()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _make_ruleset(self) -> int:
@@ -162,6 +169,19 @@ class Cell:
         return ruleset
 
 
+def sweep() -> None:
+    """Removes the folders of cells whose maker was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        with contextlib.suppress(OSError):  # another user's, no cell at all, or one in use
+            lock = os.open(folder / _HELD, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+_FOLDER, _HELD = "lspidx-", "held"
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 

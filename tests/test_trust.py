@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,20 @@ def test_where_nothing_confines_servers_that_is_said_and_the_variables_are_scrub
         "X": "y",
     }
     assert not cell.folder.exists()
+
+
+def test_what_a_killed_run_left_is_removed_and_what_is_in_use_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of a confined server ends with it, but not if its maker is killed."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = "import os, signal\nfrom indexer import sandbox\n"
+    program += "sandbox.Cell(sandbox.Confinement(run=[], read=[], write=[]))\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    subprocess.run([sys.executable, "-c", program], check=False, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert len(os.listdir(tmp_path)) == 1
+    used = sandbox.Cell(sandbox.Confinement(run=[], read=[], write=[]))
+    sandbox.sweep()
+    assert os.listdir(tmp_path) == [used.folder.name]
+    used.close()
+    assert os.listdir(tmp_path) == []
 
 
 # ---- what real servers execute
