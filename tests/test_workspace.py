@@ -176,7 +176,7 @@ def test_go_modules_side_by_side_get_a_go_work(tmp_path: Path):
 
 
 def _found(name: str, avoid: object = ()) -> FoundServer:
-    return FoundServer(spec=server_spec(name), command=[f"/bin/{name}"], version="1", source="tests", folder="")
+    return FoundServer(spec=server_spec(name), command=[f"/bin/{name}"], version="1", source="tests", folder="/servers")
 
 
 def test_languages_that_share_a_server_are_one_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
