@@ -68,10 +68,14 @@ def confinement(
         run += [os.path.join(folder, "node_modules") for folder in workspace]
     pointed = [path for path in _pointed(folders, list(paths), values) if _is_harmless(path, home)]
     read = [*_SYSTEM_READ, *workspace, *dict.fromkeys(pointed[:_MOST_POINTED]), *(os.path.expanduser(path) for path in readable)]
+    values = {**values, "user_cache": caller.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")}
+    own = fill_words(spec.writes, values)
+    for path in own:
+        os.makedirs(path, exist_ok=True)  # what is not there cannot be opened to it
     held = Confinement(
         run=list(dict.fromkeys(run)),
         read=read,
-        write=[str(scratch), str(cache), *fill_words(spec.writes, values)],
+        write=[str(scratch), str(cache), *own],
         variables=list(spec.variables),
         avoid=workspace,
     )
