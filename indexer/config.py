@@ -18,6 +18,7 @@ from typing import Any, cast, get_type_hints
 import msgspec
 
 from indexer.errors import ConfigError
+from indexer.model import Trust
 
 
 class LanguageConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -60,6 +61,10 @@ class Config:
         any artifact is read as an attacker's. What the user has set, no project replaces.
     daemon_idle_s: how long servers that questions have started stay warm after the last question; 0: no background process is used.
     tests: further patterns of test files; not_tests: patterns that look like tests and are none.
+    trust: what servers may execute of the repository: none, deps or full (`indexer.model.Trust`). A project may lower it, never raise it.
+    readable: folders that servers may read beside the workspace and what they need, below full trust. The user's word only.
+
+    `withheld` are settings of the project that would make a server run or load something, and that count at full trust only.
     """
 
     server: str = ""
@@ -81,24 +86,36 @@ class Config:
     daemon_idle_s: float = 900.0
     tests: tuple[str, ...] = ()
     not_tests: tuple[str, ...] = ()
+    trust: Trust = Trust.NONE
+    readable: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def of_language(self, language: str) -> LanguageConfig:
         return self.language.get(language) or LanguageConfig()
 
     def values(self) -> dict[str, Any]:
-        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "sources"}
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _MADE}
 
     def flags(self) -> dict[str, Any]:
-        """What was given as a flag, now or when the index was made: a refresh takes it again."""
-        return {name: getattr(self, name) for name, source in self.sources.items() if source in ("flag", REMEMBERED)}
+        """What was given as a flag, now or when the index was made: a refresh takes it again. Trust is given anew each time."""
+        given = {name: getattr(self, name) for name, source in self.sources.items() if source in ("flag", REMEMBERED)}
+        return {name: value for name, value in given.items() if name not in ("trust", "readable")}
 
 
-_TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name != "sources"}
+_MADE = frozenset({"sources", "withheld"})
+"""Not set by anybody."""
 
+_TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name not in _MADE}
 
 _USERS = frozenset({"trusted_keys", "daemon_idle_s"})
 """Settings of which the user's word holds against the project's: a project must not talk its way around them."""
+
+_USERS_ONLY = frozenset({"readable"})
+"""Settings that a project cannot make at all."""
+
+_LOADED = ("options", "settings", "environment")
+"""What is told to a server may make it load or run something (a toolexec in GOFLAGS, an LD_PRELOAD, a path of a tool)."""
 
 REMEMBERED = "flag of an earlier run"
 """Source of a setting that was given as a flag when the index was made."""
@@ -126,6 +143,10 @@ def load_config(
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
 
+    withheld: dict[str, dict[str, Any]] = {}
+    """Of the project, by language: what counts at full trust only."""
+    refused: list[str] = []
+
     def take(raw: Mapping[str, Any], source: str, *, of_project: bool = False) -> None:
         for key, value in raw.items():
             name = key.replace("-", "_")
@@ -135,12 +156,14 @@ def load_config(
                 raise ConfigError(f"{source}: unknown setting '{key}'{hint}")
             if of_project and name in _USERS and values.get(name):
                 continue
+            if of_project and (name in _USERS_ONLY or (name == "trust" and not _is_lower(value, values.get("trust", Trust.NONE)))):
+                refused.append(f"{name} of {source}")
+                continue
+            if of_project and name == "language" and isinstance(value, Mapping):
+                value = _without_loaded(cast("Mapping[str, Any]", value), withheld, refused, source)
             if name == "language" and name in values and isinstance(value, Mapping):  # key by key: a project adds to what the user has set
                 value = overlay(msgspec.to_builtins(values[name]), value)
-            try:
-                values[name] = msgspec.convert(value, _TYPES[name], strict=not source.startswith("environment"))
-            except msgspec.ValidationError as error:
-                raise ConfigError(f"{source}: setting '{key}': {error}") from error
+            values[name] = _converted(name, value, source)
             sources[name] = source
 
     user_file, project_file, pyproject = setting_files(root, env, user_dir)
@@ -161,9 +184,13 @@ def load_config(
         if text is not None:
             is_list = "tuple" in str(kind)
             take({name: [part for part in text.split(os.pathsep) if part] if is_list else text}, f"environment LSPIDX_{name.upper()}")
-    take(remembered or {}, REMEMBERED)
+    take(remembered or {}, REMEMBERED, of_project=True)  # they lie in the project's folder, and so may be its author's
     take({key: value for key, value in (flags or {}).items() if value is not None}, "flag")
-    config = Config(**values, sources={name: sources.get(name, "default") for name in _TYPES})
+    if values.get("trust") == Trust.FULL and withheld:
+        named = [text for text in refused if text.startswith("language.")]
+        refused = [text for text in refused if text not in named]
+        values["language"] = _converted("language", overlay(msgspec.to_builtins(values.get("language", {})), withheld), "the project")
+    config = Config(**values, withheld=tuple(refused), sources={name: sources.get(name, "default") for name in _TYPES})
     _check(config)
     return config
 
@@ -172,6 +199,37 @@ def setting_files(root: Path, environment: Mapping[str, str], user_dir: Path | N
     """Where settings are read from, whether they are there or not: the user's file, `lspidx.toml`, `pyproject.toml`."""
     xdg = environment.get("XDG_CONFIG_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".config")
     return (user_dir or Path(xdg) / "lspidx") / "config.toml", root / "lspidx.toml", root / "pyproject.toml"
+
+
+def _converted(name: str, value: Any, source: str) -> Any:
+    try:
+        return msgspec.convert(value, _TYPES[name], strict=not source.startswith("environment"))
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{source}: setting '{name}': {error}") from error
+
+
+def _is_lower(value: Any, present: Trust) -> bool:
+    """Whether a project's word on trust takes something away; one that cannot be read is an error further on."""
+    return value not in list(Trust) or present.covers(Trust(value))
+
+
+def _without_loaded(
+    languages: Mapping[str, Any], withheld: dict[str, dict[str, Any]], refused: list[str], source: str
+) -> dict[str, Mapping[str, Any]]:
+    """A project's settings of languages without what it tells servers, which goes into `withheld`."""
+    kept: dict[str, Mapping[str, Any]] = {}
+    for language, value in languages.items():
+        if not isinstance(value, Mapping):
+            kept[language] = value
+            continue
+        settings = cast("Mapping[str, Any]", value)
+        loaded = {key: settings[key] for key in _LOADED if settings.get(key)}
+        _converted("language", {language: loaded}, source)  # a wrong one is an error at every level
+        if loaded:
+            withheld[language] = overlay(withheld.get(language, {}), loaded)
+            refused += [f"language.{language}.{key} of {source}" for key in loaded]
+        kept[language] = {key: item for key, item in settings.items() if key not in loaded}
+    return kept
 
 
 def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

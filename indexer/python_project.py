@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
+_ON_PATH, _OURS = "python3 on PATH", "the interpreter that lspidx runs on"
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _ENVIRONMENT_NAMES = (".venv", "venv", "env", ".env")
 _TEST_FILE = re.compile(r"(?:test_[^/]*|[^/]*_test|tests|conftest)\.py\Z")
@@ -39,6 +40,11 @@ class PythonProject:
     interpreter: Path | None
     found_by: str
     source_roots: tuple[Path, ...]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the environment was made for this project, or said to be its own; else it is the machine's."""
+        return self.found_by not in (_ON_PATH, _OURS)
 
     def placeholders(self) -> Mapping[str, object]:
         """Values for the `{…}` of the server table."""
@@ -94,8 +100,8 @@ def _find_environment(
     if on_path is not None:
         prefix = Path(on_path).resolve().parent.parent
         if any(prefix.glob("lib/python3*")):
-            return prefix, "python3 on PATH"
-    return (Path(base_prefix), "the interpreter that lspidx runs on") if base_prefix else (None, "none found")
+            return prefix, _ON_PATH
+    return (Path(base_prefix), _OURS) if base_prefix else (None, "none found")
 
 
 def _path_without(path: str, prefix: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from indexer.errors import Bug, LspidxError, UsageError, storage_failure
+from query.trust_option import trust_option
 
 _EXIT_INTERRUPTED = 130
 
@@ -77,6 +78,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--exclude", multiple=True, help="Pattern of files to leave out; may be repeated.")
 @click.option("--folder", "folders", multiple=True, metavar="[NAME=]PATH", help="A further workspace folder; may be repeated.")
 @click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
+@trust_option
 @click.option("--forget", is_flag=True, help="Do not take the flags of the run that made the present index again.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress; the last line still counts.")
 def index(
@@ -167,9 +169,10 @@ def servers_install(names: tuple[str, ...], as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def servers_list(as_json: bool) -> None:
     """Every server of the table: its languages, the version found, how it comes."""
+    from indexer import vcs
     from query import doctor as report
 
-    _print(report.servers(), report.servers_text, as_json)
+    _print(report.servers([str(vcs.find_root(Path.cwd().resolve()))]), report.servers_text, as_json)
 
 
 @main_group.command(epilog="Example: lspidx config")
@@ -182,7 +185,7 @@ def config(as_json: bool) -> None:
 
     root = vcs.find_root(Path.cwd().resolve())
     loaded = load_config(root, remembered=Home(root).flags())
-    rows = [{"name": name, "value": value, "source": loaded.sources[name]} for name, value in loaded.values().items()]
+    rows: list[dict[str, Any]] = [{"name": name, "value": value, "source": loaded.sources[name]} for name, value in loaded.values().items()]
     _print(rows, lambda items: "\n".join(f"{item['name']:<20} {item['value']!r:<24} {item['source']}" for item in items), as_json)
 
 

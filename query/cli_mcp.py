@@ -11,6 +11,7 @@ import click
 
 from indexer.errors import UsageError
 from query.mcp_server.options import BUDGET, MAX_BUDGET, MIN_BUDGET, Format, Options, Profile
+from query.trust_option import trust_option
 
 TOKEN_VARIABLE = "LSPIDX_MCP_TOKEN"  # noqa: S105  (a name)
 _LOOPBACK = "127.0.0.1"
@@ -33,6 +34,7 @@ _MIN_TOKEN = 16
 @click.option("--dialect", help="Another product's tools in place of ours: claude-code, kiro, lsp or agent-lsp.")
 @click.option("--strict", is_flag=True, help="An answer that is not complete is an error.")
 @click.option("--allow-edits", is_flag=True, help="Tools may change files, build and run tests; else they only show what they would do.")
+@trust_option
 @click.option("--index", "make", is_flag=True, help="Make the index where there is none.")
 def mcp(
     address: str | None,

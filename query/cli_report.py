@@ -12,6 +12,7 @@ import click
 
 from indexer.errors import UsageError
 from query.cli_tools import leave
+from query.trust_option import trust_option
 
 if TYPE_CHECKING:
     from query.changes.rules import Level
@@ -53,6 +54,7 @@ class _TestsLimit(click.ParamType[int]):
 )
 @click.option("--range", "range_", metavar="RANGE", help="A..B, A...B (from their merge base), or one commit against its parent.")
 @click.option("--make-base/--no-make-base", default=True, help="Index the old side where no index of it is here; default: yes.")
+@trust_option
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What stdout, or the FILE of -o, holds; default: text.")
 @click.option(
     "-o", "--output", "outputs", multiple=True, metavar="[FORMAT=]FILE", help="Write to FILE, '-' is stdout; may be repeated with a FORMAT."

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from query.trust_option import trust_option
+
 _SAMPLE = 20
 _PAUSE_MS = 400
 """So long nothing may be written before an index is brought up to date."""
@@ -17,6 +19,7 @@ _PAUSE_MS = 400
 @click.option("--sample", type=click.IntRange(1), default=_SAMPLE, show_default=True, help="Files that are asked about again, by chance.")
 @click.option("--seed", type=int, help="The same number chooses the same files.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@trust_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 def verify(full: bool, sample: int, seed: int | None, as_json: bool, quiet: bool) -> None:
     """Ask language servers again and compare every row with the index; exit with 1 where they differ.
@@ -58,6 +61,7 @@ def _lines(found: Any) -> list[str]:
 
 
 @click.command(epilog="Example: lspidx watch")
+@trust_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress; a line for each new index still.")
 def watch(quiet: bool) -> None:
     """Keep the index up to date while files change, until Ctrl-C: only what an edit concerns is asked about again."""

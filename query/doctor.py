@@ -12,11 +12,13 @@ import click
 
 import indexer
 import query
-from indexer import python_project, vcs
+from indexer import python_project, sandbox, vcs
+from indexer.config import load_config
 from indexer.servers.detect import look_for, rank_languages
 from indexer.servers.install import Installed
 from indexer.servers.installed import servers_dir
 from indexer.servers.registry import FoundServer, how_to_get, load_table
+from indexer.servers.trust import executed
 from query.style import one_line
 
 _NAME_WIDTH = 28
@@ -29,7 +31,7 @@ def doctor(folder: Path) -> dict[str, Any]:
     table = load_table()
     files = {item.language: item.files for item in rank_languages(paths) if item.files}
     order = [*files, *(language for language in table.language if language not in files)]
-    looked = {item["server"]: item for item in servers()}
+    looked = {item["server"]: item for item in servers([str(root)])}
     languages = [
         {
             "language": language,
@@ -44,6 +46,7 @@ def doctor(folder: Path) -> dict[str, Any]:
     project = python_project.find_project(
         root, paths, python="", source_roots=(), environment=os.environ, own_prefix=sys.prefix, base_prefix=sys.base_prefix
     )
+    config = load_config(root)
     return {
         "languages": languages,
         "project": {
@@ -54,14 +57,15 @@ def doctor(folder: Path) -> dict[str, Any]:
         },
         "packages": {"indexer": str(Path(indexer.__file__ or "").parent), "query": str(Path(query.__file__ or "").parent)},
         "interpreter": sys.executable,
+        "trust": {"level": str(config.trust), "source": config.sources["trust"], "sandbox": sandbox.describe()},
         "servers_dir": str(servers_dir()),
     }
 
 
-def servers() -> list[dict[str, Any]]:
-    """Every server of the table, as found on this machine or why not."""
+def servers(avoid: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Every server of the table, as found on this machine or why not; none that lies in one of the folders `avoid`."""
     table = load_table()
-    looked = look_for(table.server)
+    looked = look_for(table.server, avoid)
     rows: list[dict[str, Any]] = []
     for name, entry in table.server.items():
         row: dict[str, Any] = {
@@ -70,7 +74,7 @@ def servers() -> list[dict[str, Any]]:
             "looked_for": entry.command[0],
             "install": entry.install,
             "get": how_to_get(entry),
-            "runs": entry.runs,
+            "executes": executed(entry),
             "notes": entry.notes,
             "tried": entry.tried,
         }
@@ -86,9 +90,10 @@ def servers() -> list[dict[str, Any]]:
 def lacking(folder: Path) -> list[str]:
     """Default servers of the repository's languages that are not here and that lspidx can install."""
     table = load_table()
-    languages = [item.language for item in rank_languages(vcs.list_files(vcs.find_root(folder.resolve()))) if item.files]
+    root = vcs.find_root(folder.resolve())
+    languages = [item.language for item in rank_languages(vcs.list_files(root)) if item.files]
     defaults = [table.language[language].servers[0] for language in languages if table.language[language].crawl == "full"]
-    looked = look_for(defaults)
+    looked = look_for(defaults, [str(root)])
     return [name for name in looked if table.server[name].install and not isinstance(looked[name], FoundServer)]
 
 
@@ -130,6 +135,9 @@ def doctor_text(report: dict[str, Any], *, show_all: bool = False) -> str:
             click.style("project", bold=True),
             f"  root          {one_line(project['root'])}",
             *python,
+            click.style("trust", bold=True),
+            f"  level         {report['trust']['level']} ({one_line(report['trust']['source'])})",
+            f"  sandbox       {report['trust']['sandbox']}",
             click.style("lspidx", bold=True),
             f"  indexer {report['packages']['indexer']}, query {report['packages']['query']}, python {report['interpreter']}",
             f"  servers {report['servers_dir']}",
@@ -147,8 +155,16 @@ def _server_lines(item: dict[str, Any], *, needed: bool) -> list[str]:
         said = item["problem"].removeprefix(f"{item['server']}: ")
         state = click.style("missing", fg="red" if needed else "yellow") + f" {one_line(said)}"
     lines = [f"  {name:<{_NAME_WIDTH}} {state}"]
-    if item["found"] and item["runs"]:
-        lines.append(f"  {'':<{_NAME_WIDTH}} runs {'; '.join(item['runs'])}")
+    if item["found"]:
+        lines += [f"  {'':<{_NAME_WIDTH}} {line}" for line in _executed_lines(item)]
+    return lines
+
+
+def _executed_lines(item: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for row in item["executes"]:
+        lost = f", unknown is then {row['without']}" if row["without"] else ""
+        lines.append(f"with --trust {row['level']} executes {row['what']}; below: {row['below']}{lost}")
     return lines
 
 
@@ -160,6 +176,7 @@ def servers_text(rows: list[dict[str, Any]]) -> str:
         else:
             state = f"{click.style('missing', fg='yellow')} to get it: {row['get']}"
         lines.append(f"{row['server']:<{_NAME_WIDTH}} {', '.join(row['languages']):<22} {row['tried']:<9} {state}")
+        lines += [f"{'':<{_NAME_WIDTH}} {line}" for line in _executed_lines(row)]
     return "\n".join(lines)
 
 

@@ -105,6 +105,8 @@ def status_text(report: dict[str, Any]) -> str:
     ]
     if any(item["language"] == "python" for item in report["languages"]):
         lines.append(f"  python     environment: {manifest.get('environment', '')}")
+    if manifest.get("trust"):
+        lines.append(f"  trust      {manifest['trust']}, sandbox {one_line(manifest.get('sandbox', ''))}")
     lines.append("  languages")
     for item in report["languages"]:
         skipped = f" and {item['skipped']} skipped" if item["skipped"] else ""

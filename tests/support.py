@@ -16,7 +16,7 @@ import psutil
 from indexer.config import Config
 from indexer.crawl.run import Crawl, crawl
 from indexer.model import Role, SymbolFlag
-from indexer.servers.registry import FoundServer, server_spec
+from indexer.servers.registry import FoundServer, Place, server_spec
 from indexer.syntax.model import BUILTIN, Syntax
 from indexer.text import utf16_to_index
 
@@ -109,6 +109,10 @@ def fake_server(script: str, pids: Path, *, language: str = "python", **spec: An
             "settings": {"fake": {"answers": {"deep": 42}}},
             "environment": {"FAKE_PIDS": str(pids)},
             "timeout_s": 20.0,
+            "executes": [],
+            "places": {"FAKE_HOME": Place(at=[str(FAKE_SERVER.parent)])},
+            "variables": ["FAKE_*"],
+            "writes": [str(pids.parent)],
             **spec,
         },
     )

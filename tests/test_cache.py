@@ -63,7 +63,7 @@ def mixed_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _git(root, "commit", "-q", "-m", "first")
     real = groups.find_server
 
-    def only_ty(name: str) -> object:
+    def only_ty(name: str, avoid: object = ()) -> object:
         if name != "ty":
             raise ServerMissing(f"{name}: '{ELSEWHERE}/bin/{name}' is broken; to get it: lspidx servers install {name}")
         return real(name)

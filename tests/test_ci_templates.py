@@ -121,6 +121,18 @@ def test_a_workflow_asks_for_little(path: Path):
         assert "github.token" not in path.read_text()
 
 
+def test_every_command_of_a_template_that_may_start_a_server_says_how_far_the_change_is_trusted():
+    """Whatever a variable of the pipeline or the repository says."""
+    lines = [
+        line
+        for path in (*WORKFLOWS, ACTION, GITLAB)
+        for line in path.read_text().splitlines()
+        if re.search(r'"\$LSPIDX" (index|report|verify|watch)\b', line)
+    ]
+    assert len(lines) >= 5
+    assert [line for line in lines if "--trust none" not in line] == []
+
+
 def test_the_job_with_rights_is_started_by_no_pull_request_and_checks_out_the_default_branch():
     workflow = load(GITHUB / "pr-comment.yml")
     assert set(workflow["on"]) == {"workflow_run"}

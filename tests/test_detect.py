@@ -195,6 +195,6 @@ def test_doctor_as_json_has_every_language_and_what_is_known_of_each_server(mach
     [gopls] = first["servers"]
     assert gopls["install"]["go"][0].startswith("golang.org/x/tools/gopls@v")
     assert (gopls["found"], gopls["default"], gopls["get"]) == (True, True, "lspidx servers install gopls")
-    assert {"runs", "notes", "tried", "version", "command", "source"} <= set(gopls)
+    assert {"executes", "notes", "tried", "version", "command", "source"} <= set(gopls)
     assert {item["language"] for item in report["languages"]} >= {"python", "json", "vue", "c"}
     assert report["servers_dir"] == str(machine / "servers")

@@ -61,7 +61,7 @@ def _drain(descriptor: int) -> None:
 
 def _crawl(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, *, full: bool = False, jobs: int = 2) -> Crawl:
     found = fake_server(script, tmp_path / "pids")
-    monkeypatch.setattr(groups, "find_server", lambda name: found)
+    monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
     return crawl(root, Config(jobs=jobs), Watcher(), full=full, environment={})
 
 
@@ -107,7 +107,7 @@ from indexer.config import Config
 from indexer.crawl import groups
 from indexer.crawl.run import crawl
 found = fake_server(sys.argv[4], Path(sys.argv[3]))
-groups.find_server = lambda name: found
+groups.find_server = lambda name, avoid=(): found
 crawl(Path(sys.argv[2]), Config(jobs=2), Watcher(on_phase=lambda phase: print(phase, flush=True)), environment={})
 """
 

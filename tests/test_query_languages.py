@@ -70,7 +70,7 @@ def mixed_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = write_tree(tmp_path_factory.mktemp("mixed") / "mixed", FILES)
     real = groups.find_server
 
-    def only_ty(name: str) -> object:
+    def only_ty(name: str, avoid: object = ()) -> object:
         if name != "ty":
             raise ServerMissing(f"{name}: not here; to get it: lspidx servers install {name}")
         return real(name)

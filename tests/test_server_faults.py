@@ -22,6 +22,7 @@ from indexer.drive import client as client_module
 from indexer.drive.client import Client
 from indexer.errors import ServerError, ServerProtocolError, ServerTimeout
 from indexer.lsp.session import Answer
+from indexer.model import Trust
 from indexer.servers.registry import FoundServer, server_spec
 from indexer.store.generations import Home
 from query.index import open_index
@@ -64,7 +65,7 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> C
         **settings: Any,
     ) -> Crawl:
         found = fake_server(script, pids, language=language, **{"open": open, "timeout_s": timeout_s, **(spec or {})})
-        monkeypatch.setattr(groups, "find_server", lambda name: found)
+        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
         try:
             return crawl(root, Config(**{"jobs": 1, **settings}), watcher or Watcher(), full=full, environment={})
         finally:
@@ -304,7 +305,7 @@ def test_a_missing_command_is_a_server_error(crawl_with: CrawlWith, monkeypatch:
     """The message names the command."""
     spec = msgspec.structs.replace(server_spec("ty"), name="absent")
     found = FoundServer(spec=spec, command=[os.path.join(str(root), "no-such-server")], version="1", source="tests")
-    monkeypatch.setattr(groups, "find_server", lambda name: found)
+    monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
     with pytest.raises(ServerError, match="no-such-server"):
         crawl(root, Config(jobs=1), Watcher(), environment={})
 
@@ -602,7 +603,7 @@ def test_a_poisonous_file_among_sixty_costs_three_servers_and_itself(crawl_with:
 
 def test_a_document_that_ends_its_worker_is_quarantined(crawl_with: CrawlWith, root: Path) -> None:
     """The first worker takes the unit down; careful ones, with one document at a time, find out which one it is."""
-    done = crawl_with("poison_kill_client")
+    done = crawl_with("poison_kill_client", trust=Trust.FULL)  # else it could not kill us
     assert _statuses(done) == {"a.py": "ok", "b_poison.py": "lost", "c.py": "ok"}
     coverage = _coverage(done, "b_poison.py")
     assert coverage.pop("syntax") == ("empty", "")

@@ -38,7 +38,6 @@ ready = "initialized"
 hierarchy = "none"
 timeout_s = 1
 memory_mb = 1
-runs = []
 diagnostics = "none"
 lacks = []
 tried = "1"

@@ -175,15 +175,15 @@ def test_go_modules_side_by_side_get_a_go_work(tmp_path: Path):
 # ---- groups
 
 
-def _found(name: str) -> FoundServer:
-    return FoundServer(spec=server_spec(name), command=[f"/bin/{name}"], version="1", source="tests", folder="")
+def _found(name: str, avoid: object = ()) -> FoundServer:
+    return FoundServer(spec=server_spec(name), command=[f"/bin/{name}"], version="1", source="tests", folder="/servers")
 
 
 def test_languages_that_share_a_server_are_one_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """TypeScript and JavaScript go together; a language without a server is read for its text, and said so."""
     here = {"ts7": _found("ts7"), "ty": _found("ty")}
 
-    def find(name: str) -> FoundServer:
+    def find(name: str, avoid: object = ()) -> FoundServer:
         if name not in here:
             raise ServerMissing(f"{name}: not here")
         return here[name]
@@ -210,7 +210,7 @@ def test_languages_that_share_a_server_are_one_group(tmp_path: Path, monkeypatch
 def test_no_server_at_all_is_an_error_that_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """There is nothing to publish then."""
 
-    def find(name: str) -> FoundServer:
+    def find(name: str, avoid: object = ()) -> FoundServer:
         raise ServerMissing(f"{name}: to get it: lspidx servers install {name}")
 
     monkeypatch.setattr(groups, "find_server", find)
@@ -236,7 +236,7 @@ def test_settings_of_a_language_merge_key_by_key(tmp_path: Path):
     """A project adds to what the user has set; an unknown key is refused with its place."""
     user = write_tree(tmp_path / "u", {"config.toml": "[language.go]\ntimeout_s = 5.0\noptions = { a = 1, deep = { b = 2 } }\n"})
     root = write_tree(tmp_path / "r", {"lspidx.toml": "[language.go]\nmemory_mb = 7\noptions = { deep = { c = 3 } }\n"})
-    config = load_config(root, environment={}, user_dir=user)
+    config = load_config(root, environment={"LSPIDX_TRUST": "full"}, user_dir=user)
     go = config.of_language("go")
     assert (go.timeout_s, go.memory_mb, go.options) == (5.0, 7, {"a": 1, "deep": {"b": 2, "c": 3}})
     assert config.of_language("rust").options == {}

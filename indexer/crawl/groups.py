@@ -20,8 +20,10 @@ from indexer import packages, python_project
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
-from indexer.model import Skipped, SkipReason
+from indexer.model import Skipped, SkipReason, Trust
+from indexer.servers.grants import of_python
 from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
+from indexer.servers.trust import at_level
 from indexer.syntax import tree
 from indexer.workspace import Folder
 
@@ -39,7 +41,6 @@ NO_SERVER = FoundServer(
         hierarchy="none",
         timeout_s=1,
         memory_mb=1,
-        runs=[],
         diagnostics="none",
         lacks=[],
         tried="",
@@ -63,6 +64,8 @@ class Group:
     ingredients: list[str]
     environment: str
     settings: LanguageConfig
+    paths: Sequence[str] = ()
+    """All files of the workspace, relative to the root."""
 
     @property
     def languages(self) -> list[str]:
@@ -94,7 +97,7 @@ def group(
     counts = Counter(document.language for document in documents)
     for language in sorted(counts):
         try:
-            server = _choose(language, config)
+            server = _choose(language, config, folders, paths)
         except ServerMissing as error:
             missing[language] = str(error)
             log.warning("no server: language=%s documents=%d detail=%s", language, counts[language], error)
@@ -122,12 +125,20 @@ def group(
     return Grouping(groups=groups, skipped=skipped, missing=missing)
 
 
-def _choose(language: str, config: Config) -> FoundServer | None:
-    """The configured server of a language, else the first of its servers that is here; None where the language is switched off.
+def _choose(language: str, config: Config, folders: Sequence[Folder], paths: Sequence[str]) -> FoundServer | None:
+    """The configured server of a language, else the first of its servers that is here and may be started at the level of trust.
+
+    None where the language is switched off.
 
     Raises:
         ServerMissing: there is none; the message is about the first.
     """
+    places = [folder.path for folder in folders]
+    avoid = [] if config.trust is Trust.FULL else [str(place) for place in places]
+
+    def find(name: str) -> FoundServer:
+        return at_level(find_server(name, avoid), config.trust, places, paths)
+
     table = load_table()
     wanted = config.of_language(language).server
     if not wanted and config.server and language in find_spec_languages(config.server):
@@ -135,11 +146,11 @@ def _choose(language: str, config: Config) -> FoundServer | None:
     if wanted == "none":
         return None
     if wanted:
-        return find_server(wanted)
+        return find(wanted)
     first: ServerMissing | None = None
     for name in table.language[language].servers:
         try:
-            return find_server(name)
+            return find(name)
         except ServerMissing as error:
             first = first or error
     raise first or ServerMissing(f"no server is known for {language}")
@@ -190,7 +201,19 @@ def _python_group(
         updated = {item.path: _described(item, its_modules[item.path.removeprefix(folder.prefix)], own, config) for item in inside}
         named = [updated.get(item.path, item) for item in named]
         roots += [path for path in beside.source_roots if path not in roots]
-    placeholders = {**project.placeholders(), **_common_placeholders(server, root), "source_roots": [str(path) for path in roots] or None}
+    safe = os.path.realpath(sys.executable) if project.is_own or not project.interpreter else str(project.interpreter)
+    is_part = not config.trust.covers(Trust.FULL) and _is_part_of(root, paths, project.prefix)  # not installed for it: brought by it
+    is_own = project.is_own  # else it is a program of the system, which any server may ask
+    packages_of = of_python(str(project.prefix)) if project.prefix and is_own else []
+    search_paths = [*(str(path) for path in roots), *packages_of] or None
+    placeholders = {
+        **project.placeholders(),
+        **({"python": safe} if is_part else {}),
+        **_common_placeholders(server, root),
+        "source_roots": search_paths if is_part else [str(path) for path in roots] or None,
+        "search_paths": search_paths,
+        "safe_python": safe,
+    }
     relative_roots = [os.path.relpath(path, root) for path in roots]
     return Group(
         server=server,
@@ -204,7 +227,16 @@ def _python_group(
         ],
         environment=project.found_by,
         settings=config.of_language("python"),
+        paths=paths,
     )
+
+
+def _is_part_of(root: Path, paths: Sequence[str], prefix: Path | None) -> bool:
+    """Whether files of an environment are files of the repository."""
+    if prefix is None or not prefix.is_relative_to(root):
+        return False
+    inside = f"{prefix.relative_to(root).as_posix()}/"
+    return any(path.startswith(inside) for path in paths)
 
 
 def _plain_group(
@@ -231,6 +263,7 @@ def _plain_group(
         ingredients=[packages.ingredients_digest(root, paths), _settings_text(config, languages)],
         environment="",
         settings=config.of_language(languages[0]),
+        paths=paths,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from indexer.crawl.plan import Unit
+from indexer.sandbox import Confinement
 from indexer.store.facts import DocumentFacts
 
 Position = tuple[int, int, int, int]
@@ -22,6 +23,7 @@ class Setup(msgspec.Struct, kw_only=True):
     languages: list[str]
     command: list[str]
     environment: dict[str, str]
+    confinement: Confinement | None
     initialize_params: str
     settings: dict[str, Any]
     open: Literal["none", "each", "several"]

@@ -10,7 +10,7 @@ from indexer.crawl.messages import Position
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.packages import Externals
 
-_FOREIGN = ("site-packages/", "dist-packages/", "node_modules/", "/pkg/mod/")
+_FOREIGN = ("site-packages/", "dist-packages/", "node_modules/", "/pkg/mod/", ".lspidx/")
 """Parts of paths that lie in a workspace folder and are none of its files."""
 
 

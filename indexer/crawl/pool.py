@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from indexer import sandbox
 from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Report, Setup
 from indexer.crawl.plan import Unit
 from indexer.drive.process import end_marked, marked_environment
@@ -116,6 +117,7 @@ class Pool:
         left = end_marked(self._run)
         if left:
             log.warning("ended what an earlier run had left: processes=%d", left)
+        sandbox.sweep()
         self.workers: list[Worker] = []
         self._surplus: list[Worker] = []
         self._setups: list[Setup] = []

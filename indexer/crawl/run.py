@@ -29,6 +29,7 @@ from indexer.config import Config
 from indexer.crawl import crosscheck, harvest, outside
 from indexer.crawl.document import size_of
 from indexer.crawl.groups import Group, group
+from indexer.crawl.launch import sandbox_of
 from indexer.crawl.messages import Hello
 from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
@@ -150,6 +151,8 @@ class _Run:
         for language, problem in grouping.missing.items():
             files = sum(item.language == language for item in plan.documents)
             self.watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
+        for setting in config.withheld:
+            self.watcher.note(f"{setting} is not followed: it might make a server execute something; to allow that: --trust full")
         groups = grouping.groups
         documents = [document for item in groups for document in item.documents]
         plan = replace(plan, documents=documents, skipped=sorted([*plan.skipped, *grouping.skipped], key=lambda item: item.path))
@@ -401,6 +404,8 @@ class _Run:
                 for number, item in enumerate(groups)
                 if item.server.command
             ],
+            "trust": str(self.config.trust),
+            "sandbox": sandbox_of(self.config.trust),
             "environment": next((item.environment for item in groups if item.environment), ""),
             "counts": made.counts,
             "imported": found.is_imported,

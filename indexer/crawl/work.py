@@ -14,17 +14,16 @@ from typing import Protocol
 
 import msgspec
 
-from indexer.config import Config, LanguageConfig, overlay
+from indexer.config import Config, LanguageConfig
 from indexer.crawl import harvest
-from indexer.crawl.companions import compile_commands, go_work
 from indexer.crawl.groups import Group
+from indexer.crawl.launch import launch
 from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup
 from indexer.crawl.outside import Outside
 from indexer.crawl.plan import Unit, cut
 from indexer.crawl.pool import Pool, Task
-from indexer.lsp.protocol import initialize_params
 from indexer.model import CoverageStatus, LossReason
-from indexer.servers.registry import ServerSpec, fill, fill_words
+from indexer.servers.registry import ServerSpec
 from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
 from indexer.workspace import Folder
@@ -180,27 +179,17 @@ class Work:
 
     def _setup(self, item: Group, jobs: int) -> Setup:
         spec, config, own = item.server.spec, self._config, item.settings
-        scratch, cache = self._home.folder("scratch"), self._home.folder("cache")
-        values = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(max(1, processors() // jobs))}
-        environment = {**spec.environment, **own.environment}
-        if "c" in item.languages or "cpp" in item.languages:
-            made_of = compile_commands(self._home.root, item.documents, cache)
-            values["compile_commands"] = str(cache)
-            log.info("compilation database: %s", made_of)
-            if made_of.startswith("guessed"):
-                self._watcher.note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
-        if "go" in item.languages and (work := go_work(self._folders, cache)) is not None:
-            environment["GOWORK"] = str(work)
-        options, settings = overlay(spec.options, own.options), overlay(spec.settings, own.settings)
+        start = launch(item, self._home, self._folders, config, threads=max(1, processors() // jobs), note=self._watcher.note)
         return Setup(
             root=str(self._home.root),
             folders=[str(folder.path) for folder in self._folders],
             server=spec.name,
             languages=item.languages,
-            command=fill_words(item.server.command, values),
-            environment={key: str(value) for key, value in fill(environment, values).items()},
-            initialize_params=initialize_params([folder.path for folder in self._folders], fill(options, values)).decode(),
-            settings=fill(settings, values),
+            command=start.command,
+            environment=start.environment,
+            confinement=start.confinement,
+            initialize_params=start.initialize_params.decode(),
+            settings=start.settings,
             open=spec.open,
             window=spec.window,
             one_thread=spec.one_thread,

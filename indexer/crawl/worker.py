@@ -121,6 +121,7 @@ class Crawler:
             settings=setup.settings,
             timeout_s=setup.timeout_s,
             one_thread=setup.one_thread,
+            confinement=setup.confinement,
         )
         self.client = client
         self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value)

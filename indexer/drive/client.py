@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from indexer.drive.process import ServerProcess
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp.session import Answer, Notification, Session, State
+from indexer.sandbox import Confinement
 
 _START_TIMEOUT_S = 60
 _STOP_TIMEOUT_S = 2
@@ -50,17 +51,21 @@ class Client:
         timeout_s: float,
         one_thread: bool = False,
         connection: Connection | None = None,
+        confinement: Confinement | None = None,
     ) -> None:
         """Starts the server and waits until it is initialized.
 
         Args:
             connection: to one that runs already, in place of `command`.
+            confinement: what it may see; None for all that we see.
         Raises:
             ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
         """
         self.timeout_s = timeout_s
         self.session = Session(initialize_params, settings)
-        self._process: Connection = connection or ServerProcess(command, cwd=cwd, environment=environment, one_processor=one_thread)
+        self._process: Connection = connection or ServerProcess(
+            command, cwd=cwd, environment=environment, one_processor=one_thread, confinement=confinement
+        )
         self.notifications: list[Notification] = []
         self.most_memory_bytes = 0
         """Above it the server is ended, whatever it is doing; 0 for no limit."""

@@ -21,7 +21,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from indexer.errors import ServerCrashed, ServerMissing
+from indexer.errors import ServerCrashed, ServerError, ServerMissing
+from indexer.sandbox import Cell, Confinement
 
 _PIPE_BYTES = 1 << 20  # the kernel's usual maximum; fewer wake-ups with many requests in flight
 _READ_BYTES = 1 << 20
@@ -105,43 +106,60 @@ def _descendants(pid: int) -> Iterator[int]:
                 yield from _descendants(int(child))
 
 
-def prepare_child(processor: int | None) -> None:
+def prepare_child(processor: int | None, cell: Cell | None = None) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if processor is not None:
             os.sched_setaffinity(0, {processor})
+    if cell is not None:
+        cell.enter()
 
 
 class ServerProcess:
     """A running server; `exchange` moves bytes both ways and waits for something to happen."""
 
-    def __init__(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], one_processor: bool = False) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        one_processor: bool = False,
+        confinement: Confinement | None = None,
+    ) -> None:
         """Starts it.
 
         Args:
             one_processor: let it see one processor only, until `unpin`: servers ask at their start how many threads to make.
+            confinement: what it may see; None for all that we see.
         Raises:
-            ServerMissing: the command cannot be started.
+            ServerMissing: the command cannot be started. ServerError: it cannot be confined.
         """
         self.command = list(command)
         self._processors = os.sched_getaffinity(0) if one_processor and sys.platform == "linux" else None
         processor = sorted(self._processors)[os.getpid() % len(self._processors)] if self._processors else None
+        self._cell = Cell(confinement) if confinement is not None else None
         self._stderr = tempfile.TemporaryFile()
         try:
             self._process = subprocess.Popen(
                 self.command,
                 cwd=cwd,
-                env=clean_environment(environment),
+                env=self._cell.environment(clean_environment({}), environment) if self._cell else clean_environment(environment),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
                 bufsize=0,
                 start_new_session=True,
-                preexec_fn=functools.partial(prepare_child, processor),
+                preexec_fn=functools.partial(prepare_child, processor, self._cell),
             )
         except (FileNotFoundError, PermissionError) as error:
-            self._stderr.close()
+            self._never_started()
             raise ServerMissing(f"cannot start '{command[0]}': {error.strerror}; see: lspidx doctor") from error
+        except subprocess.SubprocessError as error:
+            self._never_started()
+            raise ServerError(f"cannot confine '{command[0]}': {error}") from error
+        if self._cell is not None:
+            self._cell.release()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in = self._process.stdin.fileno()
@@ -157,6 +175,11 @@ class ServerProcess:
         self._poll.register(self._out, select.POLLIN | select.POLLHUP)
         self._writing = False
         self._killed = False
+
+    def _never_started(self) -> None:
+        self._stderr.close()
+        if self._cell is not None:
+            self._cell.close()
 
     @property
     def pid(self) -> int:
@@ -239,6 +262,8 @@ class ServerProcess:
             if stream is not None:
                 stream.close()
         self._stderr.close()
+        if self._cell is not None:
+            self._cell.close()
 
     def wait(self, timeout_s: float) -> bool:
         """True if it ended by itself within `timeout_s`."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-_CAPABILITIES: Mapping[str, Any] = {
+CRAWL: Mapping[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
     "window": {"workDoneProgress": True},
     "workspace": {
@@ -37,7 +37,7 @@ _CAPABILITIES: Mapping[str, Any] = {
 
 
 LIVE: Mapping[str, Any] = {
-    **_CAPABILITIES,
+    **CRAWL,
     "workspace": {
         "applyEdit": True,
         "configuration": True,
@@ -56,7 +56,7 @@ LIVE: Mapping[str, Any] = {
         "diagnostics": {"refreshSupport": False},
     },
     "textDocument": {
-        **_CAPABILITIES["textDocument"],
+        **CRAWL["textDocument"],
         "synchronization": {"didSave": True},
         "declaration": {"linkSupport": True},
         "documentHighlight": {},
@@ -119,7 +119,7 @@ LIVE: Mapping[str, Any] = {
 """What a client that edits can take: versions of diagnostics, edits of several files, commands that ask for edits."""
 
 
-def initialize_params(folders: Sequence[Path], options: Mapping[str, Any] | None, capabilities: Mapping[str, Any] = _CAPABILITIES) -> bytes:
+def initialize_params(folders: Sequence[Path], options: Mapping[str, Any] | None, capabilities: Mapping[str, Any] = CRAWL) -> bytes:
     """InitializeParams for `folders` (absolute paths; the first is the root), as JSON; of a crawl, if no `capabilities` are given.
 
     We ask for UTF-16 columns, the unit we store; for links, hierarchical symbols, pull diagnostics; and we let the server

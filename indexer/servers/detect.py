@@ -69,12 +69,16 @@ def rank_languages(paths: Sequence[str]) -> list[LanguageScore]:
     return sorted(scores, key=lambda item: (-item.score, item.language))
 
 
-def look_for(names: Iterable[str]) -> Mapping[str, FoundServer | ServerMissing]:
-    """Each of these servers as found, or why it was not; several at once, since Node takes its time to say a version."""
+def look_for(names: Iterable[str], avoid: Sequence[str] = ()) -> Mapping[str, FoundServer | ServerMissing]:
+    """Each of these servers as found, or why it was not; several at once, since Node takes its time to say a version.
+
+    Args:
+        avoid: folders whose programs are not asked.
+    """
 
     def look(name: str) -> FoundServer | ServerMissing:
         try:
-            return find_server(name)
+            return find_server(name, avoid)
         except ServerMissing as error:
             return error
 

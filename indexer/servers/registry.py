@@ -23,6 +23,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from indexer.errors import ConfigError, ServerMissing
+from indexer.sandbox import lies_in, safe_path
+from indexer.servers.hazards import HAZARDS
 from indexer.servers.installed import Ecosystem, find_installed
 from indexer.servers.quirks import HOVER
 
@@ -30,12 +32,33 @@ TABLE = Path(__file__).with_name("servers.toml")
 
 PLACEHOLDERS = frozenset(
     {"python", "python_prefix", "source_roots", "cargo_manifests", "root", "scratch", "cache", "server", "compile_commands", "threads"}
+    | {"safe_python", "search_paths", "user_cache"}
 )
 """What may stand between braces in the table; `servers.toml` says what each is."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _FILLED = re.compile(r"(-[\w-]+=)?\{(\w+)\}(/.*)?")
 _VERSION_WORD = re.compile(r"v?\d")
+
+
+class Executes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Something of a repository that a server executes, and the least level at which it may; the keys stand in servers.toml."""
+
+    what: str
+    level: Literal["deps", "full"]
+    without: str = ""
+    below: dict[str, dict[str, Any]] = {}
+    at: dict[str, dict[str, Any]] = {}
+    missing: str = ""
+    hazard: str = ""
+    refused: bool = False
+
+
+class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A folder of a toolchain, in the first of `at` whose variables are set; `only` these parts of it may be read."""
+
+    at: list[str]
+    only: list[str] = []
 
 
 class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -63,7 +86,12 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     hierarchy: Literal["item", "every_item", "prepare", "none"]
     timeout_s: float
     memory_mb: int
-    runs: list[str]
+    executes: list[Executes] = []
+    programs: list[str] = []
+    variables: list[str] = []
+    places: dict[str, Place] = {}
+    writes: list[str] = []
+    private: dict[str, str] = {}
     diagnostics: Literal["pull", "publish", "none"]
     lacks: list[str]
     notes: str = ""
@@ -179,7 +207,16 @@ def _server_problems(server: ServerSpec) -> Iterator[str]:
             re.compile(server.ready_title)
         except re.error as error:
             yield f"has a 'ready_title' that is no regex: {error}"
-    values = [server.command, server.options, server.settings, server.environment]
+    for item in server.executes:
+        for key in (*item.below, *item.at):
+            if key not in ("options", "settings", "environment"):
+                yield f"overlays '{key}' at a level of trust; known: options, settings, environment"
+        if item.hazard and item.hazard not in HAZARDS:
+            yield f"has an unknown hazard '{item.hazard}'; known: {', '.join(HAZARDS)}"
+        if not (item.below or item.refused or item.missing or item.hazard or item.at):
+            yield f"does not say how '{item.what}' is kept from happening below its level"
+    overlays = [[item.below, item.at] for item in server.executes]
+    values = [server.command, server.options, server.settings, server.environment, server.private, server.writes, overlays]
     for name in sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(values).decode())) - PLACEHOLDERS):
         yield f"has an unknown placeholder '{{{name}}}'{_nearest(name, PLACEHOLDERS)}"
 
@@ -348,8 +385,12 @@ class Candidate(NamedTuple):
     folder: str
 
 
-def find_executables(spec: ServerSpec) -> Iterator[Candidate]:
-    """Beside our interpreter (pinned with us), in lspidx's own folder (what `spec` pins), on PATH; in this order."""
+def find_executables(spec: ServerSpec, avoid: Sequence[str] = ()) -> Iterator[Candidate]:
+    """Beside our interpreter (pinned with us), in lspidx's own folder (what `spec` pins), on PATH; in this order.
+
+    Args:
+        avoid: folders whose programs are not trusted; PATH may lead there, as that of an activated environment does.
+    """
     name = spec.command[0]
     own = Path(sys.executable).parent / name
     if own.is_file() and os.access(own, os.X_OK):
@@ -359,8 +400,8 @@ def find_executables(spec: ServerSpec) -> Iterator[Candidate]:
         path = shutil.which(name, path=str(installed[1]))
         if path:
             yield Candidate(_native(path, spec), "lspidx servers", str(installed[0]))
-    on_path = shutil.which(name)
-    if on_path and on_path != str(own):
+    on_path = shutil.which(name, path=safe_path(os.environ.get("PATH", os.defpath), avoid))
+    if on_path and on_path != str(own) and not lies_in(on_path, avoid):
         yield Candidate(_native(os.path.abspath(on_path), spec), "PATH", "")
 
 
@@ -374,16 +415,18 @@ def _native(wrapper: str, spec: ServerSpec) -> str:
     return wrapper
 
 
-def find_server(name: str) -> FoundServer:
+def find_server(name: str, avoid: Sequence[str] = ()) -> FoundServer:
     """Looks a server up and asks for its version.
 
+    Args:
+        avoid: as `find_executables`.
     Raises:
         ConfigError: no such entry.
         ServerMissing: not on this machine, too old or not able to run; the message says how to get it.
     """
     spec = server_spec(name)
     problem = f"no '{spec.command[0]}' beside lspidx, in its own folder or on PATH"
-    for candidate in find_executables(spec):
+    for candidate in find_executables(spec, avoid):
         version, fault = _version(spec, candidate)
         if fault:
             problem = f"'{candidate.path}' {fault}"
@@ -434,6 +477,7 @@ def _printed_version(spec: ServerSpec, candidate: Candidate) -> tuple[str, str]:
             errors="replace",
             timeout=60,
             check=False,
+            cwd=Path(command).parent,  # some look around them for what version to be (rustup's proxies)
         )
     except subprocess.TimeoutExpired:
         return "unknown", ""

@@ -52,10 +52,10 @@ def make(index: Index, commit: str, *, progress: Progress) -> Index:
     except OSError as error:
         raise UsageError(f"the tree of {commit[:10]} cannot be written to '{place}': {error}") from error
     here = load_config(index.root, remembered=index.home.flags())
-    flags = {**index.home.flags(), "folders": []}
+    flags: dict[str, object] = {"folders": [], "trust": here.trust}
     if here.python:  # relative to the workspace, not to the copy
         flags["python"] = os.path.join(index.root, here.python)
-    crawl(place, load_config(place, flags=flags), Watching(progress), beside=[index.home])
+    crawl(place, load_config(place, flags=flags, remembered=index.home.flags()), Watching(progress), beside=[index.home])
     _forget_old(place.parent)
     home = Home(place)
     return Index(home, home.require())

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from indexer import vcs
-from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_work
+from indexer.config import Config
 from indexer.crawl.groups import group
+from indexer.crawl.launch import Launch as Start
+from indexer.crawl.launch import launch, sandbox_of
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing, UsageError
-from indexer.lsp.protocol import LIVE, initialize_params
-from indexer.servers.registry import FoundServer, fill, fill_words, language_of, languages_present, load_table
+from indexer.lsp.protocol import LIVE
+from indexer.servers.registry import FoundServer, language_of, languages_present, load_table
 from indexer.store.generations import Home
 from indexer.workspace import Folder, find_folders
+
+log = logging.getLogger(__name__)
 
 _THREADS = 4
 
@@ -30,12 +33,11 @@ class Launch:
     found: FoundServer
     languages: list[str]
     folders: list[Folder]
-    command: list[str]
-    environment: dict[str, str]
-    initialize_params: bytes
-    settings: dict[str, Any]
+    start: Start
     timeout_s: float
     memory_bytes: int
+    trust: str
+    sandbox: str
 
 
 class Launcher:
@@ -92,30 +94,19 @@ class Launcher:
         home = Home(self.root)
         home.create()
         spec, own = item.server.spec, item.settings
-        cache = home.folder("cache")
-        values = {
-            **item.placeholders,
-            "scratch": str(home.folder("scratch")),
-            "cache": str(cache),
-            "threads": str(min(_THREADS, os.cpu_count() or 1)),
-        }
-        environment = {**spec.environment, **own.environment}
-        if "c" in item.languages or "cpp" in item.languages:
-            compile_commands(self.root, item.documents, cache)
-            values["compile_commands"] = str(cache)
-        if "go" in item.languages and (work := go_work(self.folders, cache)) is not None:
-            environment["GOWORK"] = str(work)
-        options = fill(overlay(spec.options, own.options), values)
+        threads = min(_THREADS, os.cpu_count() or 1)
+        start = launch(
+            item, home, self.folders, self.config, threads=threads, note=log.warning, caller=self._environment, capabilities=LIVE
+        )
         return Launch(
             found=item.server,
             languages=[name for name in spec.languages if name in item.languages] or [language],
             folders=self.folders,
-            command=fill_words(item.server.command, values),
-            environment={key: str(value) for key, value in fill(environment, values).items()},
-            initialize_params=initialize_params([folder.path for folder in self.folders], options, LIVE),
-            settings=fill(overlay(spec.settings, own.settings), values),
+            start=start,
             timeout_s=own.timeout_s or self.config.request_timeout_s or spec.timeout_s,
             memory_bytes=(own.memory_mb or self.config.server_memory_mb or _whole_memory_mb(item.server)) * 1_000_000,
+            trust=str(self.config.trust),
+            sandbox=sandbox_of(self.config.trust),
         )
 
     def _listed(self) -> list[str]:

@@ -65,13 +65,14 @@ class Running:
         self.restarts = 0
         self.messages: list[str] = []
         self._client = Client(
-            launch.command,
+            launch.start.command,
             cwd=launch.folders[0].path,
-            environment=launch.environment,
-            initialize_params=launch.initialize_params,
-            settings=launch.settings,
+            environment=launch.start.environment,
+            initialize_params=launch.start.initialize_params,
+            settings=launch.start.settings,
             timeout_s=launch.timeout_s,
             connection=connection,
+            confinement=launch.start.confinement,
         )
         self._looked = time.monotonic()
         self._documents = Documents(self._client.session.notify, self._language_id)
@@ -79,8 +80,8 @@ class Running:
         deadline = time.monotonic() + _LATE_S
         while (left := deadline - time.monotonic()) > 0:  # late registrations come right after `initialized`
             self._heard(left)
-        if launch.settings:
-            self._client.session.notify(b"workspace/didChangeConfiguration", msgspec.json.encode({"settings": launch.settings}))
+        if settings := launch.start.settings:
+            self._client.session.notify(b"workspace/didChangeConfiguration", msgspec.json.encode({"settings": settings}))
 
     # ---- what it is
 
@@ -98,6 +99,8 @@ class Running:
             restarts=self.restarts,
             memory_bytes=self._client.memory_bytes(),
             open_documents=[self._relative(path) for path in self._documents.open],
+            trust=self.launch.trust,
+            sandbox=self.launch.sandbox,
         )
 
     def supports(self, capability: str) -> bool:

@@ -75,7 +75,7 @@ def TOOL(workspace: Workspace, ask: DetectLspServers) -> Answer[Detected]:
     scores = rank_languages(paths)
     table = load_table()
     candidates = {item.language: table.language[item.language].servers for item in scores}
-    looked = look_for(name for names in candidates.values() for name in names)
+    looked = look_for((name for names in candidates.values() for name in names), [str(workspace.root)])
     installed: list[InstalledServer] = []
     missing: dict[str, str] = {}
     for language, names in candidates.items():

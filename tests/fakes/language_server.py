@@ -30,6 +30,8 @@ A script's keys, all optional:
     publishes        diagnostics, when a file is opened that does not hold `marker`
     publishes_on_change  one diagnostic, when a file is changed
     jitter_ms        answers to requests take a random time up to this
+    spies            at its start it tries what FAKE_SPY says (JSON: attempts by name, each a list of words) and writes what came of each
+                     into the file `spied.json` beside FAKE_PIDS
     mute             names that are answered with null in the functions named `unreachable`
 
 Faults: die, hang, half_header, half_body, wrong_length, invalid_json, invalid_utf8, invalid_utf8_error, deep, twice, wrong_id, error,
@@ -46,6 +48,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -402,6 +405,44 @@ def first_definition(text: str, name: str) -> dict[str, Any] | None:
     return None
 
 
+def spy() -> None:
+    """Tries each of FAKE_SPY's attempts; `done` or what the system said is written down."""
+    attempts: dict[str, list[Any]] = json.loads(os.environ["FAKE_SPY"])
+    outcomes: dict[str, str] = {}
+    for name, (how, *words) in attempts.items():
+        try:
+            outcomes[name] = _tried(how, words) or "done"
+        except OSError as error:
+            outcomes[name] = type(error).__name__
+    (Path(os.environ["FAKE_PIDS"]).parent / "spied.json").write_text(json.dumps(outcomes), encoding="utf-8")
+
+
+def _tried(how: str, words: list[Any]) -> str:
+    if how == "read":
+        Path(words[0]).read_bytes()
+    elif how == "list":
+        os.listdir(words[0])
+    elif how == "write":
+        Path(words[0]).write_text("was here", encoding="utf-8")
+    elif how == "connect":
+        socket.create_connection(("127.0.0.1", words[0]), timeout=10).close()
+    elif how == "abstract":
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(f"\0{words[0]}")
+    elif how == "signal":
+        os.kill(words[0], 0)
+    elif how == "execute":
+        subprocess.run([words[0]], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    elif how == "variable":
+        return "done" if words[0] in os.environ else "absent"
+    elif how == "variable of the parent":
+        found = Path(f"/proc/{os.getppid()}/environ").read_bytes()
+        return "done" if f"{words[0]}=".encode() in found else "absent"
+    else:
+        raise AssertionError(how)
+    return ""
+
+
 def main() -> None:
     script = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     record(f"processors {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()}")
@@ -410,6 +451,8 @@ def main() -> None:
     if pids:
         is_first = not any(Path(pids).iterdir())
         (Path(pids) / str(os.getpid())).touch()
+    if script.get("spies"):
+        spy()
     if script.get("ignores_shutdown"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     Server(script, is_first).run()

@@ -1,0 +1,119 @@
+"""How the server of a group is started at a level of trust: the one place that turns the server table into a command.
+
+Crawls and live questions start the same thing. What a repository's own folder holds of ours (`.lspidx`) may be its author's work:
+it is written to only where it is a folder and no link, and nothing in it decides what is executed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from indexer import sandbox
+from indexer.config import Config, overlay
+from indexer.crawl.companions import compile_commands, go_work
+from indexer.crawl.groups import Group
+from indexer.errors import UsageError
+from indexer.lsp.protocol import CRAWL, initialize_params
+from indexer.model import Trust
+from indexer.sandbox import Confinement
+from indexer.servers.grants import confinement
+from indexer.servers.registry import fill, fill_words
+from indexer.store.generations import Home
+from indexer.workspace import Folder
+
+log = logging.getLogger(__name__)
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """What `indexer.drive.client.Client` takes. `options` are those within `initialize_params`; `confinement` None at full trust."""
+
+    command: list[str]
+    environment: dict[str, str]
+    options: dict[str, Any]
+    settings: dict[str, Any]
+    initialize_params: bytes
+    confinement: Confinement | None
+
+
+def launch(
+    item: Group,
+    home: Home,
+    folders: Sequence[Folder],
+    config: Config,
+    *,
+    threads: int,
+    note: Callable[[str], None],
+    caller: Mapping[str, str] | None = None,
+    capabilities: Mapping[str, Any] = CRAWL,
+) -> Launch:
+    """How to start the server of `item`, a group of `indexer.crawl.groups.group`, which has chosen it for `config.trust`.
+
+    Args:
+        home: of the workspace; its folders scratch and cache are what the server may write.
+        threads: processors for this one process.
+        note: told what a user should know.
+        caller: our own environment; default: the process's.
+        capabilities: what we say that we can take.
+    Raises:
+        UsageError: a folder that it would write to is a link.
+    """
+    spec, own = item.server.spec, item.settings
+    scratch, cache = own_folder(home, "scratch", config.trust), own_folder(home, "cache", config.trust)
+    values = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
+    environment: dict[str, Any] = {**spec.environment, **own.environment}
+    if "c" in item.languages or "cpp" in item.languages:
+        made_of = compile_commands(home.root, item.documents, cache)
+        values["compile_commands"] = str(cache)
+        log.info("compilation database: %s", made_of)
+        if made_of.startswith("guessed"):
+            note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
+    if "go" in item.languages and (work := go_work(folders, cache)) is not None:
+        environment["GOWORK"] = str(work)
+    places = [folder.path for folder in folders]
+    held: Confinement | None = None
+    if item.server.command and config.trust is not Trust.FULL:
+        held, more = confinement(
+            item.server,
+            trust=config.trust,
+            folders=places,
+            paths=item.paths,
+            values=values,
+            readable=config.readable,
+            caller=os.environ if caller is None else caller,
+            scratch=scratch,
+            cache=cache,
+        )
+        environment = {**more, **environment}
+    options = fill(overlay(spec.options, own.options), values)
+    return Launch(
+        command=fill_words(item.server.command, values),
+        environment={key: str(value) for key, value in fill(environment, values).items()},
+        options=options,
+        settings=fill(overlay(spec.settings, own.settings), values),
+        initialize_params=initialize_params(places, options, capabilities),
+        confinement=held,
+    )
+
+
+def sandbox_of(trust: Trust) -> str:
+    """What confines servers at this level, on this machine; for the run's record."""
+    return "off: full trust" if trust is Trust.FULL else sandbox.describe()
+
+
+def own_folder(home: Home, name: str, trust: Trust) -> Path:
+    """A folder of `.lspidx` for what servers write.
+
+    Raises:
+        UsageError: it is a link, or `.lspidx` is, and the repository is not trusted: servers would write where that leads.
+    """
+    if trust is not Trust.FULL:
+        for path in (home.path, home.path / name):
+            if path.is_symlink():
+                raise UsageError(f"'{path}' is a link, and servers would write where it leads; remove it, or allow it: --trust full")
+    return home.folder(name)

@@ -1,0 +1,182 @@
+"""What a server that is not trusted may see of this machine: systems, toolchains, the workspace, and what that points to outside.
+
+A repository says where else to look (links, `replace`, `path`, .pth, -I), and its word is taken for reading only, and never for
+the home folder, what lies above it, or what is hidden in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from indexer.model import Trust
+from indexer.sandbox import Confinement, lies_in, safe_path
+from indexer.servers.registry import FoundServer, Place, fill, fill_words
+
+_SYSTEM_RUN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap", "/run/current-system")
+_SYSTEM_READ = ("/etc", "/proc", "/sys", "/var/lib/dpkg/alternatives")
+_VARIABLE = re.compile(r"\$(\w+)")
+_OUTSIDE = re.compile(r"""(?<![\w.$/-])(?:/|(?:\.\./)+)[^\s"'`,;:()\[\]{}<>*|]*""")
+_MANIFESTS = ("go.mod", "go.work", "Cargo.toml", "package.json", "compile_flags.txt", "pyrightconfig.json", "pyproject.toml", "ty.toml")
+_INCLUDED = re.compile(r"""(?:-I|-isystem|-iquote|-idirafter|-include|"directory"\s*:)[\s",]*(/[^"\s,]+)""")
+_MOST_BYTES = 4_000_000
+_MOST_MANIFESTS = 500
+_MOST_POINTED = 500
+
+
+def confinement(
+    server: FoundServer,
+    *,
+    trust: Trust,
+    folders: Sequence[Path],
+    paths: Iterable[str],
+    values: Mapping[str, object],
+    readable: Sequence[str],
+    caller: Mapping[str, str],
+    scratch: Path,
+    cache: Path,
+) -> tuple[Confinement, dict[str, str]]:
+    """What a server may see below full trust, and the variables that say to it where its toolchain lies.
+
+    Args:
+        folders: of the workspace, the root first; `paths` its files, relative to the root.
+        values: of the placeholders. caller: the environment that we were started with.
+    """
+    spec = server.spec
+    workspace = [str(folder) for folder in folders]
+    home = os.path.realpath(caller.get("HOME") or Path.home())
+    run: list[str] = [*_SYSTEM_RUN, sys.prefix, sys.base_prefix, *_installation(server.command[0], home)]
+    run += [server.folder] if server.folder else []
+    safe = safe_path(caller.get("PATH", os.defpath), workspace)
+    for program in spec.programs:
+        found = shutil.which(program, path=safe)
+        run += _installation(found, home) if found else []
+    variables: dict[str, str] = {}
+    for name, place in spec.places.items():
+        folder = _place(place, caller, home)
+        if folder:
+            variables[name] = folder
+            run += [os.path.join(folder, part) for part in place.only] if place.only else [folder]
+    prefix = values.get("python_prefix")
+    if isinstance(prefix, str) and trust.covers(Trust.DEPS) and values.get("python") != values.get("safe_python"):
+        run.append(prefix)
+    if trust.covers(Trust.DEPS):
+        run += [os.path.join(folder, "node_modules") for folder in workspace]
+    pointed = [path for path in _pointed(folders, list(paths), values) if _is_harmless(path, home)]
+    read = [*_SYSTEM_READ, *workspace, *dict.fromkeys(pointed[:_MOST_POINTED]), *(os.path.expanduser(path) for path in readable)]
+    values = {**values, "user_cache": caller.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")}
+    own = fill_words(spec.writes, values)
+    for path in own:
+        os.makedirs(path, exist_ok=True)  # what is not there cannot be opened to it
+    held = Confinement(
+        run=list(dict.fromkeys(run)),
+        read=read,
+        write=[str(scratch), str(cache), *own],
+        variables=list(spec.variables),
+        avoid=workspace,
+    )
+    return held, variables | {name: str(value) for name, value in fill(spec.private, values).items()}
+
+
+def _installation(program: str, home: str) -> Iterator[str]:
+    """The folder that a program was installed in, as far as that is certain; and the links that lead there."""
+    real = os.path.realpath(program)
+    for path in dict.fromkeys((os.path.abspath(program), real)):
+        yield path
+        above = os.path.dirname(path)
+        if os.path.basename(above) in ("bin", "sbin", "Scripts") or os.path.basename(above) == ".bin":
+            above = os.path.dirname(above)
+        if not _holds(above, home):
+            yield above
+
+
+def _holds(folder: str, home: str) -> bool:
+    """Whether a folder is the home folder, one above it, or one where a home's programs lie among other things."""
+    real = os.path.realpath(folder)
+    return real == "/" or f"{home}/".startswith(real.rstrip("/") + "/") or real == os.path.join(home, ".local")
+
+
+def _is_harmless(path: str, home: str) -> bool:
+    """Whether a repository's word may open a folder for reading."""
+    real = os.path.realpath(path)
+    if _holds(real, home):
+        return False
+    relative = os.path.relpath(real, home)
+    return relative.startswith("..") or not relative.startswith(".")
+
+
+def _place(place: Place, caller: Mapping[str, str], home: str) -> str:
+    for at in place.at:
+        names = _VARIABLE.findall(at)
+        if all(caller.get(name) for name in names):
+            path = _VARIABLE.sub(lambda match: caller[match[1]].split(os.pathsep)[0], at)
+            return path.replace("~", home, 1) if path.startswith("~") else path
+    return ""
+
+
+def of_python(prefix: str) -> list[str]:
+    """Where the packages of an environment lie."""
+    return sorted(str(path) for path in Path(prefix).glob("lib/python3*/*-packages"))
+
+
+def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str, object]) -> Iterator[str]:
+    """What the workspace says about places outside it; the caller decides what of it is harmless."""
+    workspace = [str(folder) for folder in folders]
+    for folder in folders:
+        yield from _links(folder, workspace)
+    root = folders[0]
+    manifests = [path for path in paths if _is_manifest(path.rpartition("/")[2])]
+    for path in sorted(manifests, key=lambda path: path.count("/"))[:_MOST_MANIFESTS]:
+        file = root / path
+        for named in _OUTSIDE.findall(_text(file)):
+            target = os.path.normpath(file.parent / named)
+            if not lies_in(target, workspace) and os.path.exists(target):
+                yield target
+    prefix = values.get("python_prefix")
+    if isinstance(prefix, str):
+        yield prefix
+        real = os.path.realpath(os.path.join(prefix, "bin", "python"))
+        if os.path.basename(os.path.dirname(real)) == "bin":
+            yield os.path.dirname(os.path.dirname(real))
+        for site in of_python(prefix):
+            yield site
+            for file in sorted(Path(site).glob("*.pth")):
+                yield from (line for line in _text(file).splitlines() if os.path.isabs(line))
+    roots = values.get("source_roots")
+    yield from (str(path) for path in (roots if isinstance(roots, list) else []))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    database = values.get("compile_commands")
+    if isinstance(database, str):
+        yield from _INCLUDED.findall(_text(Path(database) / "compile_commands.json"))
+
+
+def _is_manifest(name: str) -> bool:
+    return name in _MANIFESTS or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
+
+
+def _links(folder: Path, workspace: Sequence[str]) -> Iterator[str]:
+    """What the links in a workspace folder lead to, and those of its node_modules, two levels deep."""
+    for place in (folder, folder / "node_modules"):
+        try:
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_symlink():
+                target = os.path.realpath(entry.path)
+                if not lies_in(target, workspace) and os.path.exists(target):
+                    yield target
+            elif entry.name.startswith("@") and place.name == "node_modules":
+                yield from (str(Path(path).resolve()) for path in Path(entry.path).iterdir() if path.is_symlink())
+
+
+def _text(file: Path) -> str:
+    """The beginning of a file; nothing where it cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
