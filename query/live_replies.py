@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from query.answer import Completeness, Provenance, Reason
@@ -30,8 +30,8 @@ class Outcome(NamedTuple):
     info: ServerInfo
 
 
-def question(workspace: Workspace, of: Document, feature: Feature, params: Any) -> Outcome:
-    """Asks the server of a document, if it has the feature.
+def question(workspace: Workspace, of: Document, feature: Feature, params: Any, *, overlay: Mapping[str, str] = {}) -> Outcome:
+    """Asks the server of a document, if it has the feature. `overlay`: texts in place of those on disk.
 
     Raises:
         ServerError: no server, or no answer.
@@ -39,7 +39,7 @@ def question(workspace: Workspace, of: Document, feature: Feature, params: Any) 
     info = workspace.servers.info(of.path)
     if not supports(info, feature.capability, feature.method):
         return without(info, feature)
-    reply = workspace.servers.ask(of.path, feature.method, params)
+    reply = workspace.servers.ask(of.path, feature.method, params, overlay=overlay)
     return Outcome(
         value=None if reply.error else reply.result,
         answered=not reply.error,

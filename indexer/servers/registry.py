@@ -38,6 +38,13 @@ _FILLED = re.compile(r"(-[\w-]+=)?\{(\w+)\}(/.*)?")
 _VERSION_WORD = re.compile(r"v?\d")
 
 
+class LiveSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a server is told beyond its entry where it answers live questions, which a crawl does not ask."""
+
+    options: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+
+
 class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One entry of servers.toml; the meaning of each key stands at the top of that file."""
 
@@ -50,6 +57,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     otherwise: str = ""
     options: dict[str, Any] = {}
     settings: dict[str, Any] = {}
+    live: LiveSpec = LiveSpec()
     environment: dict[str, str] = {}
     open: Literal["none", "each", "several"]
     window: int
@@ -179,7 +187,7 @@ def _server_problems(server: ServerSpec) -> Iterator[str]:
             re.compile(server.ready_title)
         except re.error as error:
             yield f"has a 'ready_title' that is no regex: {error}"
-    values = [server.command, server.options, server.settings, server.environment]
+    values = [server.command, server.options, server.settings, server.live, server.environment]
     for name in sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(values).decode())) - PLACEHOLDERS):
         yield f"has an unknown placeholder '{{{name}}}'{_nearest(name, PLACEHOLDERS)}"
 

@@ -13,7 +13,6 @@ import msgspec
 from indexer.errors import ServerProtocolError
 from indexer.lsp.decode import MarkupContent, Position, Range, Unsigned
 
-
 MAX_ITEMS = 100_000
 """Of one answer; what a server says beyond is counted and left out."""
 MAX_NUMBERS = 5_000_000

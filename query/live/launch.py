@@ -105,7 +105,7 @@ class Launcher:
             values["compile_commands"] = str(cache)
         if "go" in item.languages and (work := go_work(self.folders, cache)) is not None:
             environment["GOWORK"] = str(work)
-        options = fill(overlay(spec.options, own.options), values)
+        options = fill(overlay(overlay(spec.options, spec.live.options), own.options), values)
         return Launch(
             found=item.server,
             languages=[name for name in spec.languages if name in item.languages] or [language],
@@ -113,7 +113,7 @@ class Launcher:
             command=fill_words(item.server.command, values),
             environment={key: str(value) for key, value in fill(environment, values).items()},
             initialize_params=initialize_params([folder.path for folder in self.folders], options, LIVE),
-            settings=fill(overlay(spec.settings, own.settings), values),
+            settings=fill(overlay(overlay(spec.settings, spec.live.settings), own.settings), values),
             timeout_s=own.timeout_s or self.config.request_timeout_s or spec.timeout_s,
             memory_bytes=(own.memory_mb or self.config.server_memory_mb or _whole_memory_mb(item.server)) * 1_000_000,
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from query.answer import Answer
-from query.formatting import Formatted, InsertSpaces, TabSize, formatted, text
+from query.formatting import INSTEAD, Formatted, InsertSpaces, TabSize, formatted, text
 from query.live_questions import Ranged, span
 from query.live_replies import Feature
 from query.registry import Workspace, workspace_tool
 
-_FEATURE = Feature("documentRangeFormattingProvider", "textDocument/rangeFormatting", "formatter of ranges", "format_document")
+_FEATURE = Feature(
+    "documentRangeFormattingProvider", "textDocument/rangeFormatting", "formatter of ranges", f"format_document, or {INSTEAD}"
+)
 
 
 class FormatRange(Ranged, kw_only=True):

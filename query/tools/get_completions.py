@@ -8,10 +8,11 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from indexer.errors import UsageError
+from indexer.lsp.decode import Position, Range
 from indexer.text import utf16_to_index
 from query.answer import Answer, Reason
 from query.live import decode
-from query.live_edits import TextChange, change
+from query.live_edits import TextChange, applied, change
 from query.live_questions import Placed, Spot, spot
 from query.live_replies import Feature, Outcome, doubted, left_out, provider, question
 from query.page import asked, next_cursor, offset_of
@@ -112,10 +113,16 @@ def TOOL(workspace: Workspace, ask: GetCompletions) -> Answer[list[Completion]]:
     kinds = _wanted(ask.symbol_type)
     at = spot(workspace, ask)
     context, triggered = _context(workspace, at, ask.trigger_character)
-    outcome = question(workspace, at.document, _FEATURE, {**at.params, "context": context})
+    params = {**at.params, "context": context}
+    outcome = question(workspace, at.document, _FEATURE, params)
     raw, incomplete, defaults = _listed(outcome)
+    typed, rest = _typed(at)
+    more = {"trigger_character": triggered} if triggered else {}
+    if outcome.answered and not raw and rest:  # ty has nothing to say within a name; so ask as if its rest were not there yet
+        outcome = question(workspace, at.document, _FEATURE, params, overlay={at.document.path: _without(at, rest)})
+        raw, incomplete, defaults = _listed(outcome)
+        more["asked_without"] = rest
     fitting = decode.each(raw, decode.CompletionItem, _FEATURE.method)
-    typed = _typed(at)
     found = _ranked(((value, item) for value, item in fitting.items if not kinds or _kind(item) in kinds), ask.filter, typed)
     offset = offset_of(ask.cursor)
     shown = [_Candidate({**defaults, **item.raw}, item.item, item.similarity) for item in found[offset : offset + ask.limit]]
@@ -124,11 +131,11 @@ def TOOL(workspace: Workspace, ask: GetCompletions) -> Answer[list[Completion]]:
         detail = f"{outcome.info.name} has more that fit than it sent; type more of the name before the place"
         reasons.append(Reason(code="list_incomplete", detail=detail))
     if ask.resolve and outcome.answered:
-        shown, more = _resolved(workspace, at, shown, outcome)
-        reasons += more
+        shown, why = _resolved(workspace, at, shown, outcome)
+        reasons += why
     return Answer(
         tool="get_completions",
-        query={**asked(ask), "place": at.shown, "typed": typed, **({"trigger_character": triggered} if triggered else {})},
+        query={**asked(ask), "place": at.shown, "typed": typed, **more},
         result=[_completion(item) for item in shown],
         total=len(found),
         truncated=offset + len(shown) < len(found),
@@ -165,13 +172,25 @@ def _listed(outcome: Outcome) -> tuple[Any, bool, dict[str, Any]]:
     return listed.items, listed.is_incomplete, {} if data is None else {"data": data}
 
 
-def _typed(at: Spot) -> str:
-    """The part of an identifier that stands before the place."""
+def _typed(at: Spot) -> tuple[str, str]:
+    """The parts of an identifier before and behind the place."""
     line = at.document.lines[at.line]
-    end = start = utf16_to_index(line, at.col)
-    while start > 0 and (line[start - 1].isalnum() or line[start - 1] in "_$"):
+    here = start = end = utf16_to_index(line, at.col)
+    while start > 0 and _in_name(line[start - 1]):
         start -= 1
-    return line[start:end]
+    while end < len(line) and _in_name(line[end]):
+        end += 1
+    return line[start:here], line[here:end]
+
+
+def _in_name(char: str) -> bool:
+    return char.isalnum() or char in "_$"
+
+
+def _without(at: Spot, rest: str) -> str:
+    """The document's text without what stands behind the place."""
+    end = Position(at.line, at.col + len(rest.encode("utf-16-le")) // 2)
+    return applied(at.document, [decode.TextEdit(range=Range(Position(at.line, at.col), end), new_text="")])
 
 
 def _ranked(items: Any, wanted: str, typed: str) -> list[_Candidate]:

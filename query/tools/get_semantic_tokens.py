@@ -63,6 +63,9 @@ def TOOL(workspace: Workspace, ask: GetSemanticTokens) -> Answer[list[SemanticTo
     outcome, legend = _ask(workspace, of, where)
     reasons: list[Reason] = []
     found = _decoded(outcome, legend, of, reasons) if legend is not None and outcome.value is not None else []
+    if outcome.answered and outcome.value is None:
+        detail = f"{outcome.info.name} has them and answered with nothing; they may be switched off in its settings"
+        reasons.append(Reason(code="server_silent", detail=detail))
     first, last = _place(where["start"]), _place(where["end"])
     inside = [item for item in found if (item.line - 1, item.col - 1 + item.length) > first and (item.line - 1, item.col - 1) < last]
     offset = offset_of(ask.cursor)
