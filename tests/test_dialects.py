@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -42,9 +42,9 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.com", *words], cwd=root, check=True, capture_output=True)
 
 
-def caller_of(root: Path, folder: str = "") -> Call:
-    """`call("kiro", "code", operation=…)`; `{src}` in a value is the folder of the sources."""
-    service = Service(root)
+def caller_of(root: Path, folder: str = "", service: Service | None = None) -> Call:
+    """`call("kiro", "code", operation=…)`; `{src}` in a value is the folder of the sources. `service`: for what starts servers."""
+    service = service or Service(root)
 
     def fill(value: Any) -> Any:
         if isinstance(value, str):
@@ -71,8 +71,10 @@ def ts_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def ts(ts_root: Path) -> Call:
-    return caller_of(ts_root, "src")
+def ts(ts_root: Path) -> Iterator[Call]:
+    service = Service(ts_root)
+    yield caller_of(ts_root, "src", service)
+    service.close()
 
 
 @pytest.fixture(scope="session")
@@ -405,6 +407,10 @@ def arguments_for(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {name: known.get(name, "x") for name in sorted(wanted)}
 
 
+NOTHING_TO_SAY = ("format_document", "format_range", "suggest_fixes", "get_inlay_hints", "get_completions")
+"""Of a file that is formatted and has nothing to mend, and of a name that is being declared, a server says so by an empty list."""
+
+
 @pytest.mark.parametrize("name", [tool.name for tool in TOOLS])
 def test_every_tool_of_agent_lsp_answers_or_says_what_it_needs(ts: Call, name: str):
     [tool] = [tool for tool in dialect("agent-lsp").tools() if tool.name == name]
@@ -423,7 +429,7 @@ def test_every_tool_of_agent_lsp_answers_or_says_what_it_needs(ts: Call, name: s
     elif tool.read_only:
         reply = ts("agent-lsp", name, **arguments)
         assert not reply.is_error, reply.text
-        assert reply.payload not in ("", "[]", "{}", "null") or reply.note
+        assert reply.payload not in ("", "[]", "{}", "null") or reply.note or name in NOTHING_TO_SAY
 
 
 def test_every_refusal_of_agent_lsp_is_of_a_tool_that_it_has():
@@ -639,7 +645,7 @@ def test_kiro_looks_symbols_up_and_names_those_that_it_cannot(py: Call):
         assert again["symbols"][0]["qualified_name"] == candidate["qualified_name"]
 
 
-@pytest.mark.parametrize("operation", ["rename_symbol", "get_completions"])
+@pytest.mark.parametrize("operation", ["rename_symbol"])
 def test_kiro_says_what_needs_a_server(ts: Call, operation: str):
     more = {"new_name": "sum"} if operation == "rename_symbol" else {}
     reply = ts("kiro", "code", operation=operation, file_path="{src}/example.ts", row=4, column=17, **more)
@@ -647,9 +653,20 @@ def test_kiro_says_what_needs_a_server(ts: Call, operation: str):
     assert "needs live server" in reply.text
 
 
-def test_kiro_initializes_nothing_and_says_so(ts: Call):
+def test_kiro_initializes_a_workspace_by_starting_its_servers(ts: Call):
     found = ts("kiro", "code", operation="initialize_workspace").structured
-    assert (found["started"], found["answered_by"], found["languages"][0]) == ([], "index", "typescript")
+    assert [(item["language"], item["server"]) for item in found["started"]] == [("typescript", "typescript-go")]
+    assert (found["answered_by"], found["languages"][0], found["completeness"]) == ("index", "typescript", COMPLETE)
+
+
+def test_kiro_completes_by_a_fuzzy_filter(ts: Call):
+    asked = {"operation": "get_completions", "file_path": "{src}/consumer.ts", "row": 12, "column": 18}
+    found = ts("kiro", "code", **asked, filter="gret", trigger_character=".", symbol_type="Method").structured
+    greet = {"name": "greet", "kind": "method", "insert_text": "greet"}
+    assert (found["completions"], found["completeness"]) == ([greet], COMPLETE)
+    reply = ts("kiro", "code", **asked, symbol_type="Import")
+    assert reply.is_error
+    assert "an import is no kind of completion" in reply.text
 
 
 def test_kiro_schema_is_that_of_its_document():
