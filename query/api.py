@@ -7,7 +7,7 @@ for arguments that do not fit, NameNotFound and AmbiguousName for names.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from query.answer import Answer
 from query.exchange import Exchanged, Exported
@@ -1142,7 +1142,7 @@ def remove_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
     return call(index, "remove_workspace_folder", {"path": path})
 
 
-def restart_lsp_server(index: Index | None, root_dir: str = "") -> Answer[Session]:
+def restart_lsp_server(index: Index | None, *, root_dir: str = "") -> Answer[Session]:
     """Ends the language servers that run and starts them again; documents that were opened are closed.
 
     Args:

@@ -231,8 +231,12 @@ ASKED_ELSEWHERE = (
     "remove_workspace_folder",
     "export_cache",
     "import_cache",
-)
-"""Tools that compare trees of a repository, which the shop is not, or that make another index: tests of their own ask them."""
+    "get_completions", "get_signature_help", "suggest_fixes", "execute_command", "format_document", "format_range",
+    "get_semantic_tokens", "get_inlay_hints",
+    "start_lsp", "restart_lsp_server", "open_document", "close_document", "did_change_watched_files", "set_log_level",
+)  # fmt: skip
+"""Tools that compare trees of a repository, which the shop is not, that make another index, or that ask a running server: tests of
+their own ask them."""
 
 
 def question(tool: Any) -> dict[str, Any]:

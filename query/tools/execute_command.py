@@ -54,7 +54,7 @@ def _text(answer: Answer[CommandResult], style: Style) -> Iterator[str]:
     parameters=ExecuteCommand,
     result=CommandResult,
     positional="command",
-    example="execute_command gopls.tidy --language-id go",
+    example="execute_command ty.printDebugInformation --language-id python",
     task="live",
     hint="run server command workspace/executeCommand code action",
     read_only=False,
@@ -79,6 +79,8 @@ def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
     for edit in reply.edits:
         try:
             edits.append(preview(workspace, edit, "workspace/applyEdit"))
+            problems = [f"{file.path}: {file.problem}" for file in edits[-1].files if file.problem]
+            reasons += [Reason(code="edit_unknown", detail=problem) for problem in problems]
         except ServerProtocolError as error:
             reasons.append(Reason(code="malformed_answer", detail=str(error)))
     return _answer(ask, CommandResult(result=reply.result, edits=edits), doubted(refused(reply, _FEATURE.method), reasons), live(reply))

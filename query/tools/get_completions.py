@@ -103,7 +103,7 @@ def _text(answer: Answer[list[Completion]], style: Style) -> Iterator[str]:
     parameters=GetCompletions,
     result=list[Completion],
     positional="file_path",
-    example="get_completions shortcuts.py --line 20 --column 5 --filter resolve",
+    example="get_completions shortcuts.py --position-pattern 'loader.@@render_to_string' --filter rendr",
     task="live",
     hint="complete autocomplete suggestions members available in scope typed",
     text=_text,

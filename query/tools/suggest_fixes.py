@@ -139,7 +139,7 @@ def _unsettled(diagnosis: Diagnosis, of: Document) -> list[Reason]:
 
 
 def _problems(shown: Sequence[Fix]) -> list[Reason]:
-    number = sum(bool(item.problem) for item in shown)
+    number = sum(bool(item.problem) or any(file.problem for file in (item.edit.files if item.edit else [])) for item in shown)
     return [Reason(code="edit_unknown", detail="the edit of some actions cannot be told; each says why", count=number)] if number else []
 
 
