@@ -436,6 +436,87 @@ def test_every_refusal_of_agent_lsp_is_of_a_tool_that_it_has():
     assert set(_MISSING) <= {tool.name for tool in TOOLS}
 
 
+TS = {"language_id": "typescript"}
+CONSUMER = {"file_path": "{src}/consumer.ts", **TS}
+AGENT_LIVE: list[tuple[str, dict[str, Any], Any]] = [
+    ("get_completions", {**CONSUMER, "line": 12, "column": 18}, [{"label": "greet", "kind": 2, "sortText": "11", "insertText": "greet"}]),
+    (
+        "get_signature_help",
+        {**CONSUMER, "line": 4, "column": 20},
+        {
+            "signatures": [
+                {
+                    "label": "add(a: number, b: number): number",
+                    "documentation": {"kind": "markdown", "value": "A simple function that adds two numbers"},
+                    "parameters": [{"label": [4, 13]}, {"label": [15, 24]}],
+                }
+            ],
+            "activeSignature": 0,
+            "activeParameter": 1,
+            "completeness": COMPLETE,
+        },
+    ),
+    ("suggest_fixes", {"file_path": "{src}/flawed.ts", **TS, "start_line": 1, "start_column": 1, "end_line": 1, "end_column": 2}, []),
+    (
+        "format_document",
+        CONSUMER,
+        [{"range": span(line, 0, line, 0), "newText": "  "} for line in (3, 5, 10)],
+    ),
+    ("format_range", {**CONSUMER, "start_line": 12, "start_column": 1, "end_line": 12, "end_column": 30}, []),
+    (
+        "get_inlay_hints",
+        {**CONSUMER, "start_line": 4, "start_column": 1, "end_line": 4, "end_column": 16},
+        [{"position": {"line": 3, "character": 9}, "label": ": number", "kind": 1, "paddingLeft": True}],
+    ),
+    (
+        "get_semantic_tokens",
+        {**CONSUMER, "start_line": 4, "start_column": 1, "end_line": 5, "end_column": 1},
+        [
+            {"line": 4, "character": 7, "length": 3, "token_type": "variable", "token_modifiers": ["declaration", "readonly"]},
+            {"line": 4, "character": 13, "length": 3, "token_type": "function", "token_modifiers": []},
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "expected"), AGENT_LIVE, ids=[case[0] for case in AGENT_LIVE])
+def test_agent_lsp_answers_what_only_a_server_knows_in_its_own_shapes(ts: Call, tool: str, arguments: dict[str, Any], expected: Any):
+    reply = ts("agent-lsp", tool, **arguments)
+    assert (reply.structured, json.loads(reply.payload), reply.note, reply.is_error) == (expected, expected, "", False)
+
+
+def test_agent_lsp_says_why_a_server_has_nothing_to_say(ts: Call):
+    reply = ts("agent-lsp", "execute_command", command="x")
+    assert (reply.payload, reply.is_error) == ("null", False)
+    assert "method_unsupported: typescript-go has no commands" in reply.note
+    reply = ts("agent-lsp", "get_signature_help", **CONSUMER, line=1, column=1)
+    assert (reply.payload, reply.note) == ("No signature help available at this location", "")
+
+
+def test_agent_lsp_drives_servers_in_its_own_words(copy: Path):
+    service = Service(copy)
+    call = caller_of(copy, "shop", service)
+    try:
+        said = {
+            "start_lsp": ({"root_dir": "{root}"}, f"LSP server initialized with root: {copy}"),
+            "restart_lsp_server": ({}, "LSP server restarted successfully"),
+            "open_document": ({"file_path": "{src}/service.py"}, f"File successfully opened: {copy}/shop/service.py"),
+            "close_document": ({"file_path": "{src}/service.py"}, f"File successfully closed: {copy}/shop/service.py"),
+            "did_change_watched_files": (
+                {"changes": [{"uri": "file://{src}/service.py", "type": 2}]},
+                "Notified server of 1 file change(s)",
+            ),
+        }
+        for tool, (arguments, expected) in said.items():
+            reply = call("agent-lsp", tool, **arguments)
+            assert (reply.payload, reply.note, reply.is_error) == (expected, "", False), tool
+        reply = call("agent-lsp", "format_document", file_path="{src}/service.py", language_id="python")
+        assert (reply.payload, reply.is_error) == ("[]", False)
+        assert "unknown answer: method_unsupported: ty has no formatter" in reply.note
+    finally:
+        service.close()
+
+
 CLAUDE_EXAMPLES = [
     ("goToDefinition", "Defined in src/example.ts:4:17"),
     ("findReferences", "Found 2 references across 1 file:\n\nsrc/consumer.ts:\n  Line 1:10  import { add,"),

@@ -108,16 +108,16 @@ def test_completions_of_one_kind_only(lives: dict[str, Live]):
 def test_documentation_and_imports_come_when_they_are_asked_for(lives: dict[str, Live]):
     live = lives["typescript"]
     counts = "/** Counts all. */\nexport function countAll(): number {\n  return 1;\n}\n"
-    write_tree(live.root, {"lib.ts": counts, "uses.ts": "countA;\n", "own.ts": f"{counts}countA;\n"})
+    write_tree(live.root, {"lib.ts": counts, "uses.ts": "countA;\n"})
     asked = {"file_path": "uses.ts", "line": 1, "column": 7, "filter": "countAll", "limit": 1}
     [bare] = shown(live, "get_completions", **asked)
     [item] = shown(live, "get_completions", **asked, resolve=True)
     assert (bare.label, bare.source, bare.additional_edits) == ("countAll", "./lib.js", [])
     [edit] = item.additional_edits
     assert (edit.line, edit.col, edit.new_text.strip()) == (1, 1, 'import { countAll } from "./lib.js";')
-    asked |= {"file_path": "own.ts", "line": 5}
-    assert [item.documentation for item in shown(live, "get_completions", **asked)] == [""]
-    assert [item.documentation.strip() for item in shown(live, "get_completions", **asked, resolve=True)] == ["Counts all."]
+    shape = {"file_path": "modules/mod.rs", "position_pattern": "fn measure<S: @@Shape>", "filter": "Shape", "limit": 1}
+    assert [item.documentation for item in shown(lives["rust"], "get_completions", **shape)] == [""]
+    assert [item.documentation for item in shown(lives["rust"], "get_completions", **shape, resolve=True)] == ["Anything with an area."]
 
 
 # ---- signatures
@@ -369,7 +369,7 @@ def test_tokens_of_a_page_and_of_columns_behind_wide_characters(lives: dict[str,
 HINTS = [
     ("python", "callbacks/main.py", 23, [(11, "callback=", "parameter", 2), (17, "value=", "parameter", 2)]),
     ("typescript", "classes/main.ts", 4, [(10, ": number", "type", 1)]),
-    ("go", "interfaces/shapes.go", 32, [(26, "Side:", "parameter", 2)]),
+    ("go", "interfaces/shapes.go", 32, [(15, "shapes...:", "parameter", 2), (26, "Side:", "parameter", 2)]),
     ("cpp", "headers/main.cc", 6, [(42, "size:", "parameter", 2)]),
     ("rust", "modules/mod.rs", 16, [(15, ": Square", "type", 1), (30, "side:", "parameter", 2)]),
 ]
