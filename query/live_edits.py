@@ -68,6 +68,7 @@ def preview(workspace: Workspace, edit: Mapping[str, Any], method: str) -> EditP
     """
     wire = decode.shaped(dict(edit), decode.WorkspaceEdit, method)
     files: list[FileEdits] = []
+    more = max(len(wire.document_changes or wire.changes or ()) - _MAX_FILES, 0)
     if wire.document_changes is not None:
         for item in wire.document_changes[:_MAX_FILES]:
             if item.kind is not None:
@@ -77,6 +78,8 @@ def preview(workspace: Workspace, edit: Mapping[str, Any], method: str) -> EditP
                 files.append(_of_file(workspace, str((item.text_document or {}).get("uri", "")), item.edits or []))
     else:
         files = [_of_file(workspace, uri, edits) for uri, edits in list((wire.changes or {}).items())[:_MAX_FILES]]
+    if more:
+        files.append(FileEdits(path="", problem=f"{more} more files are not shown here; workspace_edit has them"))
     return EditPreview(files=files, workspace_edit=dict(edit))
 
 

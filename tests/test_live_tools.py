@@ -19,8 +19,10 @@ from support import write_tree
 from indexer.errors import ServerMissing, UsageError
 from indexer.servers.registry import find_server
 from query.live_matrix import DATA, load_matrix, save
+from query.service import Service
 from query.tools.set_log_level import LEVELS
 
+pytest_plugins = ["query_fixtures"]
 pytestmark = pytest.mark.slow
 
 
@@ -383,6 +385,46 @@ def test_hints_say_inferred_types_and_names_of_parameters(
     assert [(item.col, item.label.strip(), item.kind, item.number) for item in answer.result] == expected
     assert {item.line for item in answer.result} == {line}
     assert (answer.total, facts(answer)) == (len(expected), "complete")
+
+
+# ---- by the index, or by a server on request
+
+
+def test_highlights_of_the_file_as_it_is_now_are_a_servers(copy: Path):
+    service = Service(copy)
+    try:
+        path = copy / "shop" / "service.py"
+        path.write_text(
+            path.read_text(encoding="utf-8").replace("total = count\n", "total = count\n    total = total + 1\n"), encoding="utf-8"
+        )
+        asked = {"file_path": "shop/service.py", "position_pattern": "    return @@total", "live": True}
+        answer = service.ask("get_document_highlights", asked)
+        found = [(item.kind, item.number, item.text) for item in answer.result.highlights]
+        assert sorted(found) == [
+            ("read", 2, "return total"),
+            ("read", 2, "total = total + 1"),
+            ("write", 3, "total = count"),
+            ("write", 3, "total = total + 1"),
+        ]
+        assert (answer.result.path, answer.total, answer.provenance.source, facts(answer)) == ("shop/service.py", 4, "live", "complete")
+    finally:
+        service.close()
+
+
+def test_capabilities_of_the_servers_that_run_now(copy: Path):
+    service = Service(copy)
+    try:
+        answer = service.ask("get_server_capabilities", {"live": True})
+        [item] = answer.result
+        assert (item.server_name, item.language, item.position_encoding) == ("ty", "python", "utf-16")
+        assert "get_completions" in item.live
+        assert item.unsupported_tools["format_document"] == "ty has no documentFormattingProvider"
+        assert "find_callers" in item.supported_tools  # which the index answers
+        assert (answer.provenance.source, facts(answer)) == ("live", "complete")
+        with pytest.raises(UsageError, match="no language is called 'klingon'"):
+            service.ask("get_server_capabilities", {"live": True, "language": "klingon"})
+    finally:
+        service.close()
 
 
 # ---- what is asked about
