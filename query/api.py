@@ -12,25 +12,33 @@ from typing import Any, Literal
 from query.answer import Answer
 from query.editing import Edited
 from query.exchange import Exchanged, Exported
+from query.formatting import Formatted
 from query.index import Index
 from query.places import Definition
 from query.registry import call
 from query.search import Found
+from query.sessions import Session
 from query.tools.activate_skill import Activated
 from query.tools.blast_radius import BlastRadiusResult
 from query.tools.deactivate_skill import Deactivated
 from query.tools.detect_changes import Changes
 from query.tools.detect_lsp_servers import Detected
+from query.tools.did_change_watched_files import FileChange
 from query.tools.diff_index import IndexDifference
+from query.tools.execute_command import CommandResult
 from query.tools.explore_symbol import Explored
 from query.tools.find_callers import Edge
 from query.tools.find_references import FoundReference
 from query.tools.find_symbol import FoundSymbol
+from query.tools.get_completions import Completion
 from query.tools.get_cross_repo_references import CrossRepoReferences
 from query.tools.get_diagnostics import Diagnostics
 from query.tools.get_document_highlights import Highlights
 from query.tools.get_editing_context import EditingContext
+from query.tools.get_inlay_hints import InlayHint
+from query.tools.get_semantic_tokens import SemanticToken
 from query.tools.get_server_capabilities import ServerCapabilities
+from query.tools.get_signature_help import SignatureHelp
 from query.tools.get_skill_phase import SkillPhase
 from query.tools.get_symbol_documentation import Documentation
 from query.tools.get_symbol_source import Source
@@ -46,6 +54,7 @@ from query.tools.prepare_rename import Renameable
 from query.tools.rename_symbol import Renamed
 from query.tools.run_build import BuildResult
 from query.tools.run_tests import TestRun
+from query.tools.suggest_fixes import Fix
 from query.tools.type_hierarchy import TypeRelation
 from query.tools.unreferenced import UnreferencedSymbol
 from query.tools.untested import UntestedResult
@@ -161,6 +170,16 @@ def blast_radius(
     )
 
 
+def close_document(index: Index | None, file_path: str = "", *, language_id: str = "") -> Answer[Session]:
+    """Closes a file in its language server, also one that is gone from disk.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+    """
+    return call(index, "close_document", {"file_path": file_path, "language_id": language_id})
+
+
 def deactivate_skill(index: Index | None) -> Answer[Deactivated]:
     """Ends the skill that this MCP client, or the command line in this index's folder, has activated; without one it does nothing."""
     return call(index, "deactivate_skill", {})
@@ -218,6 +237,15 @@ def detect_lsp_servers(index: Index | None, workspace_dir: str = "") -> Answer[D
     return call(index, "detect_lsp_servers", {"workspace_dir": workspace_dir})
 
 
+def did_change_watched_files(index: Index | None, changes: list[FileChange | str] | None = None) -> Answer[Session]:
+    """Tells running servers of files that have changed; what lies in the workspace they are told by themselves before each question.
+
+    Args:
+        changes: records of uri and type (1 created, 2 changed, 3 deleted), or paths: changed, or deleted where gone
+    """
+    return call(index, "did_change_watched_files", {"changes": changes or []})
+
+
 def diff_index(
     index: Index,
     *,
@@ -239,6 +267,22 @@ def diff_index(
         cursor: next_cursor of the previous answer
     """
     return call(index, "diff_index", {"old": old, "new": new, "what": what, "path": path, "limit": limit, "cursor": cursor})
+
+
+def execute_command(
+    index: Index | None, command: str = "", *, arguments: list[Any] | None = None, file_path: str = "", language_id: str = ""
+) -> Answer[CommandResult]:
+    """Runs a command of a language server; edits that it asks for are shown, not made.
+
+    Args:
+        command: its identifier, as suggest_fixes gives it
+        arguments: its arguments; a text that is a JSON object or list is taken as that
+        file_path: a file of the language whose server is meant
+        language_id: the language whose server is meant; default: the one that runs
+    """
+    return call(
+        index, "execute_command", {"command": command, "arguments": arguments or [], "file_path": file_path, "language_id": language_id}
+    )
 
 
 def explore_symbol(
@@ -463,6 +507,111 @@ def find_symbol(
     )
 
 
+def format_document(
+    index: Index | None, file_path: str = "", *, language_id: str = "", tab_size: int = 0, insert_spaces: bool = True
+) -> Answer[Formatted]:
+    """What the server's formatter would change in a file: edits and their diff, not made.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        tab_size: columns of a tab; 0: as .editorconfig says, else 2
+        insert_spaces: spaces, not tabs; without tab_size an .editorconfig may say otherwise
+    """
+    return call(
+        index, "format_document", {"file_path": file_path, "language_id": language_id, "tab_size": tab_size, "insert_spaces": insert_spaces}
+    )
+
+
+def format_range(
+    index: Index | None,
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    start_line: int = 0,
+    start_column: int = 0,
+    end_line: int = 0,
+    end_column: int = 0,
+    tab_size: int = 0,
+    insert_spaces: bool = True,
+) -> Answer[Formatted]:
+    """What the server's formatter would change in a range of a file: edits and their diff, not made.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        start_line: 1-based
+        start_column: 1-based, in UTF-16 code units
+        end_line: 1-based
+        end_column: 1-based, exclusive
+        tab_size: columns of a tab; 0: as .editorconfig says, else 2
+        insert_spaces: spaces, not tabs; without tab_size an .editorconfig may say otherwise
+    """
+    return call(
+        index,
+        "format_range",
+        {
+            "file_path": file_path,
+            "language_id": language_id,
+            "start_line": start_line,
+            "start_column": start_column,
+            "end_line": end_line,
+            "end_column": end_column,
+            "tab_size": tab_size,
+            "insert_spaces": insert_spaces,
+        },
+    )
+
+
+def get_completions(
+    index: Index | None,
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    trigger_character: str = "",
+    filter: str = "",
+    symbol_type: str = "",
+    resolve: bool = False,
+    limit: int = 50,
+    cursor: str = "",
+) -> Answer[list[Completion]]:
+    """What can be typed at a place: members, names in scope, keywords; filtered and ranked.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        trigger_character: what was typed last, e.g. a dot, as if it had asked
+        filter: only names that have this in them or are like it (Jaro-Winkler), the likest first
+        symbol_type: only these: Function, Method, Class, Struct, Enum, Interface, Constant, Variable, Module
+        resolve: ask the server for documentation and imports of those that are shown
+        limit: completions shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "get_completions",
+        {
+            "file_path": file_path,
+            "language_id": language_id,
+            "line": line,
+            "column": column,
+            "position_pattern": position_pattern,
+            "trigger_character": trigger_character,
+            "filter": filter,
+            "symbol_type": symbol_type,
+            "resolve": resolve,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
 def get_cross_repo_references(
     index: Index,
     symbol: str = "",
@@ -570,6 +719,7 @@ def get_document_highlights(
     column: int = 0,
     position_pattern: str = "",
     language_id: str = "",
+    live: bool = False,
     limit: int = 1000,
     cursor: str = "",
 ) -> Answer[Highlights]:
@@ -582,6 +732,7 @@ def get_document_highlights(
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
         language_id: taken for compatibility: the index knows the language of every file
+        live: ask a running server about the file as it is now, in place of the index
         limit: occurrences shown
         cursor: next_cursor of the previous answer
     """
@@ -595,6 +746,7 @@ def get_document_highlights(
             "column": column,
             "position_pattern": position_pattern,
             "language_id": language_id,
+            "live": live,
             "limit": limit,
             "cursor": cursor,
         },
@@ -635,13 +787,113 @@ def get_editing_context(
     )
 
 
-def get_server_capabilities(index: Index, *, language: str = "") -> Answer[list[ServerCapabilities]]:
+def get_inlay_hints(
+    index: Index | None,
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    start_line: int = 0,
+    start_column: int = 0,
+    end_line: int = 0,
+    end_column: int = 0,
+    limit: int = 1000,
+    cursor: str = "",
+) -> Answer[list[InlayHint]]:
+    """Inferred types and names of parameters in a range, as editors show them within the lines.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        start_line: 1-based
+        start_column: 1-based, in UTF-16 code units
+        end_line: 1-based
+        end_column: 1-based, exclusive
+        limit: hints shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "get_inlay_hints",
+        {
+            "file_path": file_path,
+            "language_id": language_id,
+            "start_line": start_line,
+            "start_column": start_column,
+            "end_line": end_line,
+            "end_column": end_column,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
+def get_semantic_tokens(
+    index: Index | None,
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    start_line: int = 0,
+    start_column: int = 0,
+    end_line: int = 0,
+    end_column: int = 0,
+    limit: int = 1000,
+    cursor: str = "",
+) -> Answer[list[SemanticToken]]:
+    """Every token of a range with what the server takes it for: function, parameter, type, and whether it is declared or read-only.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        start_line: 1-based
+        start_column: 1-based, in UTF-16 code units
+        end_line: 1-based
+        end_column: 1-based, exclusive
+        limit: tokens shown
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "get_semantic_tokens",
+        {
+            "file_path": file_path,
+            "language_id": language_id,
+            "start_line": start_line,
+            "start_column": start_column,
+            "end_line": end_line,
+            "end_column": end_column,
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
+
+
+def get_server_capabilities(index: Index, *, language: str = "", live: bool = False) -> Answer[list[ServerCapabilities]]:
     """What each language server could do when the index was made, and which tools can answer for its language.
 
     Args:
         language: only the server of this language
+        live: of the servers that run now, started if none does, in place of the crawl's
     """
-    return call(index, "get_server_capabilities", {"language": language})
+    return call(index, "get_server_capabilities", {"language": language, "live": live})
+
+
+def get_signature_help(
+    index: Index | None, file_path: str = "", *, language_id: str = "", line: int = 0, column: int = 0, position_pattern: str = ""
+) -> Answer[SignatureHelp]:
+    """Signatures of the call around a place, all overloads, and which parameter the place is at.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+    """
+    return call(
+        index,
+        "get_signature_help",
+        {"file_path": file_path, "language_id": language_id, "line": line, "column": column, "position_pattern": position_pattern},
+    )
 
 
 def get_skill_phase(index: Index | None) -> Answer[SkillPhase]:
@@ -1024,6 +1276,16 @@ def list_workspace_folders(index: Index) -> Answer[list[WorkspaceFolder]]:
     return call(index, "list_workspace_folders", {})
 
 
+def open_document(index: Index | None, file_path: str = "", *, language_id: str = "") -> Answer[Session]:
+    """Keeps a file open in its language server until close_document; every question opens what it needs by itself.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+    """
+    return call(index, "open_document", {"file_path": file_path, "language_id": language_id})
+
+
 def prepare_rename(
     index: Index | None,
     symbol: str = "",
@@ -1133,6 +1395,15 @@ def replace_symbol_body(
     )
 
 
+def restart_lsp_server(index: Index | None, *, root_dir: str = "") -> Answer[Session]:
+    """Ends the language servers that run and starts them again; documents that were opened are closed.
+
+    Args:
+        root_dir: the workspace; only the one that is served here; empty: that one
+    """
+    return call(index, "restart_lsp_server", {"root_dir": root_dir})
+
+
 def run_build(
     index: Index | None, path: str = "", *, workspace_dir: str = "", language: str = "", timeout_s: int = 600
 ) -> Answer[BuildResult]:
@@ -1196,6 +1467,78 @@ def search_tools(index: Index | None, query: str = "", *, max_results: int = 5, 
         output_schema: also the schemas of the answers
     """
     return call(index, "search_tools", {"query": query, "max_results": max_results, "output_schema": output_schema})
+
+
+def set_log_level(
+    index: Index | None, level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] = "info"
+) -> Answer[Session]:
+    """How much lspidx itself logs from now on; what servers log is their own.
+
+    Args:
+        level: the least severe that is logged
+    """
+    return call(index, "set_log_level", {"level": level})
+
+
+def start_lsp(
+    index: Index | None, root_dir: str = "", *, language_id: str = "", connect: str = "", ready_timeout_seconds: int = 0
+) -> Answer[Session]:
+    """Starts language servers before they are needed, or connects to one; those that ran for the language end first.
+
+    Args:
+        root_dir: the workspace; only the one that is served here; empty: that one
+        language_id: only the server of this language; default: those of all languages here
+        connect: host:port of a server that runs already, in place of a new one
+        ready_timeout_seconds: wait so long for it to load the workspace; 0: the first question waits
+    """
+    return call(
+        index,
+        "start_lsp",
+        {"root_dir": root_dir, "language_id": language_id, "connect": connect, "ready_timeout_seconds": ready_timeout_seconds},
+    )
+
+
+def suggest_fixes(
+    index: Index | None,
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    start_line: int = 0,
+    start_column: int = 0,
+    end_line: int = 0,
+    end_column: int = 0,
+    only: list[str] | None = None,
+    limit: int = 50,
+    cursor: str = "",
+) -> Answer[list[Fix]]:
+    """Quick fixes and refactorings for a range of a file, each with the edit that it would make.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        start_line: 1-based
+        start_column: 1-based, in UTF-16 code units
+        end_line: 1-based
+        end_column: 1-based, exclusive
+        only: only these kinds, e.g. quickfix, refactor, source.organizeImports
+        limit: actions shown, and asked for their edits
+        cursor: next_cursor of the previous answer
+    """
+    return call(
+        index,
+        "suggest_fixes",
+        {
+            "file_path": file_path,
+            "language_id": language_id,
+            "start_line": start_line,
+            "start_column": start_column,
+            "end_line": end_line,
+            "end_column": end_column,
+            "only": only or [],
+            "limit": limit,
+            "cursor": cursor,
+        },
+    )
 
 
 def type_hierarchy(

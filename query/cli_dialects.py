@@ -40,7 +40,11 @@ def call_dialect(name: str, listing: bool, as_json: bool, words: tuple[str, ...]
     if not 1 <= len(words) <= 2:
         raise UsageError("call: give the arguments as one JSON object, before it the TOOL if the dialect has several")
     tool_name = words[0] if len(words) == 2 else surface.tools()[0].name
-    reply = surface.call(Service(Path.cwd(), phases=KeptPhases(Path.cwd())), tool_name, _arguments(words[-1]))
+    arguments, service = _arguments(words[-1]), Service(Path.cwd(), phases=KeptPhases(Path.cwd()))
+    try:
+        reply = surface.call(service, tool_name, arguments)
+    finally:
+        service.close()
     if as_json:
         click.echo(msgspec.json.encode(reply))
     else:

@@ -223,7 +223,11 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
         def written(answer: Answer[Any]) -> str:
             return to_text(answer, style)
 
-    answer = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd())).ask(name, arguments, fresh=fresh, measure=written)
+    service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()))
+    try:
+        answer = service.ask(name, arguments, fresh=fresh, measure=written)
+    finally:
+        service.close()  # servers that were started for this question would outlive us where they do not look at their input
     click.echo(written(answer))
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
 

@@ -1,11 +1,12 @@
-"""Writes what is made from the declarations: the Python functions in `query/api.py` and the reference in `query/doc/tools.md`.
+"""Writes what is made from declarations and data: the Python functions in `query/api.py`, `query/doc/tools.md`, `query/doc/live.md`.
 
-`python -m query.generate` writes both; with `--check` it exits with 1 where one is not what it should be.
+`python -m query.generate` writes them; with `--check` it exits with 1 where one is not what it should be.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from query import reference
+from query import live_matrix, reference
 from query.registry import Tool, load, names
 
 API = Path(__file__).with_name("api.py")
@@ -42,7 +43,7 @@ def python_api() -> str:
     tools = [load(name)[0] for name in names()]
     imports: dict[str, set[str]] = {"query.answer": {"Answer"}, "query.index": {"Index"}, "query.registry": {"call"}}
     functions = [_function(tool, imports) for tool in tools]
-    used = ", ".join(name for name in ("Any", "Literal") if any(f"{name}[" in text or f" {name}" in text for text in functions))
+    used = ", ".join(name for name in ("Any", "Literal") if any(re.search(rf"\b{name}\b", text) for text in functions))
     lines = [f"from {module} import {', '.join(sorted(found))}" for module, found in sorted(imports.items())]
     return "\n".join([_HEAD.format(typing=used), *lines, "", "", "\n\n\n".join(functions), ""])
 
@@ -116,7 +117,7 @@ def _formatted(code: str) -> str:
 
 
 def main() -> None:
-    texts = {API: _formatted(python_api()), reference.DOCUMENT: reference.document()}
+    texts = {API: _formatted(python_api()), reference.DOCUMENT: reference.document(), live_matrix.DOCUMENT: live_matrix.document()}
     if "--check" in sys.argv:
         stale = [path.name for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
         if stale:

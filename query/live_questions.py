@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from indexer.errors import NoIndex, UsageError
+from indexer.lsp.decode import Target
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.text import index_to_utf16, utf16_to_index
 from query import names, present
 from query.answer import Completeness, Place, Provenance, Reason
 from query.folders import folders
+from query.live import decode
 from query.live.documents import read_text
 from query.live.servers import Diagnosis, Reply, ServerInfo
 from query.page import MAX_INT, NAME_HELP, Named
@@ -265,20 +267,15 @@ def places(workspace: Workspace, answer: Any, *, source: bool = True) -> list[Pl
     """Locations and LocationLinks as places, 1-based, in the order in which the server gave them, each once."""
     found: dict[tuple[str, int, int], Place] = {}
     texts: dict[str, Sequence[str]] = {}
-    for item in answer if isinstance(answer, list) else [answer]:
-        if not isinstance(item, Mapping):
+    listed = answer if isinstance(answer, list) else [answer]
+    for _, item in decode.each([value for value in listed if value is not None], Target, "textDocument/definition").items:
+        uri, where = item.targetUri or item.uri, item.targetSelectionRange or item.range
+        if not uri or where is None:
             continue
-        uri = item.get("targetUri") or item.get("uri")
-        where = item.get("targetSelectionRange") or item.get("range")
-        if not isinstance(uri, str) or not isinstance(where, Mapping):
-            continue
-        path, start, end = relative(workspace, uri), where["start"], where["end"]
-        line, col = int(start["line"]), int(start["character"])
+        path, line, col = relative(workspace, uri), where.start.line, where.start.character
         text = _line_of(texts, uri_to_path(uri), line) if source else ""
-        found.setdefault(
-            (path, line, col),
-            Place(path=path, line=line + 1, col=col + 1, end_col=int(end["character"]) + 1 if end["line"] == line else 0, text=text),
-        )
+        end_col = where.end.character + 1 if where.end.line == line else 0
+        found.setdefault((path, line, col), Place(path=path, line=line + 1, col=col + 1, end_col=end_col, text=text))
     return list(found.values())
 
 

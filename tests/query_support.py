@@ -241,7 +241,10 @@ ASKED_ELSEWHERE = (
     "run_build",
     "run_tests",
     "safe_delete_symbol",
-)
+    "get_completions", "get_signature_help", "suggest_fixes", "execute_command", "format_document", "format_range",
+    "get_semantic_tokens", "get_inlay_hints",
+    "start_lsp", "restart_lsp_server", "open_document", "close_document", "did_change_watched_files", "set_log_level",
+)  # fmt: skip
 """Tools that compare trees of a repository, which the shop is not, make another index, change files, run its code, need a running
 server, or change what other calls may do: tests of their own ask them."""
 

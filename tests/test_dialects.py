@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -42,9 +42,9 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.com", *words], cwd=root, check=True, capture_output=True)
 
 
-def caller_of(root: Path, folder: str = "") -> Call:
-    """`call("kiro", "code", operation=…)`; `{src}` in a value is the folder of the sources."""
-    service = Service(root)
+def caller_of(root: Path, folder: str = "", service: Service | None = None) -> Call:
+    """`call("kiro", "code", operation=…)`; `{src}` in a value is the folder of the sources. `service`: for what starts servers."""
+    service = service or Service(root)
 
     def fill(value: Any) -> Any:
         if isinstance(value, str):
@@ -71,8 +71,10 @@ def ts_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def ts(ts_root: Path) -> Call:
-    return caller_of(ts_root, "src")
+def ts(ts_root: Path) -> Iterator[Call]:
+    service = Service(ts_root)
+    yield caller_of(ts_root, "src", service)
+    service.close()
 
 
 @pytest.fixture(scope="session")
@@ -405,6 +407,10 @@ def arguments_for(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {name: known.get(name, "x") for name in sorted(wanted)}
 
 
+NOTHING_TO_SAY = ("format_document", "format_range", "suggest_fixes", "get_inlay_hints", "get_completions")
+"""Of a file that is formatted and has nothing to mend, and of a name that is being declared, a server says so by an empty list."""
+
+
 @pytest.mark.parametrize("name", [tool.name for tool in TOOLS])
 def test_every_tool_of_agent_lsp_answers_or_says_what_it_needs(ts: Call, name: str):
     [tool] = [tool for tool in dialect("agent-lsp").tools() if tool.name == name]
@@ -423,11 +429,92 @@ def test_every_tool_of_agent_lsp_answers_or_says_what_it_needs(ts: Call, name: s
     elif tool.read_only:
         reply = ts("agent-lsp", name, **arguments)
         assert not reply.is_error, reply.text
-        assert reply.payload not in ("", "[]", "{}", "null") or reply.note
+        assert reply.payload not in ("", "[]", "{}", "null") or reply.note or name in NOTHING_TO_SAY
 
 
 def test_every_refusal_of_agent_lsp_is_of_a_tool_that_it_has():
     assert set(_MISSING) <= {tool.name for tool in TOOLS}
+
+
+TS = {"language_id": "typescript"}
+CONSUMER = {"file_path": "{src}/consumer.ts", **TS}
+AGENT_LIVE: list[tuple[str, dict[str, Any], Any]] = [
+    ("get_completions", {**CONSUMER, "line": 12, "column": 18}, [{"label": "greet", "kind": 2, "sortText": "11", "insertText": "greet"}]),
+    (
+        "get_signature_help",
+        {**CONSUMER, "line": 4, "column": 20},
+        {
+            "signatures": [
+                {
+                    "label": "add(a: number, b: number): number",
+                    "documentation": {"kind": "markdown", "value": "A simple function that adds two numbers"},
+                    "parameters": [{"label": [4, 13]}, {"label": [15, 24]}],
+                }
+            ],
+            "activeSignature": 0,
+            "activeParameter": 1,
+            "completeness": COMPLETE,
+        },
+    ),
+    ("suggest_fixes", {"file_path": "{src}/flawed.ts", **TS, "start_line": 1, "start_column": 1, "end_line": 1, "end_column": 2}, []),
+    (
+        "format_document",
+        CONSUMER,
+        [{"range": span(line, 0, line, 0), "newText": "  "} for line in (3, 5, 10)],
+    ),
+    ("format_range", {**CONSUMER, "start_line": 12, "start_column": 1, "end_line": 12, "end_column": 30}, []),
+    (
+        "get_inlay_hints",
+        {**CONSUMER, "start_line": 4, "start_column": 1, "end_line": 4, "end_column": 16},
+        [{"position": {"line": 3, "character": 9}, "label": ": number", "kind": 1, "paddingLeft": True}],
+    ),
+    (
+        "get_semantic_tokens",
+        {**CONSUMER, "start_line": 4, "start_column": 1, "end_line": 5, "end_column": 1},
+        [
+            {"line": 4, "character": 7, "length": 3, "token_type": "variable", "token_modifiers": ["declaration", "readonly"]},
+            {"line": 4, "character": 13, "length": 3, "token_type": "function", "token_modifiers": []},
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "expected"), AGENT_LIVE, ids=[case[0] for case in AGENT_LIVE])
+def test_agent_lsp_answers_what_only_a_server_knows_in_its_own_shapes(ts: Call, tool: str, arguments: dict[str, Any], expected: Any):
+    reply = ts("agent-lsp", tool, **arguments)
+    assert (reply.structured, json.loads(reply.payload), reply.note, reply.is_error) == (expected, expected, "", False)
+
+
+def test_agent_lsp_says_why_a_server_has_nothing_to_say(ts: Call):
+    reply = ts("agent-lsp", "execute_command", command="x")
+    assert (reply.payload, reply.is_error) == ("null", False)
+    assert "method_unsupported: typescript-go has no commands" in reply.note
+    reply = ts("agent-lsp", "get_signature_help", **CONSUMER, line=1, column=1)
+    assert (reply.payload, reply.note) == ("No signature help available at this location", "")
+
+
+def test_agent_lsp_drives_servers_in_its_own_words(copy: Path):
+    service = Service(copy)
+    call = caller_of(copy, "shop", service)
+    try:
+        said = {
+            "start_lsp": ({"root_dir": "{root}"}, f"LSP server initialized with root: {copy}"),
+            "restart_lsp_server": ({}, "LSP server restarted successfully"),
+            "open_document": ({"file_path": "{src}/service.py"}, f"File successfully opened: {copy}/shop/service.py"),
+            "close_document": ({"file_path": "{src}/service.py"}, f"File successfully closed: {copy}/shop/service.py"),
+            "did_change_watched_files": (
+                {"changes": [{"uri": "file://{src}/service.py", "type": 2}]},
+                "Notified server of 1 file change(s)",
+            ),
+        }
+        for tool, (arguments, expected) in said.items():
+            reply = call("agent-lsp", tool, **arguments)
+            assert (reply.payload, reply.note, reply.is_error) == (expected, "", False), tool
+        reply = call("agent-lsp", "format_document", file_path="{src}/service.py", language_id="python")
+        assert (reply.payload, reply.is_error) == ("[]", False)
+        assert "unknown answer: method_unsupported: ty has no formatter" in reply.note
+    finally:
+        service.close()
 
 
 CLAUDE_EXAMPLES = [
@@ -639,7 +726,7 @@ def test_kiro_looks_symbols_up_and_names_those_that_it_cannot(py: Call):
         assert again["symbols"][0]["qualified_name"] == candidate["qualified_name"]
 
 
-@pytest.mark.parametrize("operation", ["rename_symbol", "get_completions"])
+@pytest.mark.parametrize("operation", ["rename_symbol"])
 def test_kiro_says_what_needs_a_server(ts: Call, operation: str):
     more = {"new_name": "sum"} if operation == "rename_symbol" else {}
     reply = ts("kiro", "code", operation=operation, file_path="{src}/example.ts", row=4, column=17, **more)
@@ -647,9 +734,20 @@ def test_kiro_says_what_needs_a_server(ts: Call, operation: str):
     assert "needs live server" in reply.text
 
 
-def test_kiro_initializes_nothing_and_says_so(ts: Call):
+def test_kiro_initializes_a_workspace_by_starting_its_servers(ts: Call):
     found = ts("kiro", "code", operation="initialize_workspace").structured
-    assert (found["started"], found["answered_by"], found["languages"][0]) == ([], "index", "typescript")
+    assert [(item["language"], item["server"]) for item in found["started"]] == [("typescript", "typescript-go")]
+    assert (found["answered_by"], found["languages"][0], found["completeness"]) == ("index", "typescript", COMPLETE)
+
+
+def test_kiro_completes_by_a_fuzzy_filter(ts: Call):
+    asked = {"operation": "get_completions", "file_path": "{src}/consumer.ts", "row": 12, "column": 18}
+    found = ts("kiro", "code", **asked, filter="gret", trigger_character=".", symbol_type="Method").structured
+    greet = {"name": "greet", "kind": "method", "insert_text": "greet"}
+    assert (found["completions"], found["completeness"]) == ([greet], COMPLETE)
+    reply = ts("kiro", "code", **asked, symbol_type="Import")
+    assert reply.is_error
+    assert "an import is no kind of completion" in reply.text
 
 
 def test_kiro_schema_is_that_of_its_document():
@@ -945,7 +1043,8 @@ def test_the_command_calls_a_dialect(copy: Path):
         (["--dialect", "lsp", "[1]"], 2, "must be a JSON object"),
         (["--dialect", "lsp", "{"], 2, "no JSON"),
         (["--dialect", "lsp", "nothing", "{}"], 2, "lsp has no tool 'nothing'"),
-        (["--dialect", "agent-lsp", "start_lsp", '{"root_dir": "/"}'], 5, "needs live server"),
+        (["--dialect", "agent-lsp", "start_lsp", '{"root_dir": "/"}'], 2, "is served here, not '/'"),
+        (["--dialect", "agent-lsp", "restart_lsp_server", "{}"], 2, "no language server runs here"),
         (["--dialect", "agent-lsp", "go_to_symbol", '{"symbol_path": "helper"}'], 3, "fits 2 symbols"),
     ],
     ids=str,

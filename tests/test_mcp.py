@@ -27,7 +27,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from query_support import FILES, LSPIDX, at, damage, lspidx, plain_environment
+from query_support import FILES, LSPIDX, at, damage, lspidx, place, plain_environment
 from support import write_tree
 
 from indexer.errors import UsageError
@@ -54,6 +54,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "go_to_type_definition": {"symbol": at(SERVICE, "@@item = Item(3)")},
     "get_document_highlights": {"symbol": "shop.service.run"},
     "go_to_symbol": {"symbol_path": "shop.service.run"},
+    "get_completions": {"file_path": SERVICE, "position_pattern": "fast(@@count)"},
+    "get_signature_help": {"file_path": SERVICE, "position_pattern": "fast(@@count)"},
 }
 """What to ask a tool, where the values below by the name of the parameter do not do."""
 BY_PARAMETER = {"symbol": "shop.service.run", "file_path": SERVICE}
@@ -1141,12 +1143,17 @@ def test_a_dialect_is_served_in_place_of_our_tools(shop_root: Path, dialect: str
     run(scenario)
 
 
-def test_what_needs_a_live_server_is_an_error_in_a_dialect_never_an_empty_list(shop_root: Path):
+def test_what_only_a_server_knows_is_asked_of_one_in_a_dialect_and_an_empty_list_says_why(copy: Path):
     async def scenario() -> None:
-        async with connected(shop_root, "--dialect", "agent-lsp") as client:
-            answered = await client.call_tool("get_completions", {"file_path": SERVICE, "language_id": "python", "line": 1, "column": 1})
-            assert answered.is_error
-            assert "live server" in cast(types.TextContent, answered.content[0]).text
+        async with connected(copy, "--dialect", "agent-lsp") as client:
+            where = {"file_path": SERVICE, "language_id": "python"}
+            line, column = place(SERVICE, "run(@@count - 1)")
+            answered = await client.call_tool("get_signature_help", {**where, "line": line, "column": column})
+            assert not answered.is_error
+            assert json.loads(cast(types.TextContent, answered.content[0]).text)["signatures"][0]["label"] == "(count: int) -> int"
+            unable = await client.call_tool("format_document", where)
+            assert cast(types.TextContent, unable.content[0]).text == "[]"
+            assert "method_unsupported: ty has no formatter" in cast(types.TextContent, unable.content[1]).text
 
     run(scenario)
 

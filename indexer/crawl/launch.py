@@ -19,7 +19,7 @@ from indexer.config import Config, overlay
 from indexer.crawl.companions import compile_commands, go_work
 from indexer.crawl.groups import Group
 from indexer.errors import UsageError
-from indexer.lsp.protocol import CRAWL, initialize_params
+from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
 from indexer.model import Trust
 from indexer.sandbox import Confinement
 from indexer.servers.grants import confinement
@@ -50,7 +50,7 @@ def launch(
     threads: int,
     note: Callable[[str], None],
     caller: Mapping[str, str] | None = None,
-    capabilities: Mapping[str, Any] = CRAWL,
+    live: bool = False,
 ) -> Launch:
     """How to start the server of `item`, a group of `indexer.crawl.groups.group`, which has chosen it for `config.trust`.
 
@@ -59,7 +59,7 @@ def launch(
         threads: processors for this one process.
         note: told what a user should know.
         caller: our own environment; default: the process's.
-        capabilities: what we say that we can take.
+        live: for questions about edits and places, not for a crawl: more is asked of it.
     Raises:
         UsageError: a folder that it would write to is a link.
     """
@@ -90,13 +90,14 @@ def launch(
             cache=cache,
         )
         environment = {**more, **environment}
-    options = fill(overlay(spec.options, own.options), values)
+    more_options, more_settings = (spec.live.options, spec.live.settings) if live else ({}, {})
+    options = fill(overlay(overlay(spec.options, more_options), own.options), values)
     return Launch(
         command=fill_words(item.server.command, values),
         environment={key: str(value) for key, value in fill(environment, values).items()},
         options=options,
-        settings=fill(overlay(spec.settings, own.settings), values),
-        initialize_params=initialize_params(places, options, capabilities),
+        settings=fill(overlay(overlay(spec.settings, more_settings), own.settings), values),
+        initialize_params=initialize_params(places, options, LIVE if live else CRAWL),
         confinement=held,
     )
 

@@ -61,6 +61,13 @@ class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     only: list[str] = []
 
 
+class LiveSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a server is told beyond its entry where it answers live questions, which a crawl does not ask."""
+
+    options: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+
+
 class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One entry of servers.toml; the meaning of each key stands at the top of that file."""
 
@@ -73,6 +80,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     otherwise: str = ""
     options: dict[str, Any] = {}
     settings: dict[str, Any] = {}
+    live: LiveSpec = LiveSpec()
     environment: dict[str, str] = {}
     open: Literal["none", "each", "several"]
     window: int
@@ -216,7 +224,7 @@ def _server_problems(server: ServerSpec) -> Iterator[str]:
         if not (item.below or item.refused or item.missing or item.hazard or item.at):
             yield f"does not say how '{item.what}' is kept from happening below its level"
     overlays = [[item.below, item.at] for item in server.executes]
-    values = [server.command, server.options, server.settings, server.environment, server.private, server.writes, overlays]
+    values = [server.command, server.options, server.settings, server.live, server.environment, server.private, server.writes, overlays]
     for name in sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(values).decode())) - PLACEHOLDERS):
         yield f"has an unknown placeholder '{{{name}}}'{_nearest(name, PLACEHOLDERS)}"
 

@@ -14,6 +14,7 @@ import msgspec
 
 from indexer.errors import NameNotFound, UsageError
 from query.answer import Answer
+from query.dialects import agent_lsp_live
 from query.dialects import agent_lsp_tools as declared
 from query.dialects.agent_lsp_tools import Declared
 from query.dialects.lsp_shapes import (
@@ -583,6 +584,7 @@ _RUN: dict[str, Callable[[Desk, Ask], DialectReply]] = {
     "activate_skill": _activate_skill,
     "deactivate_skill": _deactivate_skill,
     "get_skill_phase": _get_skill_phase,
+    **agent_lsp_live.RUN,
 }
 
 
@@ -592,25 +594,10 @@ class _Missing(NamedTuple):
     instead: str
 
 
-_SERVER = "lspidx answers from its index here, no server runs"
 _EDIT = "edit the file, then bring the index up to date: lspidx index"
 _MISSING: dict[str, _Missing] = {
-    **dict.fromkeys(("start_lsp", "restart_lsp_server"), _Missing(NEEDS_SERVER, _SERVER, "make or refresh the index: lspidx index")),
-    **dict.fromkeys(("open_document", "close_document"), _Missing(NEEDS_SERVER, _SERVER, "ask at once: every file is indexed")),
-    "did_change_watched_files": _Missing(NEEDS_SERVER, _SERVER, "bring the index up to date: lspidx index"),
-    "set_log_level": _Missing(NEEDS_SERVER, _SERVER, "see the log in .lspidx"),
-    "get_completions": _Missing(NEEDS_SERVER, "what can be typed at a place is not stored", "find_symbol, or list_symbols of the file"),
-    "get_signature_help": _Missing(NEEDS_SERVER, "it depends on the text being typed", "inspect_symbol at the name that is called"),
-    "suggest_fixes": _Missing(NEEDS_SERVER, "fixes are made for the text as it is now", "get_diagnostics for what is wrong"),
-    "execute_command": _Missing(NEEDS_SERVER, "only a running server has commands", "the project's own command line"),
     "rename_symbol": _Missing(NEEDS_SERVER, "edits must be right for the text as it is now", "find_references has all places"),
     "prepare_rename": _Missing(NEEDS_SERVER, "edits must be right for the text as it is now", "go_to_definition has the name's range"),
-    **dict.fromkeys(
-        ("format_document", "format_range"),
-        _Missing(NEEDS_SERVER, "edits must be right for the text as it is now", "the project's own formatter"),
-    ),
-    "get_inlay_hints": _Missing(NEEDS_SERVER, "hints are not stored", "inspect_symbol for the type of one name"),
-    "get_semantic_tokens": _Missing(NEEDS_SERVER, "tokens are not stored", "list_symbols and get_document_highlights"),
     **dict.fromkeys(
         (
             "create_simulation_session", "simulate_edit", "evaluate_session", "simulate_chain", "commit_session", "discard_session",

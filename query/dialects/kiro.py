@@ -275,16 +275,32 @@ def _get_hover(desk: Desk, ask: Code) -> DialectReply:
     return desk.value(answer, form)
 
 
+def _get_completions(desk: Desk, ask: Code) -> DialectReply:
+    asked = {"filter": ask.filter, "symbol_type": ask.symbol_type, "trigger_character": ask.trigger_character}
+    answer = desk.ask("get_completions", limit=min(ask.limit or MAX_SYMBOLS, MAX_SYMBOLS), **asked, **_where(desk, ask))
+
+    def item(found: Any) -> dict[str, Any]:
+        shape = {"name": found.label, "kind": found.kind, "detail": found.detail, "insert_text": found.insert_text}
+        return {key: value for key, value in {**shape, "documentation": found.documentation}.items() if value}
+
+    return desk.value(answer, lambda of: {"completions": [item(found) for found in of.result]})
+
+
 def _initialize_workspace(desk: Desk, ask: Code) -> DialectReply:
-    """What could be started, and that nothing was: the index answers."""
+    """Starts the servers of the workspace's languages. The index answers what it can; they answer what it cannot."""
     answer = desk.ask("detect_lsp_servers", workspace_dir=str(desk.root))
     found = answer.result
+    started: list[Any] = []
+    if found.installed_servers:
+        session = desk.ask("start_lsp")
+        started = session.result.servers
+        answer = _doubted(answer, *session.completeness.reasons) if session.completeness.reasons else answer
     value = {
         "workspace": str(desk.root),
         "languages": found.workspace_languages,
         "servers": [{"language": item.language, "server": item.server, "version": item.version} for item in found.installed_servers],
         "not_installed": found.not_installed,
-        "started": [],
+        "started": [{"language": name, "server": item.name, "version": item.version} for item in started for name in item.languages],
         "answered_by": "index",
     }
     return desk.value(answer, lambda of: value)
@@ -298,11 +314,11 @@ _RUN = {
     "lookup_symbols": _lookup_symbols,
     "get_diagnostics": _get_diagnostics,
     "get_hover": _get_hover,
+    "get_completions": _get_completions,
     "initialize_workspace": _initialize_workspace,
 }
 _LIVE = {
     "rename_symbol": ("an edit must be right for the text as it is now", "find_references has all places of the name"),
-    "get_completions": ("what can be typed at a place is not stored", "search_symbols with the beginning of the name"),
 }
 
 

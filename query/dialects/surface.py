@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from indexer.errors import LspidxError, NameNotFound, UsageError
+from indexer.errors import IndexUnusable, LspidxError, NameNotFound, UsageError
 from query.answer import Answer
 from query.budget import PREVIEW_CHARS, bounded
 from query.index import Index
@@ -85,9 +85,17 @@ class Desk:
     def index(self) -> Index:
         return self._service.index()
 
+    @cached_property
+    def _index_if_any(self) -> Index | None:
+        try:
+            return self.index
+        except IndexUnusable:
+            return None
+
     @property
     def root(self) -> Path:
-        return self.index.root
+        """Of the index; where there is none, the folder that was asked in."""
+        return self._index_if_any.root if self._index_if_any is not None else self._service.start
 
     def ask(self, tool_name: str, **arguments: Any) -> Answer[Any]:
         """The whole answer of a canonical tool: what is too long is decided by the length of the reply, see `text` and `value`.
@@ -98,7 +106,9 @@ class Desk:
         tool, _ = load(tool_name)
         phases = Phases() if self._asked and tool.read_only else self._phases
         self._asked = True
-        answer = call(self.index if tool.needs_index else None, tool_name, arguments, phases=phases)
+        index = self.index if tool.needs_index and tool.live is None else self._index_if_any
+        servers = self._service.servers(self.root)
+        answer = call(index, tool_name, arguments, servers=servers, root=self.root, edits=self._service.edits, phases=phases)
         self.warnings += answer.warnings or []
         return answer
 
@@ -149,7 +159,7 @@ class Desk:
         if len(made) <= MAX_RESULT_CHARS:
             return answer, made
         tool, _ = load(answer.tool)
-        part = bounded(answer, tool.result, PREVIEW_CHARS, self.index.home if tool.needs_index else None)
+        part = bounded(answer, tool.result, PREVIEW_CHARS, self.index.home if self._index_if_any is not None else None)
         return part, form(part)
 
 

@@ -16,7 +16,6 @@ from indexer.crawl.launch import Launch as Start
 from indexer.crawl.launch import launch, sandbox_of
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing, UsageError
-from indexer.lsp.protocol import LIVE
 from indexer.servers.registry import FoundServer, language_of, languages_present, load_table
 from indexer.store.generations import Home
 from indexer.workspace import Folder, find_folders
@@ -95,9 +94,7 @@ class Launcher:
         home.create()
         spec, own = item.server.spec, item.settings
         threads = min(_THREADS, os.cpu_count() or 1)
-        start = launch(
-            item, home, self.folders, self.config, threads=threads, note=log.warning, caller=self._environment, capabilities=LIVE
-        )
+        start = launch(item, home, self.folders, self.config, threads=threads, note=log.warning, caller=self._environment, live=True)
         return Launch(
             found=item.server,
             languages=[name for name in spec.languages if name in item.languages] or [language],

@@ -14,15 +14,17 @@ from query.answer import Answer
 from query.completeness import DEFINITION, provenance
 from query.page import Named, Sources, asked, next_cursor, offset_of
 from query.places import LanguageId
-from query.registry import Context, tool
+from query.registry import Context, Workspace, tool
 from query.style import Style, printable
 from query.symbols import Symbol
 
 _NUMBERS = {"text": 1, "read": 2, "write": 3}
+_KINDS: dict[int, Literal["text", "read", "write"]] = {1: "text", 2: "read", 3: "write"}
 
 
 class GetDocumentHighlights(Named, kw_only=True):
     language_id: LanguageId = ""
+    live: Annotated[bool, msgspec.Meta(description="ask a running server about the file as it is now, in place of the index")] = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="occurrences shown")] = 1_000
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
@@ -53,6 +55,42 @@ def _text(answer: Answer[Highlights], style: Style) -> Iterator[str]:
         yield f"  {style.below(path, item.line, item.col)}  {style.kind(item.kind)}  {printable(item.text)}"
 
 
+def _live(workspace: Workspace, ask: GetDocumentHighlights) -> Answer[Highlights]:
+    """The same by a running server."""
+    from query.live import decode
+    from query.live_questions import NamedPlace, spot
+    from query.live_replies import Feature, doubted, left_out, question
+
+    wanted = NamedPlace(symbol=ask.symbol, file_path=ask.file_path, line=ask.line, column=ask.column, position_pattern=ask.position_pattern)
+    at = spot(workspace, wanted)
+    feature = Feature("documentHighlightProvider", "textDocument/documentHighlight", "highlights", "the same without live")
+    outcome = question(workspace, at.document, feature, at.params)
+    fitting = decode.each(outcome.value, decode.Highlight, feature.method)
+    lines = at.document.lines
+    found: list[Highlight] = []
+    for _, item in fitting.items:
+        start, end, kind = item.range.start, item.range.end, _KINDS.get(item.kind or 1)
+        if start.line < len(lines) and start.line == end.line and kind is not None:
+            text = lines[start.line].strip()[:200]
+            roles = [] if kind == "text" else [kind]
+            place = {"line": start.line + 1, "col": start.character + 1, "end_col": end.character + 1}
+            found.append(Highlight(**place, kind=kind, number=_NUMBERS[kind], roles=roles, text=text))
+    found.sort(key=lambda item: (item.line, item.col))
+    offset = offset_of(ask.cursor)
+    shown = found[offset : offset + ask.limit]
+    others = fitting.others + len(fitting.items) - len(found)
+    return Answer(
+        tool="get_document_highlights",
+        query={**asked(ask), "place": at.shown},
+        result=Highlights(path=at.document.path, highlights=shown),
+        total=len(found),
+        truncated=offset + len(shown) < len(found),
+        completeness=doubted(outcome.completeness, left_out(others, "highlights", outcome.info)),
+        provenance=outcome.provenance,
+        next_cursor=next_cursor(offset, len(shown), len(found)),
+    )
+
+
 @tool(
     "get_document_highlights",
     parameters=GetDocumentHighlights,
@@ -62,6 +100,7 @@ def _text(answer: Answer[Highlights], style: Style) -> Iterator[str]:
     task="read",
     hint="occurrences in this file read write highlight",
     text=_text,
+    live=_live,
 )
 def TOOL(context: Context, ask: GetDocumentHighlights) -> Answer[Highlights]:
     """All occurrences of a symbol in one document: text, read or write."""

@@ -12,7 +12,7 @@ from query.answer import Answer
 from query.completeness import provenance
 from query.index import Index
 from query.page import asked
-from query.registry import Context, names, tool
+from query.registry import Context, Workspace, names, tool
 from query.style import Style
 
 _DEFINITION = "textDocument/definition"
@@ -41,19 +41,19 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 }
 """Methods of the crawl that a tool's answers are made of; a tool that is not here needs the text alone."""
 
-LIVE: Mapping[str, str] = {
-    "rename_symbol": "renameProvider",
-    "prepare_rename": "renameProvider",
-    "get_completions": "completionProvider",
-    "get_signature_help": "signatureHelpProvider",
-    "suggest_fixes": "codeActionProvider",
-    "execute_command": "executeCommandProvider",
-    "format_document": "documentFormattingProvider",
-    "format_range": "documentRangeFormattingProvider",
-    "get_semantic_tokens": "semanticTokensProvider",
-    "get_inlay_hints": "inlayHintProvider",
+LIVE: Mapping[str, tuple[str, str]] = {
+    "rename_symbol": ("renameProvider", "textDocument/rename"),
+    "prepare_rename": ("renameProvider", "textDocument/rename"),
+    "get_completions": ("completionProvider", "textDocument/completion"),
+    "get_signature_help": ("signatureHelpProvider", "textDocument/signatureHelp"),
+    "suggest_fixes": ("codeActionProvider", "textDocument/codeAction"),
+    "execute_command": ("executeCommandProvider", "workspace/executeCommand"),
+    "format_document": ("documentFormattingProvider", "textDocument/formatting"),
+    "format_range": ("documentRangeFormattingProvider", "textDocument/rangeFormatting"),
+    "get_semantic_tokens": ("semanticTokensProvider", "textDocument/semanticTokens"),
+    "get_inlay_hints": ("inlayHintProvider", "textDocument/inlayHint"),
 }
-"""Tools that ask a running server, and the capability that it must have."""
+"""Tools that ask a running server: the capability that it must have, or the method that it registers later."""
 
 _PARTLY = (_SUPERTYPES,)
 """Methods without which the text still tells something."""
@@ -61,6 +61,7 @@ _PARTLY = (_SUPERTYPES,)
 
 class GetServerCapabilities(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     language: Annotated[str, msgspec.Meta(description="only the server of this language")] = ""
+    live: Annotated[bool, msgspec.Meta(description="of the servers that run now, started if none does, in place of the crawl's")] = False
 
 
 class ServerCapabilities(msgspec.Struct, kw_only=True):
@@ -95,6 +96,32 @@ def _text(answer: Answer[list[ServerCapabilities]], style: Style) -> Iterator[st
         yield f"  capabilities: {', '.join(sorted(item.capabilities))}"
 
 
+def _live(workspace: Workspace, ask: GetServerCapabilities) -> Answer[list[ServerCapabilities]]:
+    """What the servers that run now can do; those of a language, or of the workspace, are started where none does."""
+    from query.answer import Completeness
+    from query.live_questions import live
+
+    index, language = workspace.index, ask.language.lower()
+    running = [info for info in workspace.servers.running() if not language or language in info.languages]
+    running = running or workspace.servers.start(language)
+    result = [
+        _server(index, of, info.name, info.version, str(info.capabilities.get("positionEncoding", "")), json.dumps(info.capabilities))
+        for info in running
+        for of in info.languages
+        if not language or of == language
+    ]
+    provenance = live()
+    return Answer(
+        tool="get_server_capabilities",
+        query=asked(ask),
+        result=sorted(result, key=lambda item: item.language),
+        total=len(result),
+        truncated=False,
+        completeness=Completeness(status="complete"),
+        provenance=msgspec.structs.replace(provenance, servers=sorted({f"{info.name} {info.version}".strip() for info in running})),
+    )
+
+
 @tool(
     "get_server_capabilities",
     parameters=GetServerCapabilities,
@@ -104,6 +131,7 @@ def _text(answer: Answer[list[ServerCapabilities]], style: Style) -> Iterator[st
     task="index",
     hint="language server features supported unsupported tools initialize",
     text=_text,
+    live=_live,
 )
 def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapabilities]]:
     """What each language server could do when the index was made, and which tools can answer for its language."""
@@ -126,18 +154,18 @@ def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapa
     )
 
 
-def _server(index: Index, language: str, name: str, version: str, encoding: str, capabilities: str) -> ServerCapabilities:
+def _server(index: Index | None, language: str, name: str, version: str, encoding: str, capabilities: str) -> ServerCapabilities:
     said: dict[str, Any] = json.loads(capabilities or "{}")
-    states = _states(index, language)
+    states = _states(index, language) if index is not None else {}
     supported: list[str] = []
     unsupported: dict[str, str] = {}
     partly: dict[str, str] = {}
     for tool_name in names():
         if tool_name in LIVE:
-            if said.get(LIVE[tool_name]):
+            if any(said.get(key) not in (None, False) for key in LIVE[tool_name]):
                 supported.append(tool_name)
             else:
-                unsupported[tool_name] = f"{name} has no {LIVE[tool_name]}" if name else "there was no language server"
+                unsupported[tool_name] = f"{name} has no {LIVE[tool_name][0]}" if name else "there was no language server"
             continue
         lacks = [(method, state) for method in NEEDS.get(tool_name, ()) if (state := states.get(method, "skipped")) != "done"]
         fatal = [f"{method} is {state} for {language}" for method, state in lacks if method not in _PARTLY and state != "in part"]

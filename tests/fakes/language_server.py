@@ -32,12 +32,17 @@ A script's keys, all optional:
     jitter_ms        answers to requests take a random time up to this
     spies            at its start it tries what FAKE_SPY says (JSON: attempts by name, each a list of words) and writes what came of each
                      into the file `spied.json` beside FAKE_PIDS
+    capabilities     advertised beside the usual ones
+    garbage          JSON texts: the answers to requests, other than those of a crawl, that name a file called g<number>.py; `many` is a
+                     list of 150,000 items
+    command_edits    WorkspaceEdits (JSON) that it asks the client to make when it executes a command
     mute             names that are answered with null in the functions named `unreachable`
 
 Faults: die, hang, half_header, half_body, wrong_length, invalid_json, invalid_utf8, invalid_utf8_error, deep, twice, wrong_id, error,
 wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (an answer after `late_s`),
 kill_client, answer_and_die (half a second after the answer), many (a hundred places for one question),
 swell (takes ever more memory and does not answer).
+With `--listen` behind the script it prints a port of loopback, and serves the first who connects there in place of stdin and stdout.
 The file `<pid>` in the folder FAKE_PIDS says that a process was here; the file FAKE_RECORD, where given, gets a line for each
 request, and one for the number of processors that the process saw at its start.
 """
@@ -67,6 +72,9 @@ CAPABILITIES = {
     "typeHierarchyProvider": True,
     "diagnosticProvider": {"interFileDependencies": True, "workspaceDiagnostics": False},
 }
+
+
+USUAL = {"textDocument/definition", "textDocument/hover", "textDocument/diagnostic", "textDocument/documentSymbol"}
 
 
 class Server:
@@ -184,6 +192,8 @@ class Server:
         self.waiting.remove(key)  # an answer to nothing ends the server, as it should
         if key == "configuration":
             assert message["result"] == list(self.script.get("expects", {}).values()), message
+        elif str(key).startswith("command edit"):
+            assert "applied" in message["result"], message
         elif key == "edit":
             assert message["result"]["applied"] is False, message
         else:
@@ -202,6 +212,7 @@ class Server:
                 self.fault(script["at_initialize"], message)
                 return
             capabilities = {key: value for key, value in CAPABILITIES.items() if key not in script.get("lacks", [])}
+            capabilities |= script.get("capabilities", {})
             self.send({"id": message["id"], "result": {"capabilities": capabilities, "serverInfo": {"name": "fake", "version": "1.0"}}})
             return
         if method == "shutdown":
@@ -248,6 +259,15 @@ class Server:
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
     def result(self, method: str, uri: str, text: str, params: dict[str, Any]) -> object:
+        if method == "workspace/executeCommand":
+            for number, edit in enumerate(self.script.get("command_edits", [])):
+                self.waiting.add(f"command edit {number}")
+                self.send({"id": f"command edit {number}", "method": "workspace/applyEdit", "params": {"edit": json.loads(edit)}})
+            return None
+        numbered = re.search(r"/g(\d+)\.py", json.dumps(params)) if method not in USUAL else None
+        if numbered and self.script.get("garbage"):
+            answer = self.script["garbage"][int(numbered.group(1))]
+            return [{"label": "x", "title": "x"}] * 150_000 if answer == "many" else json.loads(answer)
         if method == "textDocument/definition":
             return self.definition(uri, text, params["position"])
         if method == "textDocument/hover":
@@ -443,7 +463,18 @@ def _tried(how: str, words: list[Any]) -> str:
     return ""
 
 
+def listen() -> None:
+    """The connection of the first who comes is stdin and stdout from then on."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        print(door.getsockname()[1], flush=True)
+        connection, _ = door.accept()
+    os.dup2(connection.fileno(), 0)
+    os.dup2(connection.fileno(), 1)
+
+
 def main() -> None:
+    if "--listen" in sys.argv:
+        listen()
     script = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     record(f"processors {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()}")
     pids = os.environ.get("FAKE_PIDS")

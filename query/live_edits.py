@@ -1,0 +1,137 @@
+"""Edits that a server proposes, as answers show them: 1-based, with a diff; nothing is written. `workspace_edit` is for `apply_edit`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from indexer.errors import ServerProtocolError, UsageError
+from indexer.lsp.decode import Position
+from indexer.lsp.uri import uri_to_path
+from indexer.text import utf16_to_index
+from query.live import decode
+from query.live_questions import Document, document, relative
+from query.registry import Workspace
+
+_MAX_DIFF_CHARS = 40_000
+_MAX_FILES = 200
+_LINE_END = re.compile("\r\n|\n|\r")
+
+
+class TextChange(msgspec.Struct, kw_only=True):
+    """A replacement, 1-based, columns in UTF-16 code units, end exclusive."""
+
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+    new_text: str
+
+
+class FileEdits(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What an edit would do to one file. `what`: edit, create, rename or delete; `diff`: unified; `problem`: why there is none."""
+
+    path: str
+    what: str = "edit"
+    edits: int = 0
+    diff: str = ""
+    problem: str = ""
+
+
+class EditPreview(msgspec.Struct, kw_only=True):
+    """An edit that was not made: send `workspace_edit` to apply_edit to make it."""
+
+    files: list[FileEdits]
+    workspace_edit: dict[str, Any]
+
+
+def change(edit: decode.TextEdit) -> TextChange:
+    where = edit.range
+    return TextChange(
+        line=where.start.line + 1,
+        col=where.start.character + 1,
+        end_line=where.end.line + 1,
+        end_col=where.end.character + 1,
+        new_text=edit.new_text,
+    )
+
+
+def preview(workspace: Workspace, edit: Mapping[str, Any], method: str) -> EditPreview:
+    """What a WorkspaceEdit would do, file by file.
+
+    Raises:
+        ServerProtocolError: it is none.
+    """
+    wire = decode.shaped(dict(edit), decode.WorkspaceEdit, method)
+    files: list[FileEdits] = []
+    more = max(len(wire.document_changes or wire.changes or ()) - _MAX_FILES, 0)
+    if wire.document_changes is not None:
+        for item in wire.document_changes[:_MAX_FILES]:
+            if item.kind is not None:
+                uri = item.uri or item.old_uri or ""
+                files.append(FileEdits(path=_path(workspace, uri), what=item.kind))
+            else:
+                files.append(_of_file(workspace, str((item.text_document or {}).get("uri", "")), item.edits or []))
+    else:
+        files = [_of_file(workspace, uri, edits) for uri, edits in list((wire.changes or {}).items())[:_MAX_FILES]]
+    if more:
+        files.append(FileEdits(path="", problem=f"{more} more files are not shown here; workspace_edit has them"))
+    return EditPreview(files=files, workspace_edit=dict(edit))
+
+
+def _path(workspace: Workspace, uri: str) -> str:
+    try:
+        return relative(workspace, uri)
+    except ValueError:
+        return uri
+
+
+def _of_file(workspace: Workspace, uri: str, edits: Sequence[decode.TextEdit]) -> FileEdits:
+    path = _path(workspace, uri)
+    try:
+        of = document(workspace, uri_to_path(uri) if uri.startswith("file:") else uri)
+        return FileEdits(path=of.path, edits=len(edits), diff=diff(of, applied(of, edits)))
+    except (UsageError, ServerProtocolError, ValueError) as error:
+        return FileEdits(path=path, edits=len(edits), problem=str(error))
+
+
+def applied(of: Document, edits: Sequence[decode.TextEdit]) -> str:
+    """The text after the edits, whose positions all mean the present one.
+
+    Raises:
+        ServerProtocolError: one lies outside the text, ends before it starts, or overlaps another.
+    """
+    starts = [0, *(match.end() for match in _LINE_END.finditer(of.text))]
+
+    def offset(place: Position) -> int:
+        if place.line == len(starts) and not place.character:
+            return len(of.text)
+        if place.line >= len(starts):
+            raise ServerProtocolError(f"an edit is for line {place.line + 1} of '{of.path}', which has {len(starts)} lines")
+        end = starts[place.line + 1] if place.line + 1 < len(starts) else len(of.text)
+        line = of.text[starts[place.line] : end].rstrip("\r\n")
+        return starts[place.line] + utf16_to_index(line, place.character)
+
+    spans = sorted(
+        ((offset(edit.range.start), offset(edit.range.end), number, edit.new_text) for number, edit in enumerate(edits)),
+        key=lambda span: (span[0], span[1] != span[0], span[2]),
+    )
+    parts: list[str] = []
+    done = 0
+    for start, end, _, new_text in spans:
+        if start < done or end < start:
+            raise ServerProtocolError(f"edits of '{of.path}' overlap or end before they start")
+        parts += [of.text[done:start], new_text]
+        done = end
+    return "".join([*parts, of.text[done:]])
+
+
+def diff(of: Document, after: str) -> str:
+    """Unified; cut where it is long, which its last line then says."""
+    lines = difflib.unified_diff(of.text.splitlines(), after.splitlines(), f"a/{of.path}", f"b/{of.path}", lineterm="")
+    text = "\n".join(lines)
+    return text if len(text) <= _MAX_DIFF_CHARS else f"{text[:_MAX_DIFF_CHARS]}\n… {len(text)} characters in all"

@@ -1,0 +1,143 @@
+"""A command of a running server. What it asks us to change comes back as an edit that was not made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from indexer import vcs
+from indexer.errors import ServerProtocolError, UsageError
+from indexer.servers.registry import language_of, languages_present, load_table
+from query.answer import Answer, Reason
+from query.live.servers import ServerInfo
+from query.live_edits import EditPreview, preview
+from query.live_questions import document, live, refused, root_of, supports
+from query.live_replies import Feature, doubted, provider, without
+from query.page import asked
+from query.registry import Workspace, workspace_tool
+from query.style import Style, printable
+
+_FEATURE = Feature("executeCommandProvider", "workspace/executeCommand", "commands", "apply_edit, where an action has an edit")
+_KNOWN = 40
+
+
+class ExecuteCommand(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    command: Annotated[str, msgspec.Meta(description="its identifier, as suggest_fixes gives it")] = ""
+    arguments: Annotated[list[Any], msgspec.Meta(description="its arguments; a text that is a JSON object or list is taken as that")] = []
+    file_path: Annotated[str, msgspec.Meta(description="a file of the language whose server is meant")] = ""
+    language_id: Annotated[str, msgspec.Meta(description="the language whose server is meant; default: the one that runs")] = ""
+
+
+class CommandResult(msgspec.Struct, kw_only=True):
+    """`result`: what the server answered, as it is. `edits`: what it asked us to change; not made, send them to apply_edit."""
+
+    result: Any
+    edits: list[EditPreview]
+
+
+def _text(answer: Answer[CommandResult], style: Style) -> Iterator[str]:
+    found = answer.result
+    if answer.completeness.status == "complete":
+        yield "Done." if found.result is None else printable(msgspec.json.encode(found.result).decode())
+    for edit in found.edits:
+        yield style.heading("It asks for this edit, which was not made:")
+        for file in edit.files:
+            yield f"  {file.what} {style.path(file.path)}" + (f": {style.warning(file.problem)}" if file.problem else "")
+            yield from (f"  {printable(line)}" for line in file.diff.split("\n")[2:])
+
+
+@workspace_tool(
+    "execute_command",
+    parameters=ExecuteCommand,
+    result=CommandResult,
+    positional="command",
+    example="execute_command ty.printDebugInformation --language-id python",
+    task="live",
+    hint="run server command workspace/executeCommand code action",
+    read_only=False,
+    concurrency_safe=False,
+    destructive=True,
+    writes=lambda ask: True,  # what a server's command does, only the server knows
+    text=_text,
+)
+def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
+    """Runs a command of a language server; edits that it asks for are shown, not made."""
+    if not ask.command:
+        raise UsageError("name a command; suggest_fixes gives those that fit a place, get_server_capabilities --live all of a server")
+    path = _server_path(workspace, ask)
+    info = workspace.servers.info(path)
+    if not supports(info, _FEATURE.capability, _FEATURE.method):
+        outcome = without(info, _FEATURE)
+        return _answer(ask, CommandResult(result=None, edits=[]), outcome.completeness, outcome.provenance)
+    _check(ask.command, info)
+    reply = workspace.servers.ask(path, _FEATURE.method, {"command": ask.command, "arguments": [_plain(item) for item in ask.arguments]})
+    edits: list[EditPreview] = []
+    reasons: list[Reason] = []
+    for edit in reply.edits:
+        try:
+            edits.append(preview(workspace, edit, "workspace/applyEdit"))
+            problems = [f"{file.path}: {file.problem}" for file in edits[-1].files if file.problem]
+            reasons += [Reason(code="edit_unknown", detail=problem) for problem in problems]
+        except ServerProtocolError as error:
+            reasons.append(Reason(code="malformed_answer", detail=str(error)))
+    return _answer(ask, CommandResult(result=reply.result, edits=edits), doubted(refused(reply, _FEATURE.method), reasons), live(reply))
+
+
+def _answer(ask: ExecuteCommand, result: CommandResult, completeness: Any, provenance: Any) -> Answer[CommandResult]:
+    return Answer(
+        tool="execute_command",
+        query=asked(ask),
+        result=result,
+        total=len(result.edits),
+        truncated=False,
+        completeness=completeness,
+        provenance=provenance,
+    )
+
+
+def _plain(argument: Any) -> Any:
+    """The command line has words only."""
+    if isinstance(argument, str) and argument[:1] in "{[" and argument:
+        try:
+            return msgspec.json.decode(argument)
+        except msgspec.DecodeError:
+            return argument
+    return argument
+
+
+def _check(command: str, info: ServerInfo) -> None:
+    """Raises UsageError for a command that the server does not list; one that lists none is asked."""
+    listed = provider(info, _FEATURE.capability).get("commands")
+    known = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    if known and command not in known:
+        more = f" and {len(known) - _KNOWN} more" if len(known) > _KNOWN else ""
+        raise UsageError(f"{info.name} has no command '{command}'; it has: {', '.join(known[:_KNOWN])}{more}")
+
+
+def _server_path(workspace: Workspace, ask: ExecuteCommand) -> str:
+    """Some file of the language whose server is meant.
+
+    Raises:
+        UsageError: several servers run, or none, and nothing says which is meant.
+    """
+    if ask.file_path:
+        return document(workspace, ask.file_path).path
+    running = workspace.servers.running()
+    languages = [_language(ask.language_id)] if ask.language_id else [info.languages[0] for info in running if info.languages]
+    if len(languages) != 1:
+        there = ", ".join(f"{info.name or info.entry} ({', '.join(info.languages)})" for info in running) or "none"
+        raise UsageError(f"say whose command it is: file_path or language_id; servers that run: {there}")
+    paths = vcs.list_files(Path(root_of(workspace)))
+    present = languages_present(paths)
+    found = next((path for path in paths if language_of(path, present) == languages[0]), "")
+    if not found:
+        raise UsageError(f"no file of the workspace is in '{languages[0]}'; its languages: {', '.join(sorted(present))}")
+    return found
+
+
+def _language(name: str) -> str:
+    """A language as the server table calls it, by its name or by what LSP calls it."""
+    return next((known for known, spec in load_table().language.items() if name == known or name in spec.ids.values()), name)

@@ -1,0 +1,34 @@
+"""The edits of a running server's formatter for a part of a file."""
+
+from __future__ import annotations
+
+from query.answer import Answer
+from query.formatting import INSTEAD, Formatted, InsertSpaces, TabSize, formatted, text
+from query.live_questions import Ranged, span
+from query.live_replies import Feature
+from query.registry import Workspace, workspace_tool
+
+_FEATURE = Feature(
+    "documentRangeFormattingProvider", "textDocument/rangeFormatting", "formatter of ranges", f"format_document, or {INSTEAD}"
+)
+
+
+class FormatRange(Ranged, kw_only=True):
+    tab_size: TabSize = 0
+    insert_spaces: InsertSpaces = True
+
+
+@workspace_tool(
+    "format_range",
+    parameters=FormatRange,
+    result=Formatted,
+    positional="file_path",
+    example="format_range shortcuts.py --start-line 1 --end-line 20",
+    task="live",
+    hint="formatter formatting style indent part lines",
+    text=text,
+)
+def TOOL(workspace: Workspace, ask: FormatRange) -> Answer[Formatted]:
+    """What the server's formatter would change in a range of a file: edits and their diff, not made."""
+    of, where = span(workspace, ask)
+    return formatted(workspace, of, _FEATURE, ask, {"range": where}, "format_range")

@@ -1,0 +1,102 @@
+"""What a running server would write between the lines: inferred types, names of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import msgspec
+
+from query.answer import Answer
+from query.live import decode
+from query.live_questions import Ranged, span
+from query.live_replies import Feature, doubted, left_out, question
+from query.page import asked, next_cursor, offset_of
+from query.registry import Workspace, workspace_tool
+from query.style import Style, one_line
+
+_FEATURE = Feature("inlayHintProvider", "textDocument/inlayHint", "inlay hints", "inspect_symbol for the type of one name")
+_KINDS: dict[int | None, Literal["", "type", "parameter"]] = {1: "type", 2: "parameter"}
+_NUMBERS = {"": 0, "type": 1, "parameter": 2}
+
+
+class GetInlayHints(Ranged, kw_only=True):
+    limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="hints shown")] = 1_000
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class InlayHint(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A hint that stands before the character at this place, 1-based. `number`: the kind as LSP counts, 0 where there is none."""
+
+    line: int
+    col: int
+    label: str
+    kind: Literal["", "type", "parameter"]
+    number: int
+    tooltip: str = ""
+    padding_left: bool = False
+    padding_right: bool = False
+    text: str = ""
+
+
+def _text(answer: Answer[list[InlayHint]], style: Style) -> Iterator[str]:
+    path = str(answer.query.get("path", ""))
+    yield style.heading(path)
+    for item in answer.result:
+        hint = f"{style.strong(one_line(item.label))}  {style.kind(item.kind)}"
+        yield f"  {style.below(path, item.line, item.col)}  {hint}  {one_line(item.text)}"
+
+
+@workspace_tool(
+    "get_inlay_hints",
+    parameters=GetInlayHints,
+    result=list[InlayHint],
+    positional="file_path",
+    example="get_inlay_hints shortcuts.py --start-line 1 --end-line 30",
+    task="live",
+    hint="inferred types parameter names annotations inline",
+    text=_text,
+)
+def TOOL(workspace: Workspace, ask: GetInlayHints) -> Answer[list[InlayHint]]:
+    """Inferred types and names of parameters in a range, as editors show them within the lines."""
+    of, where = span(workspace, ask)
+    outcome = question(workspace, of, _FEATURE, {"textDocument": of.identifier, "range": where})
+    fitting = decode.each(outcome.value, decode.InlayHint, _FEATURE.method)
+    lines = of.lines
+    first, last = (where["start"]["line"], where["start"]["character"]), (where["end"]["line"], where["end"]["character"])
+    found: list[InlayHint] = []
+    outside = 0
+    for _, hint in fitting.items:
+        at = (hint.position.line, hint.position.character)
+        if at[0] >= len(lines):
+            outside += 1
+        elif first <= at <= last:  # some servers answer for whole lines
+            found.append(_hint(hint, lines[at[0]]))
+    found.sort(key=lambda item: (item.line, item.col))
+    offset = offset_of(ask.cursor)
+    shown = found[offset : offset + ask.limit]
+    return Answer(
+        tool="get_inlay_hints",
+        query={**asked(ask), "path": of.path},
+        result=shown,
+        total=len(found),
+        truncated=offset + len(shown) < len(found),
+        completeness=doubted(outcome.completeness, left_out(fitting.others + outside, "hints", outcome.info)),
+        provenance=outcome.provenance,
+        next_cursor=next_cursor(offset, len(shown), len(found)),
+    )
+
+
+def _hint(hint: decode.InlayHint, line: str) -> InlayHint:
+    kind = _KINDS.get(hint.kind, "")
+    return InlayHint(
+        line=hint.position.line + 1,
+        col=hint.position.character + 1,
+        label=hint.label if isinstance(hint.label, str) else "".join(part.value for part in hint.label),
+        kind=kind,
+        number=_NUMBERS[kind],
+        tooltip=decode.words(hint.tooltip),
+        padding_left=bool(hint.padding_left),
+        padding_right=bool(hint.padding_right),
+        text=line.strip()[:200],
+    )

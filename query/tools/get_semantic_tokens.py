@@ -1,0 +1,134 @@
+"""How a running server classifies the tokens of a range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import msgspec
+
+from indexer.errors import ServerProtocolError
+from indexer.text import utf16_to_index
+from query.answer import Answer, Reason
+from query.live import decode
+from query.live_questions import Document, Ranged, span
+from query.live_replies import Feature, Outcome, doubted, provider, question, without
+from query.page import asked, next_cursor, offset_of
+from query.registry import Workspace, workspace_tool
+from query.style import Style, printable
+
+_CAPABILITY = "semanticTokensProvider"
+_WORDS = ("semantic tokens", "list_symbols and get_document_highlights")
+_FULL = Feature(_CAPABILITY, "textDocument/semanticTokens/full", *_WORDS)
+_RANGE = Feature(_CAPABILITY, "textDocument/semanticTokens/range", *_WORDS)
+
+
+class GetSemanticTokens(Ranged, kw_only=True):
+    limit: Annotated[int, msgspec.Meta(ge=1, le=100_000, description="tokens shown")] = 1_000
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class SemanticToken(msgspec.Struct, kw_only=True):
+    """A token, 1-based; `length` in UTF-16 code units. Type and modifiers are the server's own words."""
+
+    line: int
+    col: int
+    length: int
+    token_type: str
+    token_modifiers: list[str]
+    text: str
+
+
+def _text(answer: Answer[list[SemanticToken]], style: Style) -> Iterator[str]:
+    path = str(answer.query.get("path", ""))
+    yield style.heading(path)
+    for item in answer.result:
+        words = " ".join([item.token_type, *item.token_modifiers])
+        yield f"  {style.below(path, item.line, item.col)}  {printable(item.text)}  {style.kind(printable(words))}"
+
+
+@workspace_tool(
+    "get_semantic_tokens",
+    parameters=GetSemanticTokens,
+    result=list[SemanticToken],
+    positional="file_path",
+    example="get_semantic_tokens shortcuts.py --start-line 1 --end-line 30",
+    task="live",
+    hint="classification highlighting token types modifiers",
+    text=_text,
+)
+def TOOL(workspace: Workspace, ask: GetSemanticTokens) -> Answer[list[SemanticToken]]:
+    """Every token of a range with what the server takes it for: function, parameter, type, and whether it is declared or read-only."""
+    of, where = span(workspace, ask)
+    outcome, legend = _ask(workspace, of, where)
+    reasons: list[Reason] = []
+    found = _decoded(outcome, legend, of, reasons) if legend is not None and outcome.value is not None else []
+    if outcome.answered and outcome.value is None:
+        detail = f"{outcome.info.name} has them and answered with nothing; they may be switched off in its settings"
+        reasons.append(Reason(code="server_silent", detail=detail))
+    first, last = _place(where["start"]), _place(where["end"])
+    inside = [item for item in found if (item.line - 1, item.col - 1 + item.length) > first and (item.line - 1, item.col - 1) < last]
+    offset = offset_of(ask.cursor)
+    shown = inside[offset : offset + ask.limit]
+    return Answer(
+        tool="get_semantic_tokens",
+        query={**asked(ask), "path": of.path},
+        result=shown,
+        total=len(inside),
+        truncated=offset + len(shown) < len(inside),
+        completeness=doubted(outcome.completeness, reasons),
+        provenance=outcome.provenance,
+        next_cursor=next_cursor(offset, len(shown), len(inside)),
+    )
+
+
+def _ask(workspace: Workspace, of: Document, where: dict[str, Any]) -> tuple[Outcome, decode.Legend | None]:
+    """Of the range, or of the whole file where the server knows no ranges."""
+    info = workspace.servers.info(of.path)
+    said = provider(info, _CAPABILITY)
+    if "legend" not in said:
+        return without(info, _FULL), None
+    legend = decode.shaped(said["legend"], decode.Legend, "initialize")
+    if said.get("range"):
+        return question(workspace, of, _RANGE, {"textDocument": of.identifier, "range": where}), legend
+    return question(workspace, of, _FULL, {"textDocument": of.identifier}), legend
+
+
+def _place(position: dict[str, int]) -> tuple[int, int]:
+    return position["line"], position["character"]
+
+
+def _decoded(outcome: Outcome, legend: decode.Legend, of: Document, reasons: list[Reason]) -> list[SemanticToken]:
+    """Five numbers for each token: lines and columns from the one before, length, type, modifiers as bits.
+
+    Raises:
+        ServerProtocolError: the numbers are not in fives. What lies outside the text ends the list, and is a reason.
+    """
+    method = _FULL.method
+    if isinstance(outcome.value, dict) and isinstance(outcome.value.get("data"), list) and len(outcome.value["data"]) > decode.MAX_NUMBERS:
+        raise ServerProtocolError(f"{method} was answered with more than {decode.MAX_NUMBERS} numbers")
+    data = decode.shaped(outcome.value, decode.SemanticTokens, method).data
+    if len(data) % 5:
+        raise ServerProtocolError(f"{method} was answered with {len(data)} numbers, which are no tokens of five numbers each")
+    lines, found = of.lines, list[SemanticToken]()
+    line = col = 0
+    for at in range(0, len(data), 5):
+        down, right, length, kind, bits = data[at : at + 5]
+        line, col = (line + down, right) if down else (line, col + right)
+        if line >= len(lines) or kind >= len(legend.token_types):
+            left = (len(data) - at) // 5
+            detail = f"{outcome.info.name} places {left} tokens outside the file, or gives them types that it has not named"
+            reasons.append(Reason(code="malformed_answer", detail=detail, count=left))
+            break
+        text = lines[line]
+        found.append(
+            SemanticToken(
+                line=line + 1,
+                col=col + 1,
+                length=length,
+                token_type=legend.token_types[kind],
+                token_modifiers=[name for number, name in enumerate(legend.token_modifiers[:31]) if bits >> number & 1],
+                text=text[utf16_to_index(text, col) : utf16_to_index(text, col + length)],
+            )
+        )
+    return found

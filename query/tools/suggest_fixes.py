@@ -1,0 +1,179 @@
+"""Code actions of a running server for a range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+import msgspec
+
+from indexer.errors import ServerProtocolError
+from query.answer import Answer, Reason
+from query.live import decode
+from query.live.servers import Diagnosis
+from query.live_edits import EditPreview, preview
+from query.live_questions import Document, Ranged, live, span, supports
+from query.live_replies import Feature, Outcome, doubted, left_out, provider, question, without
+from query.page import asked, next_cursor, offset_of
+from query.registry import Workspace, workspace_tool
+from query.style import Style, one_line, printable
+
+_FEATURE = Feature("codeActionProvider", "textDocument/codeAction", "code actions", "get_diagnostics for what is wrong")
+_RESOLVE = "codeAction/resolve"
+
+
+class SuggestFixes(Ranged, kw_only=True):
+    only: Annotated[list[str], msgspec.Meta(description="only these kinds, e.g. quickfix, refactor, source.organizeImports")] = []
+    limit: Annotated[int, msgspec.Meta(ge=1, le=200, description="actions shown, and asked for their edits")] = 50
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class ServerCommand(msgspec.Struct, kw_only=True):
+    """A command of the server: send `command` and `arguments` to execute_command."""
+
+    title: str
+    command: str
+    arguments: list[Any]
+
+
+class Fix(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """An action. `kind`: as LSP names it (quickfix, refactor.extract …); `disabled`: why it cannot be done here.
+
+    diagnostics: messages that it mends. edit: what it would change, not made. command: what would have to be run, after the edit
+    if there is one. problem: why what it would do cannot be told.
+    """
+
+    title: str
+    kind: str = ""
+    preferred: bool = False
+    disabled: str = ""
+    diagnostics: list[str] = []
+    edit: EditPreview | None = None
+    command: ServerCommand | None = None
+    problem: str = ""
+
+
+def _text(answer: Answer[list[Fix]], style: Style) -> Iterator[str]:
+    for item in answer.result:
+        notes = [item.kind, "preferred" if item.preferred else "", f"disabled: {item.disabled}" if item.disabled else ""]
+        yield f"{style.strong(one_line(item.title))}  {style.dim(', '.join(one_line(note) for note in notes if note))}"
+        for message in item.diagnostics:
+            yield f"    mends: {one_line(message)}"
+        for file in item.edit.files if item.edit is not None else []:
+            yield f"    {file.what} {style.path(file.path)}" + (f": {style.warning(file.problem)}" if file.problem else "")
+            yield from (f"    {printable(line)}" for line in file.diff.split("\n")[2:])
+        if item.command is not None:
+            yield f"    command {one_line(item.command.command)}"
+        if item.problem:
+            yield f"    {style.warning(item.problem)}"
+
+
+@workspace_tool(
+    "suggest_fixes",
+    parameters=SuggestFixes,
+    result=list[Fix],
+    positional="file_path",
+    example="suggest_fixes shortcuts.py --start-line 1 --end-line 20",
+    task="live",
+    hint="code actions quick fixes refactor extract inline organize imports",
+    text=_text,
+)
+def TOOL(workspace: Workspace, ask: SuggestFixes) -> Answer[list[Fix]]:
+    """Quick fixes and refactorings for a range of a file, each with the edit that it would make."""
+    of, where = span(workspace, ask)
+    info = workspace.servers.info(of.path)
+    if not supports(info, _FEATURE.capability, _FEATURE.method):
+        return _answer(workspace, of, ask, without(info, _FEATURE), [], [])
+    diagnosis = workspace.servers.diagnose([of.path])
+    mending = [item for item in diagnosis.diagnostics.get(of.path, []) if _overlaps(item, where)]
+    context = {"diagnostics": mending, "triggerKind": 1, **({"only": ask.only} if ask.only else {})}
+    outcome = question(workspace, of, _FEATURE, {"textDocument": of.identifier, "range": where, "context": context})
+    provenance = live(diagnosis)
+    elapsed = diagnosis.elapsed_ms + (outcome.provenance.elapsed_ms or 0)
+    outcome = outcome._replace(provenance=msgspec.structs.replace(provenance, elapsed_ms=elapsed))
+    return _answer(workspace, of, ask, outcome, mending, _unsettled(diagnosis, of))
+
+
+def _answer(
+    workspace: Workspace, of: Document, ask: SuggestFixes, outcome: Outcome, mending: Sequence[Any], reasons: Sequence[Reason]
+) -> Answer[list[Fix]]:
+    fitting = decode.each(outcome.value, decode.CodeAction, _FEATURE.method)
+    found = sorted(fitting.items, key=lambda pair: not pair[1].is_preferred)
+    if ask.only:  # a server may pass over what it was asked for
+        found = [pair for pair in found if any(_is_of(pair[1].kind or "", wanted) for wanted in ask.only)]
+    offset = offset_of(ask.cursor)
+    shown = [_fix(workspace, of, raw, action, outcome) for raw, action in found[offset : offset + ask.limit]]
+    return Answer(
+        tool="suggest_fixes",
+        query={**asked(ask), "path": of.path, "diagnostics": len(mending)},
+        result=shown,
+        total=len(found),
+        truncated=offset + len(shown) < len(found),
+        completeness=doubted(outcome.completeness, [*left_out(fitting.others, "actions", outcome.info), *reasons, *_problems(shown)]),
+        provenance=outcome.provenance,
+        next_cursor=next_cursor(offset, len(shown), len(found)),
+    )
+
+
+def _overlaps(diagnostic: dict[str, Any], where: dict[str, Any]) -> bool:
+    """Whether a diagnostic touches the range; one whose own range is none touches nothing."""
+    fitting = decode.each([diagnostic.get("range")], decode.Range, "textDocument/diagnostic").items
+    if not fitting:
+        return False
+    own = fitting[0][1]
+    start, end = where["start"], where["end"]
+    begins, ends = (own.start.line, own.start.character), (own.end.line, own.end.character)
+    return begins <= (end["line"], end["character"]) and ends >= (start["line"], start["character"])
+
+
+def _is_of(kind: str, wanted: str) -> bool:
+    """`refactor.extract` is of the kind `refactor`."""
+    return not wanted or kind == wanted or kind.startswith(f"{wanted}.")
+
+
+def _unsettled(diagnosis: Diagnosis, of: Document) -> list[Reason]:
+    if of.path not in diagnosis.unsettled:
+        return []
+    detail = f"{diagnosis.server.name} had not told its diagnostics in time, so fixes of them may be missing; ask again"
+    return [Reason(code="not_settled", detail=detail, paths=[of.path], count=1)]
+
+
+def _problems(shown: Sequence[Fix]) -> list[Reason]:
+    number = sum(bool(item.problem) or any(file.problem for file in (item.edit.files if item.edit else [])) for item in shown)
+    return [Reason(code="edit_unknown", detail="the edit of some actions cannot be told; each says why", count=number)] if number else []
+
+
+def _fix(workspace: Workspace, of: Document, raw: Any, action: decode.CodeAction, outcome: Outcome) -> Fix:
+    problem = ""
+    bare = action.edit is None and action.command is None and action.disabled is None
+    if bare and provider(outcome.info, _FEATURE.capability).get("resolveProvider"):
+        reply = workspace.servers.ask(of.path, _RESOLVE, raw)
+        fitting = decode.each([reply.result], decode.CodeAction, _RESOLVE).items
+        if reply.error or not fitting:
+            problem = f"{outcome.info.name} to {_RESOLVE}: {reply.error or 'an answer of another form'}"[:1_000]
+        else:
+            action = fitting[0][1]
+    edit: EditPreview | None = None
+    try:
+        edit = preview(workspace, action.edit, _FEATURE.method) if action.edit is not None else None
+    except ServerProtocolError as error:
+        problem = str(error)
+    return Fix(
+        title=action.title,
+        kind=action.kind or "",
+        preferred=bool(action.is_preferred),
+        disabled=action.disabled.reason if action.disabled is not None else "",
+        diagnostics=[item.message for item in action.diagnostics or []],
+        edit=edit,
+        command=_command(action),
+        problem=problem,
+    )
+
+
+def _command(action: decode.CodeAction) -> ServerCommand | None:
+    command = action.command
+    if command is None:
+        return None
+    if isinstance(command, str):  # the action is itself a Command
+        return ServerCommand(title=action.title, command=command, arguments=action.arguments or [])
+    return ServerCommand(title=command.title, command=command.command, arguments=command.arguments or [])
