@@ -11,7 +11,7 @@ import msgspec
 
 from query.answer import Answer, Reason
 from query.live import decode
-from query.live_edits import TextChange, applied, change, diff
+from query.live_edits import TextChange, applied, change, diff, guarded
 from query.live_questions import Document, root_of
 from query.live_replies import Feature, doubted, question
 from query.page import asked
@@ -81,7 +81,7 @@ def formatted(workspace: Workspace, of: Document, feature: Feature, ask: Any, mo
             path=of.path,
             edits=[change(edit) for edit in sorted(wanted, key=lambda edit: (edit.range.start.line, edit.range.start.character))],
             diff=diff(of, after),
-            workspace_edit={"changes": {of.identifier["uri"]: outcome.value}} if wanted else {},
+            workspace_edit=guarded(workspace, {"changes": {of.identifier["uri"]: outcome.value}}) if wanted else {},
             tab_size=options.wire["tabSize"],
             insert_spaces=options.wire["insertSpaces"],
             settings=options.settings,

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from indexer.errors import ServerProtocolError, UsageError
-from indexer.lsp.decode import Position
+from indexer.errors import EditRefused, ServerProtocolError, UsageError
 from indexer.lsp.uri import uri_to_path
-from indexer.text import utf16_to_index
+from query.edits import text
+from query.edits.diff import compare
+from query.edits.plan import with_digests
+from query.folders import edit_scope
 from query.live import decode
 from query.live_questions import Document, document, relative
 from query.registry import Workspace
 
 _MAX_DIFF_CHARS = 40_000
 _MAX_FILES = 200
-_LINE_END = re.compile("\r\n|\n|\r")
 
 
 class TextChange(msgspec.Struct, kw_only=True):
@@ -80,7 +79,7 @@ def preview(workspace: Workspace, edit: Mapping[str, Any], method: str) -> EditP
         files = [_of_file(workspace, uri, edits) for uri, edits in list((wire.changes or {}).items())[:_MAX_FILES]]
     if more:
         files.append(FileEdits(path="", problem=f"{more} more files are not shown here; workspace_edit has them"))
-    return EditPreview(files=files, workspace_edit=dict(edit))
+    return EditPreview(files=files, workspace_edit=guarded(workspace, edit))
 
 
 def _path(workspace: Workspace, uri: str) -> str:
@@ -105,33 +104,29 @@ def applied(of: Document, edits: Sequence[decode.TextEdit]) -> str:
     Raises:
         ServerProtocolError: one lies outside the text, ends before it starts, or overlaps another.
     """
-    starts = [0, *(match.end() for match in _LINE_END.finditer(of.text))]
-
-    def offset(place: Position) -> int:
-        if place.line == len(starts) and not place.character:
-            return len(of.text)
-        if place.line >= len(starts):
-            raise ServerProtocolError(f"an edit is for line {place.line + 1} of '{of.path}', which has {len(starts)} lines")
-        end = starts[place.line + 1] if place.line + 1 < len(starts) else len(of.text)
-        line = of.text[starts[place.line] : end].rstrip("\r\n")
-        return starts[place.line] + utf16_to_index(line, place.character)
-
-    spans = sorted(
-        ((offset(edit.range.start), offset(edit.range.end), number, edit.new_text) for number, edit in enumerate(edits)),
-        key=lambda span: (span[0], span[1] != span[0], span[2]),
-    )
-    parts: list[str] = []
-    done = 0
-    for start, end, _, new_text in spans:
-        if start < done or end < start:
-            raise ServerProtocolError(f"edits of '{of.path}' overlap or end before they start")
-        parts += [of.text[done:start], new_text]
-        done = end
-    return "".join([*parts, of.text[done:]])
+    wanted = [
+        text.Edit(
+            start=(edit.range.start.line, edit.range.start.character),
+            end=(edit.range.end.line, edit.range.end.character),
+            new_text=edit.new_text,
+        )
+        for edit in edits
+    ]
+    try:
+        return text.Document(text=of.text).edited(wanted, f"'{of.path}'").text
+    except EditRefused as error:
+        raise ServerProtocolError(f"its edits do not fit: {error}") from error
 
 
 def diff(of: Document, after: str) -> str:
     """Unified; cut where it is long, which its last line then says."""
-    lines = difflib.unified_diff(of.text.splitlines(), after.splitlines(), f"a/{of.path}", f"b/{of.path}", lineterm="")
-    text = "\n".join(lines)
-    return text if len(text) <= _MAX_DIFF_CHARS else f"{text[:_MAX_DIFF_CHARS]}\n… {len(text)} characters in all"
+    shown = compare(of.path, of.text.encode(), of.path, after.encode()).text if after != of.text else ""
+    return shown if len(shown) <= _MAX_DIFF_CHARS else f"{shown[:_MAX_DIFF_CHARS]}\n… {len(shown)} characters in all"
+
+
+def guarded(workspace: Workspace, edit: Mapping[str, Any]) -> dict[str, Any]:
+    """A server's edit with the digests of the files that it is for, so that apply_edit refuses it once one has changed."""
+    try:
+        return with_digests(edit_scope(workspace.root, workspace.index), edit)
+    except (EditRefused, UsageError):
+        return dict(edit)  # apply_edit will say why not

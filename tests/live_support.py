@@ -58,7 +58,9 @@ class Live:
 
 @contextmanager
 def workspace(root: Path, config: Config | None = None) -> Iterator[Live]:
-    host = Host(root, config, {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")})
+    plain = Config().values()
+    flags = {name: msgspec.to_builtins(value) for name, value in (config or Config()).values().items() if value != plain[name]}
+    host = Host(root, flags=flags, environment={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")})
     try:
         yield Live(root, host)
     finally:
