@@ -8,7 +8,7 @@ VERSITYGW := v1.8.0
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers object-store demo-index demo test kills check format lint types page-check bench bench-quick bench-changes bench-increments self docs cache golden clean
+.PHONY: help setup servers object-store demo-index demo test kills check format lint types page-check bench bench-quick bench-changes bench-increments bench-live self docs cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ bench-changes: $(STAMP) ## break functions of real packages and see whether the 
 
 bench-increments: $(STAMP) ## what edits of django and chains of releases cost, and whether every row is that of a crawl from nothing (about 15 minutes)
 	$(BIN)/python -m ci.bench.increments
+
+bench-live: $(STAMP) ## hovers, references and a rename by a running server, beside the index and beside agent-lsp (about 5 minutes)
+	$(BIN)/python -m ci.bench.live
 
 self: $(STAMP) ## index this repository and lint the result
 	$(BIN)/lspidx index .

@@ -137,7 +137,7 @@ def record_at(workspace: Workspace, at: Spot) -> SymbolRecord:
 
 def symbol_of(workspace: Workspace, place: Place) -> SymbolRecord:
     """The symbol that a place in an answer defines."""
-    if place.path.startswith(("/", "file:")) or "://" in place.path:
+    if is_outside(place.path):
         return SymbolRecord(
             symbol=place.path, name=place.text or place.path, qualified_name=place.path, kind="external", path=place.path,
             line=place.line, col=place.col, external=True,
@@ -150,6 +150,8 @@ def enclosing(workspace: Workspace) -> Callable[[str, int, int], str]:
     outlines: dict[str, list[present.Present]] = {}
 
     def of(path: str, line: int, col: int) -> str:
+        if is_outside(path):
+            return path
         if path not in outlines:
             text = document(workspace, path)
             outlines[path] = [item for item in present.outline(path, text.text) if item.kind in _HOLDERS]
@@ -162,6 +164,11 @@ def enclosing(workspace: Workspace) -> Callable[[str, int, int], str]:
 
 
 _HOLDERS = frozenset({"function", "method", "constructor", "class", "interface", "struct", "enum", "namespace", "trait", "impl"})
+
+
+def is_outside(path: str) -> bool:
+    """Whether a path of an answer lies outside the workspace."""
+    return path.startswith("/") or "://" in path
 
 
 def is_test_file(path: str) -> bool:

@@ -26,7 +26,9 @@ class FindReferences(Filtered, kw_only=True):
     group_by: Annotated[
         Literal["none", "file"], msgspec.Meta(description="file: one entry for each file, most references first, with the first place")
     ] = "none"
-    workspace_only: Annotated[bool, msgspec.Meta(description="taken for compatibility: only files of the workspace are ever listed")] = True
+    workspace_only: Annotated[
+        bool, msgspec.Meta(description="only files of the workspace; the index knows no others, a running server may")
+    ] = True
     language_id: LanguageId = ""
     live: Live = False
 
@@ -48,7 +50,7 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
-    from query.live_navigation import enclosing, fits, found_places, is_test_file, paged, put
+    from query.live_navigation import enclosing, fits, found_places, is_outside, is_test_file, paged, put
 
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
@@ -57,7 +59,11 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
     found: list[FoundReference] = []
     for place in sorted(found_places(workspace, question), key=lambda item: (item.path, item.line, item.col)):
         test = is_test_file(place.path)
-        if (ask.tests != "include" and test != (ask.tests == "only")) or not fits(ask.path, place.path):
+        if (
+            (ask.workspace_only and is_outside(place.path))
+            or (ask.tests != "include" and test != (ask.tests == "only"))
+            or not fits(ask.path, place.path)
+        ):
             continue
         number[place.path] += 1
         if ask.group_by == "none" or number[place.path] == 1:
