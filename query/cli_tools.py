@@ -178,8 +178,12 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
         def written(answer: Answer[Any]) -> str:
             return to_text(answer, style)
 
-    answer = Service(Path.cwd(), max_chars=max_chars).ask(name, arguments, fresh=fresh, measure=written)
-    click.echo(written(answer))
+    service = Service(Path.cwd(), max_chars=max_chars)
+    try:
+        answer = service.ask(name, arguments, fresh=fresh, measure=written)
+        click.echo(written(answer))
+    finally:
+        service.close()  # servers that were started here end here, also where the question is interrupted
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
 
 

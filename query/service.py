@@ -30,7 +30,7 @@ class Service:
         """`max_chars` in place of the tools' own limits; 0 for none. `edits`: whether tools may change files of the work tree."""
         self.start = start
         self.edits = edits
-        self._servers: Servers | None = None
+        self._servers: tuple[Path, Servers] | None = None
         self._max_chars = max_chars
         self._index: Index | None = None
         self._lock = threading.Lock()
@@ -73,18 +73,23 @@ class Service:
         return bounded(answer, tool.result, limit, index.home if index else None, measure)
 
     def servers(self, root: Path) -> Servers:
-        """Running servers of the workspace; none is started before it is asked."""
+        """Running servers of the workspace; none is started before it is asked.
+
+        An index that was made further up since has made that folder the root; what runs for the one before is ended.
+        """
         with self._lock:
-            if self._servers is None:
-                self._servers = servers_of(root)
-            return self._servers
+            before = self._servers
+            kept = self._servers = before if before is not None and before[0] == root else (root, servers_of(root))
+        if before is not None and before is not kept:
+            before[1].close()
+        return kept[1]
 
     def close(self) -> None:
         """Ends the servers that were started for this service."""
         with self._lock:
             servers, self._servers = self._servers, None
         if servers is not None:
-            servers.close()
+            servers[1].close()
 
     def _index_if_any(self) -> Index | None:
         try:

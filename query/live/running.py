@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,16 +38,18 @@ _PASSING = frozenset({-32800, -32801, -32802})
 """Cancelled, content modified: it changed its mind about the world, and is asked once more."""
 _TRIES = 5
 _MOST_MEMORY = 2
-_MOST_CHANGES = 2_000
+_CHANGES_AT_ONCE = 2_000
 _MESSAGES = 20
 
 
 class Running:
     """A server that answers. All methods raise ServerError where it no longer does; then it is to be closed."""
 
-    def __init__(self, launch: Launch, connection: Connection | None = None) -> None:
+    def __init__(self, launch: Launch, connection: Connection | None = None, *, given_up: Callable[[], bool] = lambda: False) -> None:
         """Starts it, or takes up an existing connection, and initializes it.
 
+        Args:
+            given_up: asked while it is waited for: whether nobody waits any more, so that it counts as crashed.
         Raises:
             ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
         """
@@ -61,6 +63,7 @@ class Running:
         self._readiness = Readiness(spec.ready, spec.ready_title, spec.ready_method, spec.ready_value)
         self._published: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
         self._believed = False
+        self._silent_s = 0.0
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.restarts = 0
         self.messages: list[str] = []
@@ -72,15 +75,23 @@ class Running:
             settings=launch.settings,
             timeout_s=launch.timeout_s,
             connection=connection,
+            given_up=given_up,
         )
         self._looked = time.monotonic()
         self._documents = Documents(self._client.session.notify, self._language_id)
-        self._notified(list(self._client.notifications))
+        try:
+            self._begin()
+        except ServerError:
+            self.close(polite=False)
+            raise
+
+    def _begin(self) -> None:
+        self._take_kept()
         deadline = time.monotonic() + _LATE_S
         while (left := deadline - time.monotonic()) > 0:  # late registrations come right after `initialized`
             self._heard(left)
-        if launch.settings:
-            self._client.session.notify(b"workspace/didChangeConfiguration", msgspec.json.encode({"settings": launch.settings}))
+        if self.launch.settings:
+            self._client.session.notify(b"workspace/didChangeConfiguration", msgspec.json.encode({"settings": self.launch.settings}))
 
     # ---- what it is
 
@@ -99,6 +110,11 @@ class Running:
             memory_bytes=self._client.memory_bytes(),
             open_documents=[self._relative(path) for path in self._documents.open],
         )
+
+    @property
+    def is_hung(self) -> bool:
+        """Whether it has said nothing at all for as long as the table gives it, with questions open."""
+        return self._silent_s >= self.launch.timeout_s
 
     def supports(self, capability: str) -> bool:
         return self._client.session.supports(capability)
@@ -162,19 +178,19 @@ class Running:
 
     def notify(self, method: str, params: Any) -> None:
         self._client.session.notify(method.encode(), msgspec.json.encode(params))
-        self._client.flush()
+        self._flush()
 
     def open(self, path: str) -> None:
         """Opens a document until it is closed."""
         self._bring([path], {})
         self._documents.open[path].pinned = True
-        self._client.flush()
+        self._flush()
 
     def close_document(self, path: str) -> bool:
         """Whether it was open."""
         was_open = path in self._documents.open
         self._documents.close(path)
-        self._client.flush()
+        self._flush()
         return was_open
 
     def close(self, *, polite: bool = True) -> None:
@@ -183,7 +199,7 @@ class Running:
     # ---- inside
 
     def _language_id(self, path: str) -> str:
-        language = language_of(path)
+        language = language_of(path, frozenset(self.launch.languages))
         if language not in self.launch.found.spec.languages:
             language = self.launch.languages[0]
         return language_id(path, language)
@@ -195,8 +211,10 @@ class Running:
         """Everything that the server thinks of the workspace is so, from here on."""
         changes = self._tree.changes()
         if changes:
-            events = [{"uri": path_to_uri(path), "type": kind} for path, kind in list(changes.items())[:_MOST_CHANGES]]
-            self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode({"changes": events}))
+            events = [{"uri": path_to_uri(path), "type": kind} for path, kind in changes.items()]
+            for start in range(0, len(events), _CHANGES_AT_ONCE):
+                part = {"changes": events[start : start + _CHANGES_AT_ONCE]}
+                self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode(part))
             for path in (path for path, kind in changes.items() if kind == DELETED):
                 self._published.pop(path, None)
         self._documents.bring(paths, overlay)
@@ -248,12 +266,14 @@ class Running:
 
     def _request(self, method: str, params: Any, timeout_s: float) -> Answer:
         """The answer to a request, asked again where the server has changed its mind about the world."""
+        deadline = time.monotonic() + (timeout_s or self.launch.timeout_s)
         answer = self._once(method, params, timeout_s)
         for attempt in range(_TRIES):
-            if answer.error is None or answer.error.code not in _PASSING:
+            left = deadline - time.monotonic()
+            if answer.error is None or answer.error.code not in _PASSING or left <= 0:
                 break
             self._heard(0.05 * 2**attempt)
-            answer = self._once(method, params, timeout_s)
+            answer = self._once(method, params, left)
         return answer
 
     def _once(self, method: str, params: Any, timeout_s: float) -> Answer:
@@ -265,13 +285,25 @@ class Running:
                 if event.id == number:
                     return event
         self._client.session.notify(b"$/cancelRequest", b'{"id":%d}' % number)
+        self._silent_s += limit_s
         with contextlib.suppress(ServerError):
-            self._client.flush()
+            self._flush()
         raise ServerTimeout(f"{method} was not answered within {limit_s:g} s")
+
+    def _flush(self) -> None:
+        self._client.flush()
+        self._take_kept()
+
+    def _take_kept(self) -> None:
+        """What a server said while it was told something counts as well: that it has loaded, for instance, which it says once."""
+        kept, self._client.notifications = self._client.notifications, []
+        self._notified(kept)
 
     def _heard(self, timeout_s: float) -> list[Answer]:
         """What arrives within this time: answers are returned, all else is taken in. Looks at the server's memory now and then."""
         events = self._client.poll(timeout_s)
+        if events:
+            self._silent_s = 0.0
         self._notified([event for event in events if isinstance(event, Notification)])
         now = time.monotonic()
         if now - self._looked > _LOOK_S:

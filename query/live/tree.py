@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from query.live.documents import stamp
 
 CREATED, CHANGED, DELETED = 1, 2, 3
-_LEFT_OUT = frozenset({"node_modules", "__pycache__", "site-packages", "target"})
+_LEFT_OUT = frozenset({"node_modules", "__pycache__", "site-packages"})
+_BUILT = {"target": ("Cargo.toml", "pom.xml")}
+"""Folders of what was built, where one of these files lies beside them; else somebody has just called a package so."""
+
 _MOST_FILES = 200_000
 
 
@@ -37,13 +40,14 @@ class Tree:
                 entries = list(os.scandir(waiting.pop()))
             except OSError:
                 continue
-            if any(entry.name == "pyvenv.cfg" for entry in entries):
+            names = {entry.name for entry in entries}
+            if "pyvenv.cfg" in names:
                 continue
             for entry in entries:
                 name = entry.name
                 try:
                     if entry.is_dir(follow_symlinks=False):
-                        if not name.startswith(".") and name not in _LEFT_OUT:
+                        if not name.startswith(".") and name not in _LEFT_OUT and names.isdisjoint(_BUILT.get(name, ())):
                             waiting.append(entry.path)
                     elif name.endswith(self._endings) or name in self._names:
                         left -= 1
