@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _EXIT_NONE = 1
 
 
-@click.group()
+@click.group(epilog="Example: lspidx daemon status")
 def daemon() -> None:
     """Background processes that keep language servers warm between commands.
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from indexer.errors import UsageError
+from indexer.errors import NoIndex, UsageError
 from indexer.lsp.uri import path_to_uri, uri_to_path
-from indexer.text import index_to_utf16, utf16_to_index
+from indexer.text import index_to_utf16, lines_of, utf16_to_index
 from query import names, present
 from query.answer import Completeness, Place, Provenance, Reason
 from query.folders import folders
@@ -64,7 +64,7 @@ class Document(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        return _LINE_END.split(self.text)
+        return lines_of(self.text)
 
     @property
     def identifier(self) -> dict[str, str]:
@@ -121,8 +121,10 @@ def inside(workspace: Workspace, path: str) -> str:
     place = next((candidate for candidate in tried if os.path.exists(candidate)), tried[0])
     real = os.path.realpath(place)
     for folder in (root, *beside):
-        if os.path.commonpath([os.path.realpath(folder), real]) == os.path.realpath(folder):
-            return place
+        top = os.path.realpath(folder)
+        if os.path.commonpath([top, real]) == top:
+            named = os.path.commonpath([folder, place]) == folder  # else a link beside the workspace led into it
+            return place if named else os.path.normpath(os.path.join(folder, os.path.relpath(real, top)))
     raise UsageError(f"'{path}' is outside the workspace '{root}'" + (f" and its other folders {', '.join(beside)}" if beside else ""))
 
 
@@ -155,8 +157,8 @@ def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
 def _by_name(workspace: Workspace, name: str) -> Spot:
     """Where the index says that a symbol is defined; in a file that has changed since, where that symbol is now."""
     if workspace.index is None:
-        raise UsageError(
-            f"'{name}' is a name, and there is no index that knows names; give file_path with line and column, or run: lspidx index"
+        raise NoIndex(
+            f"'{name}' is a name, and there is no index that knows names; give file_path with line and column, or to make one: lspidx index"
         )
     record = names.resolve(workspace.index, name).record
     if record.external:

@@ -66,7 +66,8 @@ class Service:
         tool, _ = load(name)
         if tool.needs_index and fresh:
             self.refresh(progress)
-        index = self.index() if tool.needs_index and tool.live is None else self._index_if_any()
+        needed = tool.needs_index and (tool.live is None or not arguments.get("live"))
+        index = self._index_if_any(damaged=not needed) if tool.live is not None or not needed else self.index()
         root = index.root if index else self.start
         answer = call(index, name, arguments, servers=self.servers(root), progress=progress, root=root, edits=self.edits)
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
@@ -91,11 +92,16 @@ class Service:
         if servers is not None:
             servers[1].close()
 
-    def _index_if_any(self) -> Index | None:
+    def _index_if_any(self, *, damaged: bool) -> Index | None:
+        """None where there is no index, and, if `damaged`, where there is one that cannot be read."""
         try:
             return self.index()
-        except IndexUnusable:
+        except NoIndex:
             return None
+        except IndexUnusable:
+            if damaged:
+                return None
+            raise
 
     def refresh(self, progress: Progress = silent) -> bool:
         """Makes the index again as it was made, where the work tree has moved on; whether it had.

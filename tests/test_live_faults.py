@@ -288,7 +288,7 @@ def test_thousands_of_changed_files_are_all_told(host_of: HostOf, root: Path, mo
     assert len({uri for uri in told if "/many/" in uri}) == 4_500
 
 
-@pytest.mark.parametrize("name", [b"\xff\xfe.py", "mit Leerzeichen & 100%.py".encode(), "naïve#1?.py".encode(), b"a\nb.py"])
+@pytest.mark.parametrize("name", [b"\xff\xfe.py", b"mit Leerzeichen & 100%.py", "naïve#1?.py".encode(), b"a\nb.py"])
 def test_strange_file_names_hurt_nobody(host_of: HostOf, root: Path, name: bytes) -> None:
     """A file appears whose name is no UTF-8, or full of what means something in a URI; it can be asked about where it can be named."""
     host = host_of("good")

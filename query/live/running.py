@@ -40,6 +40,7 @@ _TRIES = 5
 _MOST_MEMORY = 2
 _CHANGES_AT_ONCE = 2_000
 _MESSAGES = 20
+_VERSION_CHARS = 80
 
 
 class Running:
@@ -101,7 +102,7 @@ class Running:
         return ServerInfo(
             entry=spec.name,
             name=session.server_name or spec.name,
-            version=session.server_version or self.launch.found.version,
+            version=self._version(),
             languages=self.launch.languages,
             capabilities={**session.capabilities, **dict.fromkeys(sorted(session.registered), True)},
             pid=self._client.pid,
@@ -110,6 +111,11 @@ class Running:
             memory_bytes=self._client.memory_bytes(),
             open_documents=[self._relative(path) for path in self._documents.open],
         )
+
+    def _version(self) -> str:
+        """As an index names it, so that answers can be compared; of another's server, which is not the one found here, its own words."""
+        said, found = self._client.session.server_version, self.launch.found.version
+        return said.partition("\n")[0][:_VERSION_CHARS] if self._connected or not found else found
 
     @property
     def is_hung(self) -> bool:

@@ -14,7 +14,7 @@ import msgspec
 
 
 class ServerInfo(msgspec.Struct, kw_only=True):
-    """A running server. `name`, `version`: as it says itself; `entry`: its name in the server table.
+    """A running server. `entry`: its name in the server table; `name`: as it says itself; `version`: as an index names it.
 
     capabilities: as declared at start, later registrations added. languages: those that it serves here.
     """

@@ -14,7 +14,6 @@ from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import DEFINITION, provenance
 from query.index import Index
 from query.live.servers import Reply
-from query.live_navigation import calls, is_test_file, paged, put
 from query.page import Live, Named, Sources, asked, next_cursor, offset_of
 from query.registry import Context, Workspace, tool
 from query.style import Style, headline, printable
@@ -84,6 +83,8 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
+    from query.live_navigation import calls, is_test_file, paged, put
+
     if ask.evidence or ask.dispatch:
         raise UsageError("a running server tells no evidence: ask the index for that, without live")
     question = put(workspace, ask, "textDocument/prepareCallHierarchy")

@@ -12,7 +12,6 @@ from indexer.errors import UsageError
 from query.answer import Answer
 from query.completeness import DEFINITION, provenance
 from query.index import Index
-from query.live_navigation import enclosing, fits, found_places, is_test_file, paged, put
 from query.page import Live, asked, next_cursor, offset_of
 from query.places import LanguageId
 from query.references import Filtered, Reference, search
@@ -49,12 +48,16 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
+    from query.live_navigation import enclosing, fits, found_places, is_outside, is_test_file, paged, put
+
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
     question = put(workspace, ask, "textDocument/references", {"context": {"includeDeclaration": ask.include_declaration}})
     enclosed, number = enclosing(workspace), Counter[str]()
     found: list[FoundReference] = []
     for place in sorted(found_places(workspace, question), key=lambda item: (item.path, item.line, item.col)):
+        if is_outside(place.path):  # as by the index, only files of the workspace are listed
+            continue
         test = is_test_file(place.path)
         if (ask.tests != "include" and test != (ask.tests == "only")) or not fits(ask.path, place.path):
             continue

@@ -12,8 +12,7 @@ from indexer.errors import ServerError, UsageError
 from indexer.lsp import decode
 from query.answer import Answer, Completeness, Reason
 from query.completeness import provenance
-from query.live_navigation import completeness_of
-from query.live_questions import document, live
+from query.freshness import is_as_indexed
 from query.names import document_path
 from query.page import asked, next_cursor, offset_of
 from query.registry import Context, Workspace, tool
@@ -74,6 +73,9 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
+    from query.live_navigation import completeness_of
+    from query.live_questions import document, live
+
     if not ask.file_path:
         raise UsageError("a running server is asked about one file at a time: give file_path; without live the index tells of all files")
     of = document(workspace, ask.file_path)
@@ -130,9 +132,11 @@ def TOOL(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     """Errors, warnings and hints of one document or of all: as of the index, or live for a document that has changed since."""
     why = ""
     if ask.file_path and not ask.offline:
+        from query.live_questions import document
+
         try:
             now = document(context.workspace, ask.file_path)
-            if now.path in context.certificate.drift.paths:
+            if not is_as_indexed(context.index, now.path):
                 return _live(context.workspace, ask)
         except ServerError as error:
             why = str(error)

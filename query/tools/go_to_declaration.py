@@ -9,7 +9,6 @@ import msgspec
 
 from query.answer import Answer, Place, SymbolRecord
 from query.completeness import DEFINITION, provenance
-from query.live_navigation import live_definitions, put
 from query.page import Live, Named, Sources, asked
 from query.places import LanguageId, bound, meanings
 from query.registry import Context, Workspace, tool
@@ -37,6 +36,8 @@ def _text(answer: Answer[list[Declaration]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToDeclaration) -> Answer[list[Declaration]]:
+    from query.live_navigation import live_definitions, put
+
     question = put(workspace, ask, "textDocument/declaration")
     result = [Declaration(symbol=item.symbol, what="declaration", places=item.places) for item in live_definitions(workspace, question)]
     return question.answer("go_to_declaration", ask, result, sum(len(item.places) for item in result))

@@ -8,7 +8,6 @@ import msgspec
 
 from query.answer import Answer
 from query.completeness import provenance
-from query.live_navigation import live_definitions, put
 from query.page import Live, Named, Sources, asked
 from query.places import Definition, LanguageId, definition, meanings, text_of_definitions
 from query.registry import Context, Workspace, tool
@@ -21,6 +20,8 @@ class GoToDefinition(Named, kw_only=True):
 
 
 def _live(workspace: Workspace, ask: GoToDefinition) -> Answer[list[Definition]]:
+    from query.live_navigation import live_definitions, put
+
     question = put(workspace, ask, "textDocument/definition")
     result = live_definitions(workspace, question, source=ask.show_source)
     return question.answer("go_to_definition", ask, result, sum(len(item.places) for item in result))

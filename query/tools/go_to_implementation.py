@@ -11,7 +11,6 @@ from indexer.model import SymbolFlag
 from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import DEFINITION, SUPERTYPES, provenance
 from query.hierarchy import MAX_DEPTH, Kin, kin
-from query.live_navigation import live_definitions, paged, put
 from query.page import Live, Named, asked, next_cursor, offset_of
 from query.places import LanguageId
 from query.registry import Context, Workspace, tool
@@ -53,6 +52,8 @@ def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToImplementation) -> Answer[list[Implementation]]:
+    from query.live_navigation import live_definitions, paged, put
+
     question = put(workspace, ask, "textDocument/implementation")
     found = live_definitions(workspace, question)
     offset = offset_of(ask.cursor)

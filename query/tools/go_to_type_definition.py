@@ -9,7 +9,6 @@ import msgspec
 
 from query.answer import Answer, Place, Reason, SymbolRecord
 from query.completeness import DEFINITION, provenance
-from query.live_navigation import live_definitions, put
 from query.page import Live, Named, Sources, asked
 from query.places import LanguageId, definition, meanings
 from query.registry import Context, Workspace, tool
@@ -44,6 +43,8 @@ def _text(answer: Answer[list[TypeDefinition]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToTypeDefinition) -> Answer[list[TypeDefinition]]:
+    from query.live_navigation import live_definitions, put
+
     question = put(workspace, ask, "textDocument/typeDefinition")
     result = [
         TypeDefinition(of=question.record.symbol, symbol=item.symbol, evidence="live", places=item.places)
