@@ -238,7 +238,10 @@ def unsupported(info: ServerInfo, what: str) -> Completeness:
 
 
 def refused(reply: Reply, method: str) -> Completeness:
-    """Complete, or unknown where the server answered with an error."""
+    """Complete; unknown where the server answered with an error, or knows no name of the file at all."""
+    if reply.unproven and not reply.error:
+        detail = f"{reply.server.name} knows no name of this file; its build may leave it out, or be broken"
+        return Completeness(status="unknown", reasons=[Reason(code="server_unproven", detail=detail)])
     if not reply.error:
         return Completeness(status="complete")
     return Completeness(

@@ -515,6 +515,39 @@ def test_tsx_and_its_modules_are_one_server(host_of: Callable[..., Host]) -> Non
     assert len(host.running()) == 1
 
 
+# ---- files that no build takes in
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "line"),
+    [
+        ({"a.cc": "#if 0\nint dead(int x) { return x; }\nint y = dead(1);\n#endif\n"}, "a.cc", 3),
+        (
+            {
+                "Cargo.toml": '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n',
+                "src/lib.rs": "#[cfg(windows)]\nfn f() {}\n#[cfg(windows)]\nfn g() { f(); }\n",
+            },
+            "src/lib.rs",
+            4,
+        ),
+    ],
+    ids=["cpp", "rust"],
+)
+def test_a_file_that_its_build_leaves_out_costs_neither_an_error_nor_minutes(
+    host_of: Callable[..., Host], monkeypatch: pytest.MonkeyPatch, files: dict[str, str | bytes], path: str, line: int
+) -> None:
+    """The server knows nothing of it, which is not the same as that there is nothing."""
+    monkeypatch.setattr("query.live.running._PROVES_S", 1.0)
+    monkeypatch.setattr("query.live.running._PROVES_WITHOUT_SIGNAL_S", 1.0)
+    host = host_of(files)
+    for _ in range(2):
+        at = {"file_path": path, "line": line, "column": 12, "live": True}
+        found = call(None, "go_to_definition", at, servers=host, root=host.root)
+        assert found.result == []
+        assert (found.completeness.status, [reason.code for reason in found.completeness.reasons]) == ("unknown", ["server_unproven"])
+    assert host.running()[0].restarts == 0
+
+
 # ---- no server
 
 

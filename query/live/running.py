@@ -28,6 +28,8 @@ from query.live.tree import DELETED, Tree
 log = logging.getLogger(__name__)
 
 _SIGNAL_BEGINS_S = 5.0
+_PROVES_S = 10.0
+_PROVES_WITHOUT_SIGNAL_S = 30.0
 _LOOK_S = 0.5
 _LATE_S = 0.06
 _QUIET_S = 0.3
@@ -65,6 +67,7 @@ class Running:
         self._published: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
         self._believed = False
         self._silent_s = 0.0
+        self._in_vain: dict[str, int] = {}  # hash of the text by path
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.restarts = 0
         self.messages: list[str] = []
@@ -154,6 +157,7 @@ class Running:
             elapsed_ms=int((time.monotonic() - started) * 1000),
             warm=warm,
             edits=edits,
+            unproven=not self._believed and self._is_in_vain(path),
         )
 
     def diagnose(self, paths: Sequence[str], overlay: Mapping[str, str], timeout_s: float, *, warm: bool) -> Diagnosis:
@@ -180,7 +184,7 @@ class Running:
             self._believe(path, timeout_s)
         except ServerTimeout:
             return False
-        return True
+        return self._believed or not path
 
     def notify(self, method: str, params: Any) -> None:
         self._client.session.notify(method.encode(), msgspec.json.encode(params))
@@ -226,10 +230,12 @@ class Running:
         self._documents.bring(paths, overlay)
 
     def _believe(self, path: str, timeout_s: float = 0.0) -> None:
-        """Waits once for the server's own signal, then for the answer to a question whose answer must be there.
+        """Waits once for the server's own signal, then for the answer to a question whose answer must be there, though not for ever:
+
+        of a file that no build takes in many a server knows nothing, and its answers are then marked as unproven.
 
         Raises:
-            ServerTimeout: neither comes within its `timeout_s`.
+            ServerTimeout: no signal within its `timeout_s`.
         """
         if self._believed:
             return
@@ -244,13 +250,23 @@ class Running:
                 raise ServerTimeout(f"not ready after {limit_s:g} s, by its own signal")
             self._heard(0.1)
         attempts = 0
-        while path and not self._knows_a_name(path):
+        patience = time.monotonic() + (_PROVES_S if self._readiness.ready else _PROVES_WITHOUT_SIGNAL_S)
+        while path and not self._is_in_vain(path) and not self._knows_a_name(path):
             attempts += 1
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 raise ServerTimeout(f"not ready after {limit_s:g} s: knows no name of {self._relative(path)}")
+            if now > patience:  # a file that its build leaves out, perhaps; the next one may prove it
+                log.warning("server knows no name: name=%s path=%s", self.launch.found.spec.name, self._relative(path))
+                self._in_vain[path] = hash(self._documents.open[path].text)
             self._heard(min(2.0, 0.05 * 2**attempts))
-        self._believed = bool(path)
+        self._believed = bool(path) and not self._is_in_vain(path)
         log.info("server ready: name=%s seconds=%.2f attempts=%d", self.launch.found.spec.name, time.monotonic() - started, attempts)
+
+    def _is_in_vain(self, path: str) -> bool:
+        """Whether it was asked for names of this very text, and knew none."""
+        known = self._documents.open.get(path)
+        return known is not None and self._in_vain.get(path) == hash(known.text)
 
     def _knows_a_name(self, path: str) -> bool:
         """Whether it can place a name that this file itself defines; true where there is none to ask about."""

@@ -37,6 +37,7 @@ class Reply(msgspec.Struct, kw_only=True):
     """What a server answered: `result` is plain JSON; `error` its words where it refused.
 
     edits: WorkspaceEdits that it asked us to make on the way (a command's effect). warm: it was running before.
+    unproven: it has not been seen to know any name yet, not even of this file: an empty answer may mean nothing.
     """
 
     result: Any
@@ -46,6 +47,7 @@ class Reply(msgspec.Struct, kw_only=True):
     error: str = ""
     error_code: int = 0
     edits: list[dict[str, Any]] = []
+    unproven: bool = False
 
 
 class Diagnosis(msgspec.Struct, kw_only=True):
