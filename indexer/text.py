@@ -90,6 +90,12 @@ class OffsetMap:
         return line, self.units(offset) - self.units(start)
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text as LSP counts them: a carriage return of its own ends one, too."""
+    return _LINE_END.split(text)
+
+
+_LINE_END = re.compile("\r\n|\n|\r")
 _STRIDE = 512
 _LONG_LINE = 2_000
 """Columns beyond it are counted by stride: a line of megabytes would take minutes otherwise, each column from its start."""

@@ -62,7 +62,7 @@ def _lines(item: Found) -> list[str]:
     record = item.record
     head = f"{one_line(record.root)}  pid {record.pid}, since {record.started_at}, ends {record.idle_s:g} s after the last question"
     if item.servers is None:
-        return [head, "  does not answer; to end it: lspidx daemon stop"]
+        return [head, "  does not answer, or is busy with a question; to end it: lspidx daemon stop"]
     return [head] + [
         f"  {server.name} {server.version}  {', '.join(server.languages)}  pid {server.pid}, {server.memory_bytes // 1_000_000} MB, "
         f"{count(len(server.open_documents), 'open document')}, {count(server.restarts, 'restart')}"

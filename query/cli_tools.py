@@ -226,9 +226,9 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()))
     try:
         answer = service.ask(name, arguments, fresh=fresh, measure=written)
+        click.echo(written(answer))
     finally:
-        service.close()  # servers that were started for this question would outlive us where they do not look at their input
-    click.echo(written(answer))
+        service.close()  # servers that were started here end here, also where the question is interrupted
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
 
 

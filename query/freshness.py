@@ -94,7 +94,10 @@ def is_as_indexed(index: Index, path: str) -> bool:
     if known.get(path) == (status.st_size, status.st_mtime_ns):
         return True
     digests: dict[str, str] = index.keep("digests", lambda: dict(index.rows(DIGESTS)))
-    return _digest(str(index.root / path)) == digests.get(path)
+    same = _digest(str(index.root / path)) == digests.get(path)
+    if not same:
+        index.kept.pop("drift", None)  # a look that is a moment old did not see it
+    return same
 
 
 def _stamps(index: Index) -> list[tuple[str, int, int]]:

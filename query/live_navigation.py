@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from indexer.errors import NameNotFound
+from indexer.errors import NameNotFound, UsageError
 from indexer.lsp import decode
 from indexer.servers.registry import is_test, language_of
 from indexer.text import utf16_to_index
@@ -137,12 +137,29 @@ def record_at(workspace: Workspace, at: Spot) -> SymbolRecord:
 
 def symbol_of(workspace: Workspace, place: Place) -> SymbolRecord:
     """The symbol that a place in an answer defines."""
-    if is_outside(place.path):
+    try:
+        of = None if is_outside(place.path) else document(workspace, place.path)
+    except UsageError:  # gone since, too large, or a link that leads out of the workspace
+        of = None
+    if of is None:
         return SymbolRecord(
             symbol=place.path, name=place.text or place.path, qualified_name=place.path, kind="external", path=place.path,
             line=place.line, col=place.col, external=True,
         )  # fmt: skip
-    return record_at(workspace, Spot(document(workspace, place.path), place.line - 1, place.col - 1))
+    return record_at(workspace, Spot(of, place.line - 1, place.col - 1))
+
+
+def is_outside(path: str) -> bool:
+    """Whether the path of a place in an answer is no file of the workspace."""
+    return path.startswith(("/", "file:")) or "://" in path
+
+
+def _text_of(workspace: Workspace, path: str) -> str:
+    """A file's text; none where it lies outside, is gone or cannot be read."""
+    try:
+        return "" if is_outside(path) else document(workspace, path).text
+    except UsageError:
+        return ""
 
 
 def enclosing(workspace: Workspace) -> Callable[[str, int, int], str]:
@@ -150,11 +167,9 @@ def enclosing(workspace: Workspace) -> Callable[[str, int, int], str]:
     outlines: dict[str, list[present.Present]] = {}
 
     def of(path: str, line: int, col: int) -> str:
-        if is_outside(path):
-            return path
         if path not in outlines:
-            text = document(workspace, path)
-            outlines[path] = [item for item in present.outline(path, text.text) if item.kind in _HOLDERS]
+            text = _text_of(workspace, path)
+            outlines[path] = [item for item in present.outline(path, text) if item.kind in _HOLDERS]
         around = [
             item for item in outlines[path] if (item.span.line, item.span.col) <= (line, col) < (item.span.end_line, item.span.end_col)
         ]
@@ -164,11 +179,6 @@ def enclosing(workspace: Workspace) -> Callable[[str, int, int], str]:
 
 
 _HOLDERS = frozenset({"function", "method", "constructor", "class", "interface", "struct", "enum", "namespace", "trait", "impl"})
-
-
-def is_outside(path: str) -> bool:
-    """Whether a path of an answer lies outside the workspace."""
-    return path.startswith("/") or "://" in path
 
 
 def is_test_file(path: str) -> bool:

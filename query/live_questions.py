@@ -12,7 +12,7 @@ import msgspec
 from indexer.errors import NoIndex, UsageError
 from indexer.lsp.decode import Target
 from indexer.lsp.uri import path_to_uri, uri_to_path
-from indexer.text import index_to_utf16, utf16_to_index
+from indexer.text import index_to_utf16, lines_of, utf16_to_index
 from query import names, present
 from query.answer import Completeness, Place, Provenance, Reason
 from query.folders import folders
@@ -66,7 +66,7 @@ class Document(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        return _LINE_END.split(self.text)
+        return lines_of(self.text)
 
     @property
     def identifier(self) -> dict[str, str]:
@@ -123,8 +123,10 @@ def inside(workspace: Workspace, path: str) -> str:
     place = next((candidate for candidate in tried if os.path.exists(candidate)), tried[0])
     real = os.path.realpath(place)
     for folder in (root, *beside):
-        if os.path.commonpath([os.path.realpath(folder), real]) == os.path.realpath(folder):
-            return place
+        top = os.path.realpath(folder)
+        if os.path.commonpath([top, real]) == top:
+            named = os.path.commonpath([folder, place]) == folder  # else a link beside the workspace led into it
+            return place if named else os.path.normpath(os.path.join(folder, os.path.relpath(real, top)))
     raise UsageError(f"'{path}' is outside the workspace '{root}'" + (f" and its other folders {', '.join(beside)}" if beside else ""))
 
 
@@ -236,7 +238,10 @@ def unsupported(info: ServerInfo, what: str) -> Completeness:
 
 
 def refused(reply: Reply, method: str) -> Completeness:
-    """Complete, or unknown where the server answered with an error."""
+    """Complete; unknown where the server answered with an error, or knows no name of the file at all."""
+    if reply.unproven and not reply.error:
+        detail = f"{reply.server.name} knows no name of this file; its build may leave it out, or be broken"
+        return Completeness(status="unknown", reasons=[Reason(code="server_unproven", detail=detail)])
     if not reply.error:
         return Completeness(status="complete")
     return Completeness(

@@ -10,6 +10,7 @@ from indexer.errors import AmbiguousName, NameNotFound
 from indexer.model import SymbolFlag
 from indexer.servers.registry import language_of
 from indexer.syntax.model import Span
+from indexer.text import lines_of
 from query.dotted import dotted
 
 MAX_CANDIDATES = 20
@@ -35,7 +36,7 @@ def outline(path: str, text: str) -> list[Present]:
         return []
     names: list[str] = [""]
     found: list[Present] = []
-    lines = text.split("\n")
+    lines = lines_of(text)
     for symbol in parsed.symbols[1:]:
         above = names[symbol.container] if 0 <= symbol.container < len(names) else ""
         owner = above or ".".join(symbol.qualifier)
@@ -111,7 +112,7 @@ def _head(lines: list[str], span: Span, language: str) -> tuple[int, int]:
     if language != "python":
         return span.line, span.col
     line, depth = span.line, 0
-    while line < span.end_line:
+    while line < min(span.end_line, len(lines)):
         text = lines[line].strip()
         if depth == 0 and not text.startswith("@") and text and not text.startswith("#"):
             break

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from indexer.errors import NoIndex, UsageError
+from indexer.errors import IndexUnusable, NoIndex, UsageError
 from indexer.store.generations import find_home
 from indexer.vcs import find_root
 from query.answer import Answer
@@ -38,7 +38,7 @@ class Service:
         self.start = start
         self.edits = edits
         self.phases = phases if phases is not None else Phases()
-        self._servers: Servers | None = None
+        self._servers: tuple[Path, Servers] | None = None
         self._max_chars = max_chars
         self._index: Index | None = None
         self._lock = threading.Lock()
@@ -75,7 +75,8 @@ class Service:
         tool, _ = load(name)
         if tool.needs_index and fresh:
             self.refresh(progress)
-        index = self.index() if tool.needs_index and tool.live is None else self._index_if_any()
+        needed = tool.needs_index and (tool.live is None or not arguments.get("live"))
+        index = self._index_if_any(damaged=not needed) if tool.live is not None or not needed else self.index()
         answer = call(
             index,
             name,
@@ -90,24 +91,34 @@ class Service:
         return bounded(answer, tool.result, limit, index.home if index else None, measure)
 
     def servers(self, root: Path) -> Servers:
-        """Running servers of the workspace; none is started before it is asked."""
+        """Running servers of the workspace; none is started before it is asked.
+
+        An index that was made further up since has made that folder the root; what runs for the one before is ended.
+        """
         with self._lock:
-            if self._servers is None:
-                self._servers = servers_of(root)
-            return self._servers
+            before = self._servers
+            kept = self._servers = before if before is not None and before[0] == root else (root, servers_of(root))
+        if before is not None and before is not kept:
+            before[1].close()
+        return kept[1]
 
     def close(self) -> None:
         """Ends the servers that were started for this service."""
         with self._lock:
             servers, self._servers = self._servers, None
         if servers is not None:
-            servers.close()
+            servers[1].close()
 
-    def _index_if_any(self) -> Index | None:
+    def _index_if_any(self, *, damaged: bool) -> Index | None:
+        """None where there is no index, and, if `damaged`, where there is one that cannot be read."""
         try:
             return self.index()
         except NoIndex:
             return None
+        except IndexUnusable:
+            if damaged:
+                return None
+            raise
 
     def refresh(self, progress: Progress = silent) -> bool:
         """Makes the index again as it was made, where the work tree has moved on; whether it had.

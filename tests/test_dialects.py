@@ -813,9 +813,7 @@ def test_text_and_lists_end_with_what_is_missing(py: Call, stale: Call, surface:
         ("kiro", "code", {"operation": "find_references", **where("shop/models.py", "class @@Leaf(Item)", KIRO)}),
         ("kiro", "code", {"operation": "search_symbols", "symbol_name": "nowhere_at_all"}),
         ("kiro", "code", {"operation": "get_document_symbols", "file_path": "shop/utils.py"}),
-        ("kiro", "code", {"operation": "lookup_symbols", "symbols": ["shop/utils.py:1"]}),
         ("agent-lsp", "callers", {"language_id": "python", **where("shop/models.py", "class @@Leaf(Item)")}),
-        ("agent-lsp", "get_diagnostics", {"file_path": "shop/utils.py"}),
         ("agent-lsp", "get_symbol_source", {"file_path": "shop/utils.py", "line": 1, "character": 5}),
     ],
     ids=str,
@@ -826,6 +824,20 @@ def test_objects_have_a_field_for_what_is_missing(py: Call, stale: Call, surface
     assert part.structured["completeness"]["status"] == "partial"
     assert "stale" in [reason["code"] for reason in part.structured["completeness"]["reasons"]]
     assert json.loads(part.text) == part.structured
+
+
+@pytest.mark.parametrize(
+    ("surface", "tool", "arguments"),
+    [
+        ("kiro", "code", {"operation": "lookup_symbols", "symbols": ["shop/utils.py:1"]}),
+        ("agent-lsp", "get_diagnostics", {"file_path": "shop/utils.py"}),
+    ],
+    ids=str,
+)
+def test_what_a_running_server_says_of_a_changed_file_lacks_nothing(stale: Call, surface: str, tool: str, arguments: dict[str, Any]):
+    told = stale(surface, tool, **arguments)
+    assert not told.is_error
+    assert told.structured.get("completeness", COMPLETE)["status"] == "complete"
 
 
 def test_long_replies_are_cut_and_kept_whole_in_a_file(py: Call, monkeypatch: pytest.MonkeyPatch):

@@ -600,8 +600,9 @@ def test_a_position_in_a_changed_file_is_stale_though_its_target_is_not(copy: Pa
         {"symbol": f"./{path}:{line}:{col}"},
         {"file_path": str(copy / path), "line": line, "column": col},
     ):
-        for name in ("definition", "hover"):
-            assert reasons(copy, name, **arguments) == ["stale"]
+        assert reasons(copy, "definition", **arguments) == ["stale"]
+        assert reasons(copy, "hover", offline=True, **arguments) == ["stale"]
+        assert reasons(copy, "hover", **arguments) == [], "a running server knows what stands there now"
 
 
 def test_unresolved_identifiers_of_the_name_are_told(ask: Ask):

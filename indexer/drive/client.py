@@ -6,7 +6,7 @@ Synchronous on purpose: one worker process drives one server and has nothing els
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,12 +52,14 @@ class Client:
         one_thread: bool = False,
         connection: Connection | None = None,
         confinement: Confinement | None = None,
+        given_up: Callable[[], bool] = lambda: False,
     ) -> None:
         """Starts the server and waits until it is initialized.
 
         Args:
             connection: to one that runs already, in place of `command`.
             confinement: what it may see; None for all that we see.
+            given_up: asked now and then while something is waited for; once it is true, that raises ServerCrashed.
         Raises:
             ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
         """
@@ -72,13 +74,15 @@ class Client:
 
         self._waiting_since: float | None = None
         self._looked = time.monotonic()
+        self._given_up = given_up
         try:
             self.session.initialize()
             deadline = time.monotonic() + _START_TIMEOUT_S
             while self.session.state is State.INITIALIZING:
                 if time.monotonic() > deadline:
                     raise ServerTimeout(f"did not answer initialize within {_START_TIMEOUT_S:g} s")
-                data = self._process.exchange(self.session.outgoing, min(1.0, _START_TIMEOUT_S))
+                self._go_on()
+                data = self._process.exchange(self.session.outgoing, min(_LOOK_S, _START_TIMEOUT_S))
                 self._keep(self.session.receive(data))
             self._process.unpin()
         except ServerError:
@@ -126,13 +130,19 @@ class Client:
         """
         deadline = time.monotonic() + self.timeout_s
         while self.session.outgoing:
+            self._go_on()
             self._keep(self.session.receive(self._process.exchange(self.session.outgoing, _FLUSH_STEP_S)))
             if time.monotonic() > deadline:
                 raise ServerTimeout(f"takes no input for {self.timeout_s:g} s")
 
     def poll(self, timeout_s: float) -> list[Answer | Notification]:
         """What arrives within `timeout_s`; nothing is no error."""
+        self._go_on()
         return self.session.receive(self._process.exchange(self.session.outgoing, timeout_s))
+
+    def _go_on(self) -> None:
+        if self._given_up():
+            raise ServerCrashed("was ended while it was asked")
 
     @property
     def pid(self) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from urllib.parse import quote, unquote, urlsplit
 
 
 def path_to_uri(path: str) -> str:
-    return "file://" + quote(path)
+    return "file://" + quote(os.fsencode(path))  # a name need not be UTF-8
 
 
 def uri_to_path(uri: str) -> str:

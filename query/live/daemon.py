@@ -10,21 +10,21 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import queue
 import signal
+import socket
 import sys
 import threading
 import time
 from datetime import UTC, datetime
-from multiprocessing.connection import Connection, Listener
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from indexer import logs
 from indexer.errors import Bug, LspidxError
 from indexer.store.generations import Home
-from query.live import runtime
+from query.live import channel, runtime
 from query.live.host import Host
 from query.live.messages import MAX_MESSAGE_BYTES, METHODS, Call, Outcome, Start
 
@@ -37,39 +37,49 @@ class Daemon:
     def __init__(self, start: Start) -> None:
         self._start = start
         self._root, self._socket = Path(start.root), Path(start.socket)
+        self._root_is = _identity(self._root)
         self._host = Host(self._root, flags=start.flags)
         self._busy = 0
         self._last = time.monotonic()
         self._lock = threading.Lock()
-        self._ended = threading.Event()
+        self._over = False
+        self._told: queue.SimpleQueue[None] = queue.SimpleQueue()  # of all that wakes a thread only its `put` may interrupt itself
 
     def serve(self) -> None:
         """Answers until it is time to end."""
-        self._socket.unlink(missing_ok=True)
-        with Listener(str(self._socket), family="AF_UNIX", backlog=16, authkey=self._start.token.encode()) as listener:
-            mine = os.stat(self._socket).st_ino
-            record = runtime.Record(
-                pid=os.getpid(),
-                root=self._start.root,
-                code=runtime.code(),
-                started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                idle_s=self._start.idle_s,
-                token=self._start.token,
-            )
-            self._write(record)
-            threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
-            log.info("daemon started: root=%s idle_s=%g", self._root, self._start.idle_s)
-            while not self._ended.wait(_LOOK_S) and not self._is_over(mine):
-                pass
-        self._host.close()
+        listener = channel.listen(self._socket)
+        mine = _identity(self._socket)
+        record = runtime.Record(
+            pid=os.getpid(),
+            root=self._start.root,
+            code=runtime.code(),
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            idle_s=self._start.idle_s,
+            token=self._start.token,
+        )
+        self._write(record)
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        log.info("daemon started: root=%s idle_s=%g", self._root, self._start.idle_s)
+        while not self._is_told() and not self._is_over(mine):
+            pass
+        self._over = True
         with contextlib.suppress(OSError):
-            if self._is_mine(mine):
+            if _identity(self._socket) == mine:  # the next command starts another one, and need not wait until this one has gone
                 self._socket.unlink()
                 self._socket.with_suffix(".json").unlink()
+        self._host.close()
         log.info("daemon ended: root=%s", self._root)
 
     def end(self) -> None:
-        self._ended.set()
+        """May be called anywhere, also by a signal's handler."""
+        self._told.put(None)
+
+    def _is_told(self) -> bool:
+        try:
+            self._told.get(timeout=_LOOK_S)
+        except queue.Empty:
+            return False
+        return True
 
     def _write(self, record: runtime.Record) -> None:
         target = self._socket.with_suffix(".json")
@@ -79,44 +89,48 @@ class Daemon:
             file.write(msgspec.json.encode(record))
         os.replace(beside, target)
 
-    def _is_mine(self, inode: int) -> bool:
-        try:
-            return os.stat(self._socket).st_ino == inode
-        except OSError:
-            return False
-
-    def _is_over(self, inode: int) -> bool:
+    def _is_over(self, mine: object) -> bool:
+        """Whether nobody asks any more, or could find this process; a call that comes afterwards is not taken."""
         with self._lock:
             idle = self._busy == 0 and time.monotonic() - self._last > self._start.idle_s
-        return idle or not self._root.is_dir() or not self._is_mine(inode)
+            self._over = idle or _identity(self._root) != self._root_is or _identity(self._socket) != mine
+            return self._over
 
-    def _accept(self, listener: Listener) -> None:
-        while not self._ended.is_set():
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
             try:
-                connection = listener.accept()
-            except OSError as error:  # closed, or a caller that did not know the token (AuthenticationError is another kind)
-                if self._ended.is_set() or not self._socket.exists():
-                    return
+                connected, _ = listener.accept()
+            except OSError as error:  # too many open files, for instance
                 log.warning("a connection failed: %s", error)
+                time.sleep(_LOOK_S)
                 continue
-            except Exception as error:
-                log.warning("a connection was refused: %s", error)
-                continue
-            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._answer, args=(connected,), daemon=True).start()
 
-    def _answer(self, connection: Connection[Any, Any]) -> None:
-        with contextlib.suppress(OSError, EOFError), connection:
+    def _answer(self, connected: socket.socket) -> None:
+        try:
+            opened = channel.admit(connected, self._start.token)
+        except Exception as error:  # AuthenticationError is no OSError
+            log.warning("a connection was refused: %s", error)
+            return
+        with contextlib.suppress(OSError, EOFError), opened:
             while True:
-                outcome = self._called(connection.recv_bytes(MAX_MESSAGE_BYTES))
-                connection.send_bytes(msgspec.json.encode(outcome))
+                outcome = self._called(opened.recv_bytes(MAX_MESSAGE_BYTES))
+                opened.send_bytes(msgspec.json.encode(outcome))
 
     def _called(self, message: bytes) -> Outcome:
+        """What became of a call.
+
+        Raises:
+            EOFError: it comes too late; the caller asks the next process.
+        """
         with self._lock:
+            if self._over:
+                raise EOFError
             self._busy += 1
         try:
             call = msgspec.json.decode(message, type=Call)
             if call.method == "stop":
-                self._ended.set()
+                self.end()
                 return Outcome()
             if call.method not in METHODS:
                 raise Bug(f"a background process has no '{call.method}'")
@@ -131,6 +145,15 @@ class Daemon:
             with self._lock:
                 self._busy -= 1
                 self._last = time.monotonic()
+
+
+def _identity(place: Path) -> object:
+    """Another one for what has been made anew under the same name; None where there is nothing."""
+    try:
+        status = os.stat(place)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def main() -> None:

@@ -6,8 +6,10 @@ reading the disk itself. Before each question all three are brought to what the 
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +22,8 @@ from indexer.lsp.uri import path_to_uri
 
 MAX_FILE_BYTES = 10_000_000
 _MOST_OPEN = 24
+_TICK_NS = 20_000_000
+_MOMENTS = itertools.count(1)
 _LONE = re.compile("[\ud800-\udfff]")
 
 Notify = Callable[[bytes, bytes], None]
@@ -60,7 +64,12 @@ def read_text(path: str) -> tuple[str, tuple[int, int, int]]:
 
 
 def stamp(status: os.stat_result) -> tuple[int, int, int]:
-    """Differs when a file has been written."""
+    """Differs when a file has been written. That of one that was written a moment ago equals no other, not even its own later one:
+
+    file systems count time in ticks, and what is written twice within one has the same time.
+    """
+    if abs(time.time_ns() - status.st_mtime_ns) < _TICK_NS:
+        return status.st_size, -next(_MOMENTS), status.st_ino
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
@@ -70,6 +79,7 @@ class Documents:
     def __init__(self, notify: Notify, language_id: Callable[[str], str]) -> None:
         self._notify, self._language_id = notify, language_id
         self.open: OrderedDict[str, Open] = OrderedDict()
+        self._version = 0
 
     def bring(self, paths: list[str], overlay: Mapping[str, str]) -> None:
         """Opens `paths` and those of `overlay`; all open documents then have the texts of `overlay`, else those on disk.
@@ -106,8 +116,8 @@ class Documents:
     def _set(self, path: str, text: str, disk: tuple[int, int, int] | None) -> None:
         known = self.open.get(path)
         if known is None:
-            known = self.open[path] = Open(self._language_id(path), 1, text, disk)
-            item = {"uri": path_to_uri(path), "languageId": known.language_id, "version": 1, "text": text}
+            known = self.open[path] = Open(self._language_id(path), self._next(), text, disk)
+            item = {"uri": path_to_uri(path), "languageId": known.language_id, "version": known.version, "text": text}
             self._notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": item}))
             return
         known.disk = disk
@@ -118,7 +128,7 @@ class Documents:
     def touch(self, path: str) -> int:
         """The text as a new version, which a server looks at anew, also where it is the same; returns the version."""
         known = self.open[path]
-        known.version += 1
+        known.version = self._next()
         parameters: dict[str, Any] = {
             "textDocument": {"uri": path_to_uri(path), "version": known.version},
             "contentChanges": [{"text": known.text}],
@@ -126,6 +136,11 @@ class Documents:
         }
         self._notify(b"textDocument/didChange", msgspec.json.encode(parameters))
         return known.version
+
+    def _next(self) -> int:
+        """No two texts share a version, also not of a document that was closed in between: what comes late of the other would fit."""
+        self._version += 1
+        return self._version
 
     def close(self, path: str) -> None:
         if self.open.pop(path, None) is not None:

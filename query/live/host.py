@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 from indexer.config import load_config, setting_files
 from indexer.drive.socket import ServerSocket
-from indexer.errors import ServerError, ServerMissing, ServerTimeout, UsageError
+from indexer.errors import ServerCrashed, ServerError, ServerMissing, ServerTimeout, UsageError
 from indexer.store.generations import Home
 from query.live.launch import Launcher
 from query.live.running import Running
@@ -39,6 +40,7 @@ class Host:
         self._launcher: Launcher | None = None
         self._running: dict[str, Running] = {}  # by language; several may lead to one server
         self._restarts: dict[str, int] = {}
+        self._closing = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="servers")
 
     # ---- the Servers protocol
@@ -95,20 +97,34 @@ class Host:
             logging.getLogger(name).setLevel(level.upper())
 
     def close(self) -> None:
-        """Ends all servers; nothing can be asked afterwards."""
+        """Ends all servers, also while one is asked; nothing can be asked afterwards."""
+        self._closing = True
 
         def work() -> None:
             for server in self._all():
                 server.close()
             self._running.clear()
 
-        self._do(work)
+        with contextlib.suppress(RuntimeError):  # closed already
+            self._thread.submit(work).result()
         self._thread.shutdown()
 
     # ---- inside, all on the one thread
 
     def _do(self, work: Callable[[], T]) -> T:
-        return self._thread.submit(work).result()
+        def unless_closing() -> T:
+            self._go_on()
+            return work()
+
+        try:
+            return self._thread.submit(unless_closing).result()
+        except RuntimeError:
+            self._go_on()
+            raise
+
+    def _go_on(self) -> None:
+        if self._closing:
+            raise ServerCrashed("the language servers of this workspace are being ended; ask again")
 
     def _start_all(self, language: str, connect: str, ready_timeout_s: float) -> list[ServerInfo]:
         launcher = self._look()
@@ -134,8 +150,10 @@ class Host:
         languages = list({id(server): language for language, server in self._running.items()}.values())
         if not languages:
             raise UsageError("no language server runs here; start_lsp starts one")
+        for server in self._all():
+            self._fallen(server)
         self._launcher = None
-        return [self._again(language).info() for language in languages]
+        return [self._start(language).info() for language in languages]
 
     def _look(self) -> Launcher:
         """How servers are started here, as the settings say now; those that ran under others are ended."""
@@ -174,7 +192,8 @@ class Host:
             if server.launch.found.spec.name == launch.found.spec.name and connection is None and other != language:
                 self._running[language] = server
                 return server
-        server = Running(launch, connection)
+        self._go_on()
+        server = Running(launch, connection, given_up=lambda: self._closing)
         server.restarts = self._restarts.get(language, 0)
         for name in {language, *launch.languages}:
             self._running[name] = server
@@ -187,10 +206,12 @@ class Host:
             self._running = {name: other for name, other in self._running.items() if other is not server}
             server.close(polite=polite)
 
-    def _again(self, language: str) -> Running:
-        self._end(language, polite=False)
-        self._restarts[language] = self._restarts.get(language, 0) + 1
-        return self._start(language)
+    def _fallen(self, server: Running) -> None:
+        """Ends a server that is of no use; the next one of its languages counts as its restart."""
+        for language in [name for name, other in self._running.items() if other is server]:
+            self._restarts[language] = self._restarts.get(language, 0) + 1
+            del self._running[language]
+        server.close(polite=False)
 
     def _try(self, path: str, question: Any) -> Any:
         """Asks; a server that falls over it is replaced, and asked once more."""
@@ -201,8 +222,19 @@ class Host:
             raise  # it may answer the next one
         except ServerError as error:
             log.warning("live server failed: %s", error)
-            server = self._again(self._look().language(path))
-            return question(server, False)
+            self._fallen(server)
+            server, _ = self._server(path)
+            try:
+                return question(server, False)
+            except ServerTimeout:
+                raise
+            except ServerError:
+                self._fallen(server)  # it may have taken all memory by now, or talk without end
+                raise
+        finally:
+            if server.is_hung:
+                log.warning("live server hangs: name=%s", server.launch.found.spec.name)
+                self._fallen(server)
 
 
 def _stamp(path: Path) -> object:

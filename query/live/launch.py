@@ -85,6 +85,7 @@ class Launcher:
         Raises:
             ServerMissing: none is on this machine, or the language is switched off.
         """
+        self._paths = None  # files may have come since
         documents = self._documents(language)
         grouping = group(self.folders, self._listed(), documents, self.config, self._environment)
         item = next((item for item in grouping.groups if language in item.server.spec.languages and item.server.command), None)

@@ -6,6 +6,7 @@ Most questions need none, so nothing of what drives servers is even imported bef
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ class Lazy:
     def __init__(self, root: Path, flags: Mapping[str, Any]) -> None:
         self.root, self._flags = root, dict(flags)
         self._chosen: Servers | None = None
+        self._lock = threading.Lock()
 
     def ask(self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Reply:
         return self._servers().ask(path, method, params, overlay=overlay, timeout_s=timeout_s)
@@ -53,14 +55,16 @@ class Lazy:
         self._servers().set_log_level(level)
 
     def close(self) -> None:
-        chosen, self._chosen = self._chosen, None
+        with self._lock:
+            chosen, self._chosen = self._chosen, None
         if chosen is not None:
             chosen.close()
 
     def _servers(self) -> Servers:
-        if self._chosen is None:
-            self._chosen = _choose(self.root, self._flags)
-        return self._chosen
+        with self._lock:  # two at once would start two of each server, and end one
+            if self._chosen is None:
+                self._chosen = _choose(self.root, self._flags)
+            return self._chosen
 
 
 def _choose(root: Path, flags: Mapping[str, Any]) -> Servers:

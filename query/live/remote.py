@@ -11,15 +11,15 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from multiprocessing.connection import Client, Connection
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
 
 from indexer import errors
 from indexer.errors import Bug, LspidxError, ServerCrashed
-from query.live import runtime
+from query.live import channel, runtime
+from query.live.channel import Channel
 from query.live.messages import MAX_MESSAGE_BYTES, Call, Outcome, Start
 from query.live.servers import Diagnosis, Reply, ServerInfo
 
@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _STARTS_S = 20.0
 _STEP_S = 0.02
+_LOOK_S = 5.0
 
 
 class NotThere(Exception):
@@ -41,7 +42,7 @@ class Remote:
     def __init__(self, root: Path, flags: Mapping[str, Any], idle_s: float) -> None:
         self.root = root
         self._flags, self._idle_s = dict(flags), idle_s
-        self._connection: Connection[Any, Any] | None = None
+        self._connection: Channel | None = None
         self._lock = threading.Lock()
 
     def connect(self) -> None:
@@ -88,9 +89,7 @@ class Remote:
     def close(self) -> None:
         """Ends the connection; the servers stay warm."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._drop()
 
     # ---- inside
 
@@ -107,44 +106,52 @@ class Remote:
         """Sends a call; a process that ended in the meantime (it was idle) is replaced, and asked once more."""
         for attempt in (1, 2):
             try:
-                connection = self._connected()
-                connection.send_bytes(message)
-                return msgspec.json.decode(connection.recv_bytes(MAX_MESSAGE_BYTES), type=Outcome)
+                return _exchanged(self._connected(), message)
             except (OSError, EOFError) as error:
-                self._connection = None
+                self._drop()
                 if attempt == 2:
                     raise ServerCrashed(
                         f"the background process ended twice over one question: {error}; its log: lspidx daemon status"
                     ) from error
             except NotThere as error:
                 raise ServerCrashed(f"the background process cannot be reached: {error}; to do without: LSPIDX_DAEMON_IDLE_S=0") from error
+            except BaseException:
+                self._drop()  # interrupted: what is still to come on this connection answers a question that nobody asks any more
+                raise
         raise AssertionError("one of the attempts returns or raises")
 
-    def _connected(self) -> Connection[Any, Any]:
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _connected(self) -> Channel:
         if self._connection is None:
             self._connection = _reach(self.root, self._flags, self._idle_s)
         return self._connection
 
 
-def _reach(root: Path, flags: Mapping[str, Any], idle_s: float) -> Connection[Any, Any]:
+def _reach(root: Path, flags: Mapping[str, Any], idle_s: float) -> Channel:
     try:
         socket = runtime.folder() / f"{runtime.name(root, flags)}.sock"
     except (LspidxError, OSError) as error:
         raise NotThere(str(error)) from error
-    code = runtime.code()
-    if (connection := _connection(socket, code)) is not None:
+    code, known = runtime.code(), runtime.read(socket)
+    if (connection := _connection(socket, known, code)) is not None:
         return connection
     import portalocker  # 14 ms, which the next command need not wait for
 
     with socket.with_suffix(".lock").open("a") as file:
         portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)  # of several commands at once one starts it
-        if (connection := _connection(socket, code)) is not None:
+        found = runtime.read(socket)
+        if found != known and (connection := _connection(socket, found, code)) is not None:
             return connection
         process = _spawn(Start(root=str(root), socket=str(socket), token=secrets.token_hex(32), idle_s=idle_s, flags=dict(flags)))
         deadline = time.monotonic() + _STARTS_S
         while time.monotonic() < deadline:
             record = runtime.read(socket)
-            if record is not None and record.pid == process.pid and (connection := _connection(socket, code)) is not None:
+            if record is not None and record.pid == process.pid and (connection := _connection(socket, record, code)) is not None:
+                threading.Thread(target=process.wait, daemon=True).start()  # when it ends it is not to stay as a zombie
                 return connection
             if process.poll() is not None:
                 raise NotThere(f"it ended at its start, with status {process.returncode}")
@@ -154,13 +161,12 @@ def _reach(root: Path, flags: Mapping[str, Any], idle_s: float) -> Connection[An
         raise NotThere(f"it did not answer within {_STARTS_S:g} s")
 
 
-def _connection(socket: Path, code: str) -> Connection[Any, Any] | None:
+def _connection(socket: Path, record: runtime.Record | None, code: str) -> Channel | None:
     """A connection to a process of this very code; one of another code is told to end."""
-    record = runtime.read(socket)
     if record is None:
         return None
     try:
-        connection = _client(socket, record)
+        connection = channel.connect(socket, record.token)
     except (OSError, EOFError, ValueError) as error:
         log.info("no background process answers: %s", error)
         return None
@@ -173,16 +179,15 @@ def _connection(socket: Path, code: str) -> Connection[Any, Any] | None:
     return None
 
 
-def _client(socket: Path, record: runtime.Record) -> Connection[Any, Any]:
-    return cast("Connection[Any, Any]", Client(str(socket), family="AF_UNIX", authkey=record.token.encode()))
+def _exchanged(connection: Channel, message: bytes) -> Outcome:
+    connection.send_bytes(message)
+    return msgspec.json.decode(connection.recv_bytes(MAX_MESSAGE_BYTES), type=Outcome)
 
 
-def _tell_to_end(connection: Connection[Any, Any], pid: int) -> None:
+def _tell_to_end(connection: Channel, pid: int) -> None:
     """Tells a process to end and waits a while until it has."""
-    with contextlib.suppress(OSError, EOFError):
-        connection.send_bytes(msgspec.json.encode(Call(method="stop")))
-        connection.recv_bytes(MAX_MESSAGE_BYTES)
-        connection.close()
+    with contextlib.suppress(OSError, EOFError, msgspec.DecodeError), connection:
+        _exchanged(connection, msgspec.json.encode(Call(method="stop")))
     deadline = time.monotonic() + _STARTS_S
     while _is_alive(pid) and time.monotonic() < deadline:
         time.sleep(_STEP_S)
@@ -211,8 +216,8 @@ def _spawn(start: Start) -> subprocess.Popen[bytes]:
         start_new_session=True,
     )
     assert process.stdin is not None
-    process.stdin.write(msgspec.json.encode(start) + b"\n")
-    process.stdin.close()
+    with contextlib.suppress(BrokenPipeError), process.stdin as line:  # it may have ended at once; whoever waits for it sees that
+        line.write(msgspec.json.encode(start) + b"\n")
     return process
 
 
@@ -220,7 +225,7 @@ def _spawn(start: Start) -> subprocess.Popen[bytes]:
 
 
 class Found(msgspec.Struct, kw_only=True):
-    """A background process of this user. `servers` is None where it does not answer."""
+    """A background process of this user. `servers` is None where it does not answer, or is busy with a question."""
 
     record: runtime.Record
     socket: str
@@ -240,10 +245,11 @@ def all_of_user() -> list[Found]:
                 leftover.unlink(missing_ok=True)
             continue
         servers: list[ServerInfo] | None = None
-        with contextlib.suppress(Exception), _client(socket, record) as connection:
+        with contextlib.suppress(Exception), channel.connect(socket, record.token) as connection:
             connection.send_bytes(msgspec.json.encode(Call(method="running")))
-            outcome = msgspec.json.decode(connection.recv_bytes(MAX_MESSAGE_BYTES), type=Outcome)
-            servers = msgspec.json.decode(outcome.value, type=list[ServerInfo])
+            if connection.poll(_LOOK_S):  # its servers are asked one question at a time, and one may be under way
+                outcome = msgspec.json.decode(connection.recv_bytes(MAX_MESSAGE_BYTES), type=Outcome)
+                servers = msgspec.json.decode(outcome.value, type=list[ServerInfo])
         found.append(Found(record=record, socket=str(socket), servers=servers))
     return found
 
@@ -251,5 +257,5 @@ def all_of_user() -> list[Found]:
 def stop(found: Found) -> bool:
     """Ends a background process and its servers; whether it has ended."""
     with contextlib.suppress(Exception):
-        _tell_to_end(_client(Path(found.socket), found.record), found.record.pid)
+        _tell_to_end(channel.connect(Path(found.socket), found.record.token), found.record.pid)
     return not _is_alive(found.record.pid)

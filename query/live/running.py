@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +28,8 @@ from query.live.tree import DELETED, Tree
 log = logging.getLogger(__name__)
 
 _SIGNAL_BEGINS_S = 5.0
+_PROVES_S = 10.0
+_PROVES_WITHOUT_SIGNAL_S = 30.0
 _LOOK_S = 0.5
 _LATE_S = 0.06
 _QUIET_S = 0.3
@@ -38,16 +40,19 @@ _PASSING = frozenset({-32800, -32801, -32802})
 """Cancelled, content modified: it changed its mind about the world, and is asked once more."""
 _TRIES = 5
 _MOST_MEMORY = 2
-_MOST_CHANGES = 2_000
+_CHANGES_AT_ONCE = 2_000
 _MESSAGES = 20
+_VERSION_CHARS = 80
 
 
 class Running:
     """A server that answers. All methods raise ServerError where it no longer does; then it is to be closed."""
 
-    def __init__(self, launch: Launch, connection: Connection | None = None) -> None:
+    def __init__(self, launch: Launch, connection: Connection | None = None, *, given_up: Callable[[], bool] = lambda: False) -> None:
         """Starts it, or takes up an existing connection, and initializes it.
 
+        Args:
+            given_up: asked while it is waited for: whether nobody waits any more, so that it counts as crashed.
         Raises:
             ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
         """
@@ -61,6 +66,8 @@ class Running:
         self._readiness = Readiness(spec.ready, spec.ready_title, spec.ready_method, spec.ready_value)
         self._published: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
         self._believed = False
+        self._silent_s = 0.0
+        self._in_vain: dict[str, int] = {}  # hash of the text by path
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.restarts = 0
         self.messages: list[str] = []
@@ -73,14 +80,22 @@ class Running:
             timeout_s=launch.timeout_s,
             connection=connection,
             confinement=launch.start.confinement,
+            given_up=given_up,
         )
         self._looked = time.monotonic()
         self._documents = Documents(self._client.session.notify, self._language_id)
-        self._notified(list(self._client.notifications))
+        try:
+            self._begin()
+        except ServerError:
+            self.close(polite=False)
+            raise
+
+    def _begin(self) -> None:
+        self._take_kept()
         deadline = time.monotonic() + _LATE_S
         while (left := deadline - time.monotonic()) > 0:  # late registrations come right after `initialized`
             self._heard(left)
-        if settings := launch.start.settings:
+        if settings := self.launch.start.settings:
             self._client.session.notify(b"workspace/didChangeConfiguration", msgspec.json.encode({"settings": settings}))
 
     # ---- what it is
@@ -91,7 +106,7 @@ class Running:
         return ServerInfo(
             entry=spec.name,
             name=session.server_name or spec.name,
-            version=session.server_version or self.launch.found.version,
+            version=self._version(),
             languages=self.launch.languages,
             capabilities={**session.capabilities, **dict.fromkeys(sorted(session.registered), True)},
             pid=self._client.pid,
@@ -102,6 +117,16 @@ class Running:
             trust=self.launch.trust,
             sandbox=self.launch.sandbox,
         )
+
+    def _version(self) -> str:
+        """As an index names it, so that answers can be compared; of another's server, which is not the one found here, its own words."""
+        said, found = self._client.session.server_version, self.launch.found.version
+        return said.partition("\n")[0][:_VERSION_CHARS] if self._connected or not found else found
+
+    @property
+    def is_hung(self) -> bool:
+        """Whether it has said nothing at all for as long as the table gives it, with questions open."""
+        return self._silent_s >= self.launch.timeout_s
 
     def supports(self, capability: str) -> bool:
         return self._client.session.supports(capability)
@@ -135,6 +160,7 @@ class Running:
             elapsed_ms=int((time.monotonic() - started) * 1000),
             warm=warm,
             edits=edits,
+            unproven=not self._believed and self._is_in_vain(path),
         )
 
     def diagnose(self, paths: Sequence[str], overlay: Mapping[str, str], timeout_s: float, *, warm: bool) -> Diagnosis:
@@ -161,23 +187,23 @@ class Running:
             self._believe(path, timeout_s)
         except ServerTimeout:
             return False
-        return True
+        return self._believed or not path
 
     def notify(self, method: str, params: Any) -> None:
         self._client.session.notify(method.encode(), msgspec.json.encode(params))
-        self._client.flush()
+        self._flush()
 
     def open(self, path: str) -> None:
         """Opens a document until it is closed."""
         self._bring([path], {})
         self._documents.open[path].pinned = True
-        self._client.flush()
+        self._flush()
 
     def close_document(self, path: str) -> bool:
         """Whether it was open."""
         was_open = path in self._documents.open
         self._documents.close(path)
-        self._client.flush()
+        self._flush()
         return was_open
 
     def close(self, *, polite: bool = True) -> None:
@@ -186,7 +212,7 @@ class Running:
     # ---- inside
 
     def _language_id(self, path: str) -> str:
-        language = language_of(path)
+        language = language_of(path, frozenset(self.launch.languages))
         if language not in self.launch.found.spec.languages:
             language = self.launch.languages[0]
         return language_id(path, language)
@@ -198,17 +224,21 @@ class Running:
         """Everything that the server thinks of the workspace is so, from here on."""
         changes = self._tree.changes()
         if changes:
-            events = [{"uri": path_to_uri(path), "type": kind} for path, kind in list(changes.items())[:_MOST_CHANGES]]
-            self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode({"changes": events}))
+            events = [{"uri": path_to_uri(path), "type": kind} for path, kind in changes.items()]
+            for start in range(0, len(events), _CHANGES_AT_ONCE):
+                part = {"changes": events[start : start + _CHANGES_AT_ONCE]}
+                self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode(part))
             for path in (path for path, kind in changes.items() if kind == DELETED):
                 self._published.pop(path, None)
         self._documents.bring(paths, overlay)
 
     def _believe(self, path: str, timeout_s: float = 0.0) -> None:
-        """Waits once for the server's own signal, then for the answer to a question whose answer must be there.
+        """Waits once for the server's own signal, then for the answer to a question whose answer must be there, though not for ever:
+
+        of a file that no build takes in many a server knows nothing, and its answers are then marked as unproven.
 
         Raises:
-            ServerTimeout: neither comes within its `timeout_s`.
+            ServerTimeout: no signal within its `timeout_s`.
         """
         if self._believed:
             return
@@ -223,13 +253,23 @@ class Running:
                 raise ServerTimeout(f"not ready after {limit_s:g} s, by its own signal")
             self._heard(0.1)
         attempts = 0
-        while path and not self._knows_a_name(path):
+        patience = time.monotonic() + (_PROVES_S if self._readiness.ready else _PROVES_WITHOUT_SIGNAL_S)
+        while path and not self._is_in_vain(path) and not self._knows_a_name(path):
             attempts += 1
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 raise ServerTimeout(f"not ready after {limit_s:g} s: knows no name of {self._relative(path)}")
+            if now > patience:  # a file that its build leaves out, perhaps; the next one may prove it
+                log.warning("server knows no name: name=%s path=%s", self.launch.found.spec.name, self._relative(path))
+                self._in_vain[path] = hash(self._documents.open[path].text)
             self._heard(min(2.0, 0.05 * 2**attempts))
-        self._believed = bool(path)
+        self._believed = bool(path) and not self._is_in_vain(path)
         log.info("server ready: name=%s seconds=%.2f attempts=%d", self.launch.found.spec.name, time.monotonic() - started, attempts)
+
+    def _is_in_vain(self, path: str) -> bool:
+        """Whether it was asked for names of this very text, and knew none."""
+        known = self._documents.open.get(path)
+        return known is not None and self._in_vain.get(path) == hash(known.text)
 
     def _knows_a_name(self, path: str) -> bool:
         """Whether it can place a name that this file itself defines; true where there is none to ask about."""
@@ -251,12 +291,14 @@ class Running:
 
     def _request(self, method: str, params: Any, timeout_s: float) -> Answer:
         """The answer to a request, asked again where the server has changed its mind about the world."""
+        deadline = time.monotonic() + (timeout_s or self.launch.timeout_s)
         answer = self._once(method, params, timeout_s)
         for attempt in range(_TRIES):
-            if answer.error is None or answer.error.code not in _PASSING:
+            left = deadline - time.monotonic()
+            if answer.error is None or answer.error.code not in _PASSING or left <= 0:
                 break
             self._heard(0.05 * 2**attempt)
-            answer = self._once(method, params, timeout_s)
+            answer = self._once(method, params, left)
         return answer
 
     def _once(self, method: str, params: Any, timeout_s: float) -> Answer:
@@ -268,13 +310,25 @@ class Running:
                 if event.id == number:
                     return event
         self._client.session.notify(b"$/cancelRequest", b'{"id":%d}' % number)
+        self._silent_s += limit_s
         with contextlib.suppress(ServerError):
-            self._client.flush()
+            self._flush()
         raise ServerTimeout(f"{method} was not answered within {limit_s:g} s")
+
+    def _flush(self) -> None:
+        self._client.flush()
+        self._take_kept()
+
+    def _take_kept(self) -> None:
+        """What a server said while it was told something counts as well: that it has loaded, for instance, which it says once."""
+        kept, self._client.notifications = self._client.notifications, []
+        self._notified(kept)
 
     def _heard(self, timeout_s: float) -> list[Answer]:
         """What arrives within this time: answers are returned, all else is taken in. Looks at the server's memory now and then."""
         events = self._client.poll(timeout_s)
+        if events:
+            self._silent_s = 0.0
         self._notified([event for event in events if isinstance(event, Notification)])
         now = time.monotonic()
         if now - self._looked > _LOOK_S:

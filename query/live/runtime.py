@@ -12,9 +12,14 @@ from pathlib import Path
 import msgspec
 
 from indexer.errors import UsageError
+from query.live.channel import MOST_PATH_BYTES
 
 _MATTERS = ("VIRTUAL_ENV", "CONDA_PREFIX")
 """Variables beside our own by which the same workspace has other answers."""
+
+
+_NAME_BYTES = 32
+"""Of a file in the folder."""
 
 
 class Record(msgspec.Struct, kw_only=True):
@@ -32,12 +37,20 @@ def folder() -> Path:
     """The folder, made if need be.
 
     Raises:
-        UsageError: somebody else owns it, or may read it.
+        UsageError: somebody else owns it, or may read it; it cannot be made; its name is too long for a socket's.
     """
     base = os.environ.get("XDG_RUNTIME_DIR", "")
-    place = Path(base) / "lspidx" if base and os.path.isdir(base) else Path(tempfile.gettempdir()) / f"lspidx-{_uid()}"
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = os.lstat(place)
+    places = [Path(tempfile.gettempdir()) / f"lspidx-{_uid()}"]
+    if os.path.isabs(base) and os.path.isdir(base):
+        places.insert(0, Path(base) / "lspidx")
+    place = next((place for place in places if len(os.fsencode(place)) + _NAME_BYTES <= MOST_PATH_BYTES), None)
+    if place is None:
+        raise UsageError(f"'{places[0]}' is too long a name for a socket's folder; set XDG_RUNTIME_DIR to a shorter one")
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = os.lstat(place)
+    except OSError as error:
+        raise UsageError(f"'{place}' cannot be made: {error.strerror}, so no background process can be met there; remove it") from error
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != _uid() or status.st_mode & 0o077:
         raise UsageError(f"'{place}' is not a private folder of yours, so no background process can be met there; remove it")
     return place

@@ -14,7 +14,7 @@ import msgspec
 
 
 class ServerInfo(msgspec.Struct, kw_only=True):
-    """A running server. `name`, `version`: as it says itself; `entry`: its name in the server table.
+    """A running server. `entry`: its name in the server table; `name`: as it says itself; `version`: as an index names it.
 
     capabilities: as declared at start, later registrations added. languages: those that it serves here.
     """
@@ -37,6 +37,7 @@ class Reply(msgspec.Struct, kw_only=True):
     """What a server answered: `result` is plain JSON; `error` its words where it refused.
 
     edits: WorkspaceEdits that it asked us to make on the way (a command's effect). warm: it was running before.
+    unproven: it has not been seen to know any name yet, not even of this file: an empty answer may mean nothing.
     """
 
     result: Any
@@ -46,6 +47,7 @@ class Reply(msgspec.Struct, kw_only=True):
     error: str = ""
     error_code: int = 0
     edits: list[dict[str, Any]] = []
+    unproven: bool = False
 
 
 class Diagnosis(msgspec.Struct, kw_only=True):

@@ -11,12 +11,16 @@ from collections.abc import Iterator, Sequence
 from query.live.documents import stamp
 
 CREATED, CHANGED, DELETED = 1, 2, 3
-_LEFT_OUT = frozenset({"node_modules", "__pycache__", "site-packages", "target"})
+_FOLDER = (0, 0, 0)
+_LEFT_OUT = frozenset({"node_modules", "__pycache__", "site-packages"})
+_BUILT = {"target": ("Cargo.toml", "pom.xml")}
+"""Folders of what was built, where one of these files lies beside them; else somebody has just called a package so."""
+
 _MOST_FILES = 200_000
 
 
 class Tree:
-    """Stamps of the files below some folders. `endings`, `names`: of those that servers read."""
+    """Stamps of the folders and files below some folders. `endings`, `names`: of files that servers read."""
 
     def __init__(self, folders: Sequence[str], endings: Sequence[str], names: Sequence[str]) -> None:
         self._folders, self._endings, self._names = list(folders), tuple(endings), frozenset(names)
@@ -37,14 +41,16 @@ class Tree:
                 entries = list(os.scandir(waiting.pop()))
             except OSError:
                 continue
-            if any(entry.name == "pyvenv.cfg" for entry in entries):
+            names = {entry.name for entry in entries}
+            if "pyvenv.cfg" in names:
                 continue
             for entry in entries:
                 name = entry.name
                 try:
                     if entry.is_dir(follow_symlinks=False):
-                        if not name.startswith(".") and name not in _LEFT_OUT:
+                        if not name.startswith(".") and name not in _LEFT_OUT and names.isdisjoint(_BUILT.get(name, ())):
                             waiting.append(entry.path)
+                            yield entry.path, _FOLDER  # a new one is a package, which ty does not infer from its files
                     elif name.endswith(self._endings) or name in self._names:
                         left -= 1
                         yield entry.path, stamp(entry.stat())

@@ -58,6 +58,8 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
     enclosed, number = enclosing(workspace), Counter[str]()
     found: list[FoundReference] = []
     for place in sorted(found_places(workspace, question), key=lambda item: (item.path, item.line, item.col)):
+        if is_outside(place.path):  # as by the index, only files of the workspace are listed
+            continue
         test = is_test_file(place.path)
         if (
             (ask.workspace_only and is_outside(place.path))

@@ -11,6 +11,7 @@ import msgspec
 from indexer.errors import ServerError, UsageError
 from query.answer import Answer, Completeness, Reason
 from query.completeness import provenance
+from query.freshness import is_as_indexed
 from query.names import document_path
 from query.page import asked, next_cursor, offset_of
 from query.registry import Context, Workspace, tool
@@ -131,11 +132,12 @@ def _read(path: str, item: dict[str, Any]) -> Iterator[Diagnostic]:
 def TOOL(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     """Errors, warnings and hints of one document or of all: as of the index, or live for a document that has changed since."""
     why = ""
-    if ask.file_path and not ask.offline and context.certificate.drift.paths:
+    if ask.file_path and not ask.offline:
         from query.live_questions import document
 
         try:
-            if document(context.workspace, ask.file_path).path in context.certificate.drift.paths:
+            now = document(context.workspace, ask.file_path)
+            if not is_as_indexed(context.index, now.path):
                 return _live(context.workspace, ask)
         except ServerError as error:
             why = str(error)

@@ -10,6 +10,7 @@ import msgspec
 from indexer.errors import ServerError
 from query.answer import Answer, Completeness, Reason, SymbolRecord
 from query.completeness import provenance
+from query.freshness import is_as_indexed
 from query.page import Named, asked
 from query.places import LanguageId
 from query.registry import Context, Workspace, tool
@@ -67,10 +68,11 @@ def TOOL(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
     if ask.offline:
         return _indexed(context, ask)
     position = ask.position(context.index)
-    if position is not None and position.path in context.certificate.drift.paths:  # what stands there now the index cannot know
+    if position is not None and not is_as_indexed(context.index, position.path):  # what stands there now the index cannot know
         return _live_instead(context, ask)
     known = _indexed(context, ask)
-    if known.result.symbol.path in context.certificate.drift.paths or (not known.result.hover and _lacks_hover(known)):
+    symbol = known.result.symbol
+    if (not symbol.external and not is_as_indexed(context.index, symbol.path)) or (not known.result.hover and _lacks_hover(known)):
         return _live_instead(context, ask, known)
     return known
 

@@ -140,8 +140,11 @@ class Server:
             self.opened[document["uri"]] = document["text"]
             if self.script.get("publishes") and self.script["marker"] not in document["text"]:
                 self.send({"method": "textDocument/publishDiagnostics", "params": {"uri": document["uri"], "diagnostics": []}})
-        elif method == "textDocument/didChange" and self.script.get("publishes_on_change"):
+        elif method == "textDocument/didChange":
             uri = message["params"]["textDocument"]["uri"]
+            self.opened[uri] = message["params"]["contentChanges"][-1]["text"]
+            if not self.script.get("publishes_on_change"):
+                return
             where = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
             found = [{"range": where, "severity": 2, "message": "said late"}]
             self.send({"method": "textDocument/publishDiagnostics", "params": {"uri": uri, "diagnostics": found}})
