@@ -50,6 +50,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     otherwise: str = ""
     options: dict[str, Any] = {}
     settings: dict[str, Any] = {}
+    live_arguments: list[str] = []
     environment: dict[str, str] = {}
     open: Literal["none", "each", "several"]
     window: int

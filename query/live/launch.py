@@ -110,7 +110,7 @@ class Launcher:
             found=item.server,
             languages=[name for name in spec.languages if name in item.languages] or [language],
             folders=self.folders,
-            command=fill_words(item.server.command, values),
+            command=[*fill_words(item.server.command, values), *spec.live_arguments],
             environment={key: str(value) for key, value in fill(environment, values).items()},
             initialize_params=initialize_params([folder.path for folder in self.folders], options, LIVE),
             settings=fill(overlay(spec.settings, own.settings), values),
