@@ -11,17 +11,17 @@ from query.index import Index
 _MOST_LEVELS = 4
 
 _REFER = """
-    SELECT d.path, count(*) AS uses
-    FROM (SELECT unnest($paths::VARCHAR[]) AS path) u
-    JOIN document t ON t.path = u.path
-    JOIN symbol s ON s.doc_id = t.doc_id
-    JOIN refs r ON r.sym_id = s.sym_id
-    JOIN document d ON d.doc_id = r.doc_id
-    WHERE d.doc_id <> t.doc_id AND d.status <> 'external'
+    WITH edited AS (SELECT doc_id FROM document WHERE path IN (SELECT unnest($paths::VARCHAR[]))),
+    defined AS (
+        SELECT sym_id FROM symbol WHERE doc_id IN (FROM edited)
+        UNION SELECT sym_id FROM occ WHERE doc_id IN (FROM edited) AND roles & 1 <> 0 AND sym_id IS NOT NULL -- declared in a header
+    )
+    SELECT d.path, count(*) FROM defined JOIN refs r USING (sym_id) JOIN document d ON d.doc_id = r.doc_id
+    WHERE d.doc_id NOT IN (FROM edited) AND d.status <> 'external'
     GROUP BY 1 ORDER BY 2 DESC, 1
 """
 
-_INCLUDE = """
+_KIN = """
     SELECT DISTINCT d.path FROM document d JOIN document t ON t.language = d.language
     WHERE t.path IN (SELECT unnest($paths::VARCHAR[])) AND d.path IN (SELECT unnest($changed::VARCHAR[])) ORDER BY 1
 """
@@ -49,7 +49,7 @@ def dependents(index: Index, tree: Drift, edited: Sequence[str], most: int) -> D
     gone = set(tree.deleted)
     changed = {*tree.changed, *tree.new} - seen
     ending = {path.rpartition(".")[2] for path in edited}
-    kin = {row[0] for row in index.rows(_INCLUDE, {"paths": list(edited), "changed": sorted(changed)})}
+    kin = {row[0] for row in index.rows(_KIN, {"paths": list(edited), "changed": sorted(changed)})}
     stale = sorted(path for path in changed if path in kin or path.rpartition(".")[2] in ending)
     seen.update(stale)
     wanted = [path for path in [*direct, *stale] if path not in gone]

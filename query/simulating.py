@@ -51,7 +51,8 @@ class OneEdit(Ranged, kw_only=True):
     """An edit of one file: a range, or the place where old_text stands, becomes new_text."""
 
     old_text: Annotated[
-        str, msgspec.Meta(description="in place of a range: text that stands there exactly once; else, whole lines that differ in white space")
+        str,
+        msgspec.Meta(description="in place of a range: text that stands there exactly once; else, whole lines that differ in white space"),
     ] = ""
     new_text: Annotated[str, msgspec.Meta(description="text in its place; empty removes it")] = ""
 
@@ -241,7 +242,9 @@ class Trial:
             return []
         index = self._workspace.index
         if index is None:
-            detail = "there is no index that knows what depends on the edited files, so only these were asked about; to make one: lspidx index"
+            detail = (
+                "there is no index that knows what depends on the edited files, so only these were asked about; to make one: lspidx index"
+            )
             self.reasons["no_index"] = Reason(code="no_index", detail=detail)
             return []
         from query.dependents import dependents
@@ -262,12 +265,14 @@ class Trial:
 
     def _say(self, unsettled: list[str], unjudged: dict[str, str], dirty: list[str]) -> None:
         if unsettled:
-            detail = "the server had not said anything of these in time, so errors there are unknown; ask again, or with a larger timeout_ms"
+            detail = (
+                "the server had not said anything of these in time, so errors there are unknown; ask again, or with a larger timeout_ms"
+            )
             self.reasons["not_settled"] = _of_paths("not_settled", detail, unsettled)
         for why in dict.fromkeys(unjudged.values()):
             self.reasons[f"not_judged {why}"] = _of_paths("not_judged", why, [path for path, other in unjudged.items() if other == why])
         if dirty:
-            detail = "changed on disk since the session's first edit; what is said here is about the texts of then; to begin anew: discard_session"
+            detail = "changed on disk since the first edit; what is said here is about the texts of then; to begin anew: discard_session"
             self.reasons["dirty"] = _of_paths("dirty", detail, dirty)
         for server in {info.entry for said in self.said for info in said.servers} & _LESS.keys():
             self.reasons[f"less {server}"] = Reason(code="less_than_the_compiler", detail=_LESS[server])
@@ -283,7 +288,7 @@ class Trial:
 
         reasons = list(self.reasons.values())
         status: Literal["unknown", "partial", "complete"] = "unknown" if nothing_judged else "partial" if reasons else "complete"
-        servers = sorted({f"{info.name or info.entry} {info.version}".strip() for said in self.said for info in said.servers})
+        servers = sorted({name for said in self.said for info in said.servers for name in live(info=info).servers})
         provenance = msgspec.structs.replace(live(), servers=servers, elapsed_ms=sum(said.elapsed_ms for said in self.said))
         return Answer(
             tool=tool,
@@ -333,4 +338,3 @@ def diagnostic_lines(rows: Sequence[Diagnostic], style: Style) -> Iterator[str]:
     for item in rows:
         origin = " ".join(filter(None, (item.source, item.code)))
         yield f"  {style.place(item.path, item.line, item.col)}  {one_line(item.message)}  {style.dim(f'[{origin}]')}"
-

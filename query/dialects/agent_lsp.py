@@ -14,6 +14,7 @@ import msgspec
 
 from indexer.errors import NameNotFound, UsageError
 from query.answer import Answer
+from query.dialects import agent_lsp_edits
 from query.dialects import agent_lsp_tools as declared
 from query.dialects.agent_lsp_tools import Declared
 from query.dialects.lsp_shapes import (
@@ -551,6 +552,7 @@ _RUN: dict[str, Callable[[Desk, Ask], DialectReply]] = {
     "remove_workspace_folder": _change_folders("remove_workspace_folder", "removed"),
     "detect_lsp_servers": _detect_lsp_servers,
     "get_server_capabilities": _get_server_capabilities,
+    **agent_lsp_edits.RUN,
 }
 
 
@@ -580,14 +582,7 @@ _MISSING: dict[str, _Missing] = {
     "get_inlay_hints": _Missing(NEEDS_SERVER, "hints are not stored", "inspect_symbol for the type of one name"),
     "get_semantic_tokens": _Missing(NEEDS_SERVER, "tokens are not stored", "list_symbols and get_document_highlights"),
     **dict.fromkeys(
-        (
-            "create_simulation_session", "simulate_edit", "evaluate_session", "simulate_chain", "commit_session", "discard_session",
-            "destroy_session", "preview_edit", "safe_apply_edit", "safe_edit",
-        ),
-        _Missing(NEEDS_SERVER, "only a running server can judge an edit that is not on disk", _EDIT),
-    ),
-    **dict.fromkeys(
-        ("apply_edit", "replace_symbol_body", "insert_after_symbol", "insert_before_symbol", "safe_delete_symbol"),
+        ("replace_symbol_body", "insert_after_symbol", "insert_before_symbol", "safe_delete_symbol"),
         _Missing(NOT_YET, "lspidx edits no files", _EDIT),
     ),
     **dict.fromkeys(

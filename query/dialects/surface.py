@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from indexer.errors import LspidxError, NameNotFound, UsageError
+from indexer.errors import IndexUnusable, LspidxError, NameNotFound, UsageError
 from query.answer import Answer
 from query.budget import PREVIEW_CHARS, bounded
 from query.index import Index
@@ -80,14 +80,24 @@ class Desk:
     def index(self) -> Index:
         return self._service.index()
 
+    @cached_property
+    def _index_if_any(self) -> Index | None:
+        try:
+            return self.index
+        except IndexUnusable:
+            return None
+
     @property
     def root(self) -> Path:
-        return self.index.root
+        """Of the index; where there is none, the folder that was asked in."""
+        return self._index_if_any.root if self._index_if_any is not None else self._service.start
 
     def ask(self, tool_name: str, **arguments: Any) -> Answer[Any]:
         """The whole answer of a canonical tool: what is too long is decided by the length of the reply, see `text` and `value`."""
         tool, _ = load(tool_name)
-        return call(self.index if tool.needs_index else None, tool_name, arguments)
+        index = self.index if tool.needs_index else self._index_if_any
+        servers = self._service.servers(self.root)
+        return call(index, tool_name, arguments, servers=servers, root=self.root, edits=self._service.edits)
 
     def file(self, path: str) -> str:
         """A path as given, made absolute.
@@ -136,7 +146,7 @@ class Desk:
         if len(made) <= MAX_RESULT_CHARS:
             return answer, made
         tool, _ = load(answer.tool)
-        part = bounded(answer, tool.result, PREVIEW_CHARS, self.index.home if tool.needs_index else None)
+        part = bounded(answer, tool.result, PREVIEW_CHARS, self.index.home if self._index_if_any is not None else None)
         return part, form(part)
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from indexer.errors import EditRefused, UsageError
 from query.answer import Answer
-from query.editing import Edited, carry_out, lines
+from query.editing import Edited, Outcome, carry_out, lines
 from query.page import asked
 from query.registry import Workspace, workspace_tool
 from query.simulating import SessionId, kept, scope_of, store_of
@@ -63,13 +63,18 @@ def TOOL(workspace: Workspace, ask: CommitSession) -> Answer[Committed]:
     from query.simulation.session import require_committable
 
     scope, store = scope_of(workspace), store_of(workspace)
-    session = store.load(ask.session_id)
-    require_committable(session, scope)
-    outcome = carry_out(workspace, lambda of: _plan(of, session, ask.target), write=ask.apply)
-    if ask.apply:
-        revision = session.revision
-        session.state = "committed"
-        store.replace(session, revision)
+
+    def commit(session: Session) -> Outcome:
+        require_committable(session, scope)
+        outcome = carry_out(workspace, lambda of: _plan(of, session, ask.target), write=ask.apply)
+        session.state = "committed" if ask.apply else session.state
+        return outcome
+
+    if ask.apply:  # so that no edit is added while the files are written
+        session, outcome = store.change(ask.session_id, commit)
+    else:
+        session = store.load(ask.session_id)
+        outcome = commit(session)
     result = Committed(
         session_id=session.id,
         status=session.state,

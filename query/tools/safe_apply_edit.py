@@ -20,7 +20,9 @@ _SHOWN_CHARS = 200
 class SafeApplyEdit(OneEdit, kw_only=True):
     scope: Annotated[
         Literal["auto", "file", "workspace"],
-        msgspec.Meta(description="whose errors count; auto: also files that depend on the edited one, where there is an index that knows them"),
+        msgspec.Meta(
+            description="whose errors count; auto: also files that depend on the edited one, where there is an index that knows them"
+        ),
     ] = "auto"
     timeout_ms: TimeoutMs = 0
     allow_warnings: Annotated[bool, msgspec.Meta(description="write it also where it brings warnings")] = True

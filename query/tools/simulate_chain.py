@@ -31,7 +31,8 @@ MAX_STEPS = 50
 class SimulateChain(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     session_id: SessionId = ""
     edits: Annotated[
-        list[OneEdit], msgspec.Meta(max_length=MAX_STEPS, description="as simulate_edit takes them; each means the text after those before it")
+        list[OneEdit],
+        msgspec.Meta(max_length=MAX_STEPS, description="as simulate_edit takes them; each means the text after those before it"),
     ] = []
     scope: ScopeOfDiagnostics = "file"
     timeout_ms: TimeoutMs = 0
