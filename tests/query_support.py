@@ -232,8 +232,19 @@ ASKED_ELSEWHERE = (
     "export_cache",
     "import_cache",
     "apply_edit",
+    "safe_edit",
+    "safe_apply_edit",
+    "create_simulation_session",
+    "simulate_edit",
+    "evaluate_session",
+    "simulate_chain",
+    "commit_session",
+    "discard_session",
+    "destroy_session",
+    "preview_edit",
 )
-"""Tools that compare trees of a repository, which the shop is not, make another index, or change files: tests of their own ask them."""
+"""Tools that compare trees of a repository, which the shop is not, make another index, change files, or are about a session of edits:
+tests of their own ask them."""
 
 
 def question(tool: Any) -> dict[str, Any]:

@@ -425,12 +425,12 @@ def test_a_safe_edit_is_written_and_one_that_breaks_a_caller_elsewhere_is_not(sh
 
 
 def test_new_warnings_are_listed_on_request_and_may_stand_against_an_edit(shop: Asked):
-    cast = "from typing import cast\n\nNUMBER: int = 42\nANSWER = cast(int, NUMBER)"
+    cast = "from typing import cast\n\n\ndef answer(number: int) -> int:\n    return cast(int, number)\n\n\nANSWER = answer(42)"
     edit = {"file_path": "alone.py", "old_text": "ANSWER = 42", "new_text": cast}
     plainly = shop("preview_edit", **edit)
     assert (plainly.warnings_introduced, plainly.new_warnings, plainly.net_delta, plainly.safe) == ([], 1, 0, True)
     listed = shop("preview_edit", **edit, include_warnings=True)
-    assert [(item.code, item.line) for item in listed.warnings_introduced] == [("redundant-cast", 4)]
+    assert [(item.code, item.line) for item in listed.warnings_introduced] == [("redundant-cast", 5)]
     refused = shop("safe_apply_edit", **edit, allow_warnings=False, timeout_ms=PATIENT)
     assert (refused.applied, refused.why_not) == (False, "it introduces warnings")
     assert shop("safe_apply_edit", **edit, timeout_ms=PATIENT).applied
