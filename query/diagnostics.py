@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from indexer.lsp import decode
-
 Severity = Literal["error", "warning", "information", "hint"]
 SEVERITIES: Mapping[int, Severity] = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
@@ -30,6 +28,8 @@ class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 def read(path: str, item: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """One message of a server; nothing where it is no such thing."""
+    from indexer.lsp import decode
+
     try:
         found = msgspec.convert(item, decode.Diagnostic)
     except msgspec.ValidationError:
