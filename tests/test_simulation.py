@@ -20,6 +20,7 @@ from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import EditRefused, EditsOff, LspidxError, NameNotFound, UsageError
 from indexer.servers.install import install
+from query import simulating
 from query.diagnostics import Diagnostic
 from query.dialects import dialect
 from query.edits.text import Document
@@ -166,7 +167,10 @@ def test_an_edit_that_breaks_a_caller_in_another_file_is_found_in_the_scope_of_t
         before = {path: ask.text(path) for path in files}
         alone = ask("preview_edit", **breaks, timeout_ms=PATIENT)
         assert (alone.asked, alone.net_delta, alone.confidence, alone.safe) == ([edited], 0, "high", True)
-        wide = ask("preview_edit", **breaks, scope="workspace", timeout_ms=PATIENT)
+        answer = ask.answer("preview_edit", **breaks, scope="workspace", timeout_ms=PATIENT)
+        limits = [reason.code for reason in answer.completeness.reasons]
+        assert limits == (["less_than_the_compiler"] if kind == "rust" else [])
+        wide = answer.result
         assert wide.asked[0] == edited
         assert broken in wide.asked
         assert [item.path for item in wide.errors_introduced] == [broken]
@@ -377,6 +381,44 @@ def test_a_language_without_a_server_is_never_safe(shop: Asked):
     assert (refused.applied, refused.would_apply) == (False, False)
     assert "apply_edit" in refused.why_not
     assert shop.text("notes.txt") == "one\n"
+
+
+@pytest.mark.slow
+def test_a_real_server_that_has_no_diagnostics_makes_nothing_safe(shop: Asked):
+    install(["bash-language-server"])
+    answer = shop.answer("preview_edit", file_path="run.sh", old_text="hello", new_text="$(")
+    assert (answer.result.net_delta, answer.result.safe, answer.result.confidence) == (None, False, "partial")
+    assert "gives no diagnostics" in answer.completeness.reasons[0].detail
+    assert not shop("safe_apply_edit", file_path="run.sh", old_text="hello", new_text="$(").applied
+
+
+def test_dependents_that_are_not_asked_about_leave_an_edit_unproven(shop: Asked, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(simulating, "_MOST_ASKED", 0)
+    answer = shop.answer("preview_edit", **FIXES, scope="workspace", timeout_ms=PATIENT)
+    assert (answer.result.asked, answer.result.confidence, answer.result.safe) == (["kit.py"], "eventual", False)
+    assert [(reason.code, reason.count) for reason in answer.completeness.reasons] == [("dependents_cut", 1)]
+    refused = shop("safe_apply_edit", **FIXES, timeout_ms=PATIENT)
+    assert not refused.applied
+    assert "may depend on it" in refused.why_not
+    assert shop.text("kit.py") == SHOP["kit.py"]
+
+
+def test_an_error_two_files_away_is_found_where_types_are_inferred(tmp_path: Path):
+    files = {
+        "kit.py": "from typing import Final\n\nSIZE: Final = 1\n",
+        "middle.py": "from typing import Final\n\nfrom kit import SIZE\n\nDOUBLED: Final = SIZE\n",
+        "far.py": "from middle import DOUBLED\n\nTOTAL: int = DOUBLED\n",
+    }
+    root = write_tree(tmp_path / "far", files)
+    crawl_with_ty(root, jobs=1)
+    host = Host(root)
+    try:
+        edit = {"file_path": "kit.py", "old_text": "= 1", "new_text": '= "one"'}
+        found = Asked(root, host)("preview_edit", **edit, scope="workspace", timeout_ms=PATIENT)
+    finally:
+        host.close()
+    assert found.asked == ["kit.py", "middle.py", "far.py"]
+    assert [item.path for item in found.errors_introduced] == ["far.py"]
 
 
 class Silent:
