@@ -18,13 +18,18 @@ from query.places import Definition
 from query.registry import call
 from query.search import Found
 from query.sessions import Session
+from query.simulating import Evaluation, OneEdit
 from query.tools.activate_skill import Activated
 from query.tools.blast_radius import BlastRadiusResult
+from query.tools.commit_session import Committed
+from query.tools.create_simulation_session import CreatedSession
 from query.tools.deactivate_skill import Deactivated
+from query.tools.destroy_session import DestroyedSession
 from query.tools.detect_changes import Changes
 from query.tools.detect_lsp_servers import Detected
 from query.tools.did_change_watched_files import FileChange
 from query.tools.diff_index import IndexDifference
+from query.tools.discard_session import DiscardedSession
 from query.tools.execute_command import CommandResult
 from query.tools.explore_symbol import Explored
 from query.tools.find_callers import Edge
@@ -54,6 +59,9 @@ from query.tools.prepare_rename import Renameable
 from query.tools.rename_symbol import Renamed
 from query.tools.run_build import BuildResult
 from query.tools.run_tests import TestRun
+from query.tools.safe_apply_edit import SafelyApplied
+from query.tools.simulate_chain import Chain
+from query.tools.simulate_edit import Simulated
 from query.tools.suggest_fixes import Fix
 from query.tools.type_hierarchy import TypeRelation
 from query.tools.unreferenced import UnreferencedSymbol
@@ -180,9 +188,39 @@ def close_document(index: Index | None, file_path: str = "", *, language_id: str
     return call(index, "close_document", {"file_path": file_path, "language_id": language_id})
 
 
+def commit_session(index: Index | None, session_id: str = "", *, target: str = "", apply: bool = False) -> Answer[Committed]:
+    """A session's edits as a patch; with apply they are written to disk, all files or none, if nobody has changed them since.
+
+    Args:
+        session_id: session_id that create_simulation_session gave
+        target: of a session about one file: the path to write it to instead, where no file may be yet
+        apply: write the files; by default nothing is written
+    """
+    return call(index, "commit_session", {"session_id": session_id, "target": target, "apply": apply})
+
+
+def create_simulation_session(index: Index | None, *, workspace_root: str = "", language: str = "") -> Answer[CreatedSession]:
+    """Begins a session of edits that exist in memory only; it is kept between calls until it is destroyed, or unused for a week.
+
+    Args:
+        workspace_root: taken for compatibility: the workspace is the one that is asked
+        language: the language, by its own name or LSP's; which server judges a file, its name says
+    """
+    return call(index, "create_simulation_session", {"workspace_root": workspace_root, "language": language})
+
+
 def deactivate_skill(index: Index | None) -> Answer[Deactivated]:
     """Ends the skill that this MCP client, or the command line in this index's folder, has activated; without one it does nothing."""
     return call(index, "deactivate_skill", {})
+
+
+def destroy_session(index: Index | None, session_id: str = "") -> Answer[DestroyedSession]:
+    """Ends a session, whatever state it is in, and forgets its edits.
+
+    Args:
+        session_id: session_id that create_simulation_session gave
+    """
+    return call(index, "destroy_session", {"session_id": session_id})
 
 
 def detect_changes(
@@ -267,6 +305,38 @@ def diff_index(
         cursor: next_cursor of the previous answer
     """
     return call(index, "diff_index", {"old": old, "new": new, "what": what, "path": path, "limit": limit, "cursor": cursor})
+
+
+def discard_session(index: Index | None, session_id: str = "") -> Answer[DiscardedSession]:
+    """Takes all edits of a session back; nothing was on disk, and the session can be used again.
+
+    Args:
+        session_id: session_id that create_simulation_session gave
+    """
+    return call(index, "discard_session", {"session_id": session_id})
+
+
+def evaluate_session(
+    index: Index | None,
+    session_id: str = "",
+    *,
+    scope: Literal["file", "workspace"] = "file",
+    timeout_ms: int = 0,
+    include_warnings: bool = False,
+) -> Answer[Evaluation]:
+    """Errors that a session's edits bring and take away, as a running language server says, with nothing changed on disk.
+
+    Args:
+        session_id: session_id that create_simulation_session gave
+        scope: file: the edited files; workspace: also the files that depend on them, as the index knows
+        timeout_ms: how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace
+        include_warnings: list warnings too; net_delta and safe are about errors
+    """
+    return call(
+        index,
+        "evaluate_session",
+        {"session_id": session_id, "scope": scope, "timeout_ms": timeout_ms, "include_warnings": include_warnings},
+    )
 
 
 def execute_command(
@@ -430,7 +500,7 @@ def find_references(
         limit: references shown
         cursor: next_cursor of the previous answer
         group_by: file: one entry for each file, most references first, with the first place
-        workspace_only: taken for compatibility: only files of the workspace are ever listed
+        workspace_only: only files of the workspace; the index knows no others, a running server may
         language_id: taken for compatibility: the index knows the language of every file
         live: ask a running language server, which sees unsaved and new code, instead of the index
     """
@@ -1320,6 +1390,64 @@ def prepare_rename(
     )
 
 
+def preview_edit(
+    index: Index | None,
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    start_line: int = 0,
+    start_column: int = 0,
+    end_line: int = 0,
+    end_column: int = 0,
+    old_text: str = "",
+    new_text: str = "",
+    session_id: str = "",
+    workspace_root: str = "",
+    language: str = "",
+    scope: Literal["file", "workspace"] = "file",
+    timeout_ms: int = 0,
+    include_warnings: bool = False,
+) -> Answer[Evaluation]:
+    """Errors that one edit would bring and take away; nothing is written. With session_id the edit stays in that session.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        start_line: 1-based
+        start_column: 1-based, in UTF-16 code units
+        end_line: 1-based
+        end_column: 1-based, exclusive
+        old_text: in place of a range: text that stands there exactly once; else, whole lines that differ in white space
+        new_text: text in its place; empty removes it
+        session_id: session_id that create_simulation_session gave
+        workspace_root: taken for compatibility: the workspace is the one that is asked
+        language: the language, by its own name or LSP's; which server judges a file, its name says
+        scope: file: the edited files; workspace: also the files that depend on them, as the index knows
+        timeout_ms: how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace
+        include_warnings: list warnings too; net_delta and safe are about errors
+    """
+    return call(
+        index,
+        "preview_edit",
+        {
+            "file_path": file_path,
+            "language_id": language_id,
+            "start_line": start_line,
+            "start_column": start_column,
+            "end_line": end_line,
+            "end_column": end_column,
+            "old_text": old_text,
+            "new_text": new_text,
+            "session_id": session_id,
+            "workspace_root": workspace_root,
+            "language": language,
+            "scope": scope,
+            "timeout_ms": timeout_ms,
+            "include_warnings": include_warnings,
+        },
+    )
+
+
 def remove_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
     """Removes a folder from the workspace; its files stay, its facts are no longer in the index.
 
@@ -1447,6 +1575,58 @@ def run_tests(
     )
 
 
+def safe_apply_edit(
+    index: Index | None,
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    start_line: int = 0,
+    start_column: int = 0,
+    end_line: int = 0,
+    end_column: int = 0,
+    old_text: str = "",
+    new_text: str = "",
+    scope: Literal["auto", "file", "workspace"] = "auto",
+    timeout_ms: int = 0,
+    allow_warnings: bool = True,
+    dry_run: bool = False,
+) -> Answer[SafelyApplied]:
+    """Tries an edit in memory, and writes it only if a language server says in time that it introduces no error; says why not otherwise.
+
+    Args:
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        start_line: 1-based
+        start_column: 1-based, in UTF-16 code units
+        end_line: 1-based
+        end_column: 1-based, exclusive
+        old_text: in place of a range: text that stands there exactly once; else, whole lines that differ in white space
+        new_text: text in its place; empty removes it
+        scope: whose errors count; auto: also files that depend on the edited one, where there is an index that knows them
+        timeout_ms: how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace
+        allow_warnings: write it also where it brings warnings
+        dry_run: say whether it would be written, write nothing
+    """
+    return call(
+        index,
+        "safe_apply_edit",
+        {
+            "file_path": file_path,
+            "language_id": language_id,
+            "start_line": start_line,
+            "start_column": start_column,
+            "end_line": end_line,
+            "end_column": end_column,
+            "old_text": old_text,
+            "new_text": new_text,
+            "scope": scope,
+            "timeout_ms": timeout_ms,
+            "allow_warnings": allow_warnings,
+            "dry_run": dry_run,
+        },
+    )
+
+
 def safe_delete_symbol(index: Index, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False) -> Answer[Edited]:
     """Removes a symbol, its decorators and the comments right above it; refuses while anything refers to it or may, as far as is known.
 
@@ -1478,6 +1658,68 @@ def set_log_level(
         level: the least severe that is logged
     """
     return call(index, "set_log_level", {"level": level})
+
+
+def simulate_chain(
+    index: Index | None,
+    session_id: str = "",
+    *,
+    edits: list[OneEdit] | None = None,
+    scope: Literal["file", "workspace"] = "file",
+    timeout_ms: int = 0,
+) -> Answer[Chain]:
+    """Adds edits to a session one after the other, judges it after each, and says through which of them it is safe to go.
+
+    Args:
+        session_id: session_id that create_simulation_session gave
+        edits: as simulate_edit takes them; each means the text after those before it
+        scope: file: the edited files; workspace: also the files that depend on them, as the index knows
+        timeout_ms: how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace
+    """
+    return call(index, "simulate_chain", {"session_id": session_id, "edits": edits or [], "scope": scope, "timeout_ms": timeout_ms})
+
+
+def simulate_edit(
+    index: Index | None,
+    session_id: str = "",
+    file_path: str = "",
+    *,
+    language_id: str = "",
+    start_line: int = 0,
+    start_column: int = 0,
+    end_line: int = 0,
+    end_column: int = 0,
+    old_text: str = "",
+    new_text: str = "",
+) -> Answer[Simulated]:
+    """Adds an edit to a session, in memory: a range of the session's text, or the one place where old_text stands, becomes new_text.
+
+    Args:
+        session_id: session_id that create_simulation_session gave
+        file_path: the file, absolute or from the workspace's root
+        language_id: taken for compatibility: the file's own name says its language
+        start_line: 1-based
+        start_column: 1-based, in UTF-16 code units
+        end_line: 1-based
+        end_column: 1-based, exclusive
+        old_text: in place of a range: text that stands there exactly once; else, whole lines that differ in white space
+        new_text: text in its place; empty removes it
+    """
+    return call(
+        index,
+        "simulate_edit",
+        {
+            "session_id": session_id,
+            "file_path": file_path,
+            "language_id": language_id,
+            "start_line": start_line,
+            "start_column": start_column,
+            "end_line": end_line,
+            "end_column": end_column,
+            "old_text": old_text,
+            "new_text": new_text,
+        },
+    )
 
 
 def start_lsp(

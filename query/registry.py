@@ -41,6 +41,7 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "detect": ("detect_lsp_servers", {}),
     "changes": ("detect_changes", {}),
     "tests_for": ("get_tests_for_file", {}),
+    "safe_edit": ("safe_apply_edit", {}),
 }
 """Short names and what they preset; here, so that a question loads its own tool only (a test holds them against the tools)."""
 

@@ -93,7 +93,7 @@ def launch(
     more_options, more_settings = (spec.live.options, spec.live.settings) if live else ({}, {})
     options = fill(overlay(overlay(spec.options, more_options), own.options), values)
     return Launch(
-        command=fill_words(item.server.command, values),
+        command=[*fill_words(item.server.command, values), *(spec.live.arguments if live else ())],
         environment={key: str(value) for key, value in fill(environment, values).items()},
         options=options,
         settings=fill(overlay(overlay(spec.settings, more_settings), own.settings), values),

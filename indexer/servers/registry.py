@@ -64,6 +64,7 @@ class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class LiveSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a server is told beyond its entry where it answers live questions, which a crawl does not ask."""
 
+    arguments: list[str] = []
     options: dict[str, Any] = {}
     settings: dict[str, Any] = {}
 

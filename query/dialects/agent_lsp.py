@@ -14,7 +14,7 @@ import msgspec
 
 from indexer.errors import NameNotFound, UsageError
 from query.answer import Answer
-from query.dialects import agent_lsp_live
+from query.dialects import agent_lsp_edits, agent_lsp_live
 from query.dialects import agent_lsp_tools as declared
 from query.dialects.agent_lsp_tools import Declared
 from query.dialects.lsp_shapes import (
@@ -585,6 +585,7 @@ _RUN: dict[str, Callable[[Desk, Ask], DialectReply]] = {
     "deactivate_skill": _deactivate_skill,
     "get_skill_phase": _get_skill_phase,
     **agent_lsp_live.RUN,
+    **agent_lsp_edits.RUN,
 }
 
 
@@ -599,14 +600,7 @@ _MISSING: dict[str, _Missing] = {
     "rename_symbol": _Missing(NEEDS_SERVER, "edits must be right for the text as it is now", "find_references has all places"),
     "prepare_rename": _Missing(NEEDS_SERVER, "edits must be right for the text as it is now", "go_to_definition has the name's range"),
     **dict.fromkeys(
-        (
-            "create_simulation_session", "simulate_edit", "evaluate_session", "simulate_chain", "commit_session", "discard_session",
-            "destroy_session", "preview_edit", "safe_apply_edit", "safe_edit",
-        ),
-        _Missing(NEEDS_SERVER, "only a running server can judge an edit that is not on disk", _EDIT),
-    ),
-    **dict.fromkeys(
-        ("apply_edit", "replace_symbol_body", "insert_after_symbol", "insert_before_symbol", "safe_delete_symbol"),
+        ("replace_symbol_body", "insert_after_symbol", "insert_before_symbol", "safe_delete_symbol"),
         _Missing(NOT_YET, "lspidx edits no files", _EDIT),
     ),
     **dict.fromkeys(

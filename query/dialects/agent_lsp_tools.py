@@ -363,7 +363,7 @@ TOOLS: tuple[Declared, ...] = (
         "state",
     ),
     Declared("simulate_edit", "Adds an edit to a session.", (_SESSION, _FILE, *_RANGE, _NEW_TEXT), "state"),
-    Declared("evaluate_session", "Errors that a session's edits bring and take away.", (_SESSION, _SCOPE, _TIMEOUT)),
+    Declared("evaluate_session", "Errors that a session's edits bring and take away.", (_SESSION, _SCOPE, _TIMEOUT), "state"),
     Declared(
         "simulate_chain",
         "Edits one after the other, each judged.",
@@ -395,6 +395,7 @@ TOOLS: tuple[Declared, ...] = (
             _SCOPE,
             _TIMEOUT,
         ),
+        "state",
     ),
     # ---- symbols by name
     Declared(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
 from indexer.errors import ServerError, UsageError
 from query.answer import Answer, Completeness, Reason
 from query.completeness import provenance
+from query.diagnostics import SEVERITIES, Diagnostic, read
 from query.freshness import is_as_indexed
 from query.names import document_path
 from query.page import asked, next_cursor, offset_of
@@ -18,7 +19,6 @@ from query.registry import Context, Workspace, tool
 from query.style import Style, one_line
 
 _METHODS = ["textDocument/diagnostic", "textDocument/publishDiagnostics"]
-_SEVERITIES: dict[int, Literal["error", "warning", "information", "hint"]] = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 
 class GetDiagnostics(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -33,21 +33,6 @@ class GetDiagnostics(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         bool, msgspec.Meta(description="ask a running language server about file_path now; also done where that file has changed since")
     ] = False
     offline: Annotated[bool, msgspec.Meta(description="start no language server, whatever has changed")] = False
-
-
-class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One message, 1-based, end exclusive. `number` is the severity as LSP counts: 1 error, 2 warning, 3 information, 4 hint."""
-
-    path: str
-    line: int
-    col: int
-    end_line: int
-    end_col: int
-    severity: Literal["error", "warning", "information", "hint"]
-    number: int
-    message: str
-    code: str = ""
-    source: str = ""
 
 
 class Diagnostics(msgspec.Struct, kw_only=True):
@@ -80,7 +65,7 @@ def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
     of = document(workspace, ask.file_path)
     diagnosis = workspace.servers.diagnose([of.path])
     wanted = {_severity(name) for name in ask.severity}
-    rows = [row for item in diagnosis.diagnostics.get(of.path, []) for row in _read(of.path, item) if not wanted or row.number in wanted]
+    rows = [row for item in diagnosis.diagnostics.get(of.path, []) for row in read(of.path, item) if not wanted or row.number in wanted]
     rows.sort(key=lambda row: (row.number, row.line, row.col, row.end_line, row.end_col, row.code, row.message))
     offset = offset_of(ask.cursor)
     shown = rows[offset : offset + ask.limit]
@@ -88,7 +73,7 @@ def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
         tool="get_diagnostics",
         query={**asked(ask), "file_path": of.path},
         result=Diagnostics(
-            counts={name: sum(row.number == number for row in rows) for number, name in _SEVERITIES.items()},
+            counts={name: sum(row.number == number for row in rows) for number, name in SEVERITIES.items()},
             files=1 if rows else 0,
             stale=[],
             diagnostics=shown,
@@ -99,22 +84,6 @@ def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
         provenance=live(diagnosis),
         next_cursor=next_cursor(offset, len(shown), len(rows)),
     )
-
-
-def _read(path: str, item: dict[str, Any]) -> Iterator[Diagnostic]:
-    """One message of a server; nothing where it is no such thing."""
-    from indexer.lsp import decode
-
-    try:
-        found = msgspec.convert(item, decode.Diagnostic)
-    except msgspec.ValidationError:
-        return
-    start, end = found.range.start, found.range.end
-    number = found.severity if found.severity in _SEVERITIES else 1
-    yield Diagnostic(
-        path=path, line=start.line + 1, col=start.character + 1, end_line=end.line + 1, end_col=end.character + 1,
-        severity=_SEVERITIES[number], number=number, message=found.message, code=str(found.code or ""), source=found.source or "",
-    )  # fmt: skip
 
 
 @tool(
@@ -175,12 +144,12 @@ def _indexed(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     )
     total = sum(counted.values())
     result = Diagnostics(
-        counts={name: int(counted.get(number, 0)) for number, name in _SEVERITIES.items()},
+        counts={name: int(counted.get(number, 0)) for number, name in SEVERITIES.items()},
         files=int(files[0]) if files else 0,
         stale=[changed for changed in context.certificate.drift.paths if (not path or changed == path) and _holds(ask.path, changed)][:20],
         diagnostics=[
             Diagnostic(
-                path=of, line=line + 1, col=col + 1, end_line=end_line + 1, end_col=end_col + 1, severity=_SEVERITIES.get(severity, "hint"),
+                path=of, line=line + 1, col=col + 1, end_line=end_line + 1, end_col=end_col + 1, severity=SEVERITIES.get(severity, "hint"),
                 number=severity, message=message, code=code or "", source=origin or "",
             )
             for of, line, col, end_line, end_col, severity, message, code, origin in rows
@@ -216,7 +185,7 @@ def _holds(pattern: str, path: str) -> bool:
 
 
 def _severity(name: str) -> int:
-    known = {**{str(number): number for number in _SEVERITIES}, **{label: number for number, label in _SEVERITIES.items()}, "info": 3}
+    known = {**{str(number): number for number in SEVERITIES}, **{label: number for number, label in SEVERITIES.items()}, "info": 3}
     if name.lower() not in known:
         raise UsageError(f"no severity is called '{name}'; known: {', '.join(known)}")
     return known[name.lower()]

@@ -1,0 +1,170 @@
+"""Dialect `agent-lsp`: edits that are tried in memory or written, in the shapes of that surface.
+
+An evaluation without errors has null where a list would be, a step of a chain has an empty list: so that surface has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from query.answer import Answer
+from query.dialects.lsp_shapes import absolute
+from query.dialects.surface import Desk, DialectReply
+
+Ask = Any
+
+_PLACE = ("start_line", "start_column", "end_line", "end_column", "new_text")
+
+
+def _diagnostics(desk: Desk, rows: list[Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "file_path": absolute(desk.root, item.path),
+            "line": item.line,
+            "col": item.col,
+            "severity": item.severity,
+            "message": item.message,
+            **({"code": item.code} if item.code else {}),
+            **({"source": item.source} if item.source else {}),
+        }
+        for item in rows
+    ]
+
+
+def _edit(desk: Desk, ask: Ask) -> dict[str, Any]:
+    return {"file_path": desk.file(ask.file_path), **{name: getattr(ask, name) for name in _PLACE}}
+
+
+def _judged(desk: Desk, found: Any) -> dict[str, Any]:
+    return {
+        "errors_introduced": _diagnostics(desk, found.errors_introduced) or None,
+        "errors_resolved": _diagnostics(desk, found.errors_resolved) or None,
+        "net_delta": found.net_delta,
+    }
+
+
+def _waiting(ask: Ask) -> dict[str, Any]:
+    return {"scope": ask.scope, "timeout_ms": ask.timeout_ms or 0}
+
+
+def _create(desk: Desk, ask: Ask) -> DialectReply:
+    answer = desk.ask("create_simulation_session", workspace_root=ask.workspace_root, language=ask.language)
+    return desk.value(answer, lambda of: {"session_id": of.result.session_id, "status": of.result.status})
+
+
+def _simulate(desk: Desk, ask: Ask) -> DialectReply:
+    answer = desk.ask("simulate_edit", session_id=ask.session_id, **_edit(desk, ask))
+    return desk.value(
+        answer,
+        lambda of: {
+            "session_id": of.result.session_id,
+            "edit_applied": of.result.edit_applied,
+            "version_after": of.result.version_after,
+        },
+    )
+
+
+def _evaluate(desk: Desk, ask: Ask) -> DialectReply:
+    answer = desk.ask("evaluate_session", session_id=ask.session_id, **_waiting(ask))
+    return desk.value(
+        answer,
+        lambda of: {
+            "session_id": of.result.session_id,
+            **_judged(desk, of.result),
+            "scope": of.result.scope,
+            "confidence": of.result.confidence,
+            "timeout": of.result.timeout,
+            "duration_ms": of.result.duration_ms,
+        },
+    )
+
+
+def _chain(desk: Desk, ask: Ask) -> DialectReply:
+    edits = [{**item, "file_path": desk.file(item["file_path"])} if _has_path(item) else item for item in ask.edits]
+    answer = desk.ask("simulate_chain", session_id=ask.session_id, edits=edits, timeout_ms=ask.timeout_ms or 0)
+    return desk.value(
+        answer,
+        lambda of: {
+            "steps": [
+                {"step": step.step, "net_delta": step.net_delta, "errors_introduced": _diagnostics(desk, step.errors_introduced)}
+                for step in of.result.steps
+            ],
+            "safe_to_apply_through_step": of.result.safe_to_apply_through_step,
+            "cumulative_delta": of.result.cumulative_delta,
+        },
+    )
+
+
+def _has_path(item: Any) -> bool:
+    return isinstance(item, Mapping) and isinstance(item.get("file_path"), str)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _commit(desk: Desk, ask: Ask) -> DialectReply:
+    answer = desk.ask("commit_session", session_id=ask.session_id, target=ask.target, apply=ask.apply)
+    return desk.value(
+        answer,
+        lambda of: {
+            "session_id": of.result.session_id,
+            "files_written": [absolute(desk.root, path) for path in of.result.files_written],
+            "patch": _patch(of.result.patch),
+        },
+    )
+
+
+def _patch(edit: dict[str, Any]) -> dict[str, Any]:
+    """The WorkspaceEdit by its older form, which that surface has; one that makes files has no such form."""
+    operations = edit.get("documentChanges", [])
+    if any("kind" in operation for operation in operations):
+        return edit
+    changes = {operation["textDocument"]["uri"]: operation["edits"] for operation in operations}
+    return {"changes": changes, **{key: value for key, value in edit.items() if key != "documentChanges"}}
+
+
+def _status(tool: str) -> Callable[[Desk, Ask], DialectReply]:
+    def run(desk: Desk, ask: Ask) -> DialectReply:
+        answer = desk.ask(tool, session_id=ask.session_id)
+        return desk.value(answer, lambda of: {"session_id": of.result.session_id, "status": of.result.status})
+
+    return run
+
+
+def _preview(desk: Desk, ask: Ask) -> DialectReply:
+    session = {"session_id": ask.session_id} if ask.session_id else {"workspace_root": ask.workspace_root, "language": ask.language}
+    answer = desk.ask("preview_edit", **session, **_edit(desk, ask), **_waiting(ask))
+    return desk.value(answer, lambda of: {**_judged(desk, of.result), "confidence": of.result.confidence})
+
+
+def _safe_apply(desk: Desk, ask: Ask) -> DialectReply:
+    answer = desk.ask("safe_apply_edit", file_path=desk.file(ask.file_path), old_text=ask.old_text, new_text=ask.new_text)
+
+    def form(of: Answer[Any]) -> dict[str, Any]:
+        found = of.result
+        why = {"reason": found.why_not} if found.why_not else {}
+        return {"applied": found.applied, **why, **_judged(desk, found.preview), "confidence": found.preview.confidence}
+
+    return desk.value(answer, form)
+
+
+def _apply(desk: Desk, ask: Ask) -> DialectReply:
+    if ask.workspace_edit:
+        given: dict[str, Any] = {"workspace_edit": ask.workspace_edit}
+    else:
+        given = {"file_path": desk.file(ask.file_path), "old_text": ask.old_text, "new_text": ask.new_text}
+    answer = desk.ask("apply_edit", **given)
+    return desk.text(answer, lambda of: "Workspace edit applied successfully")
+
+
+RUN: dict[str, Callable[[Desk, Ask], DialectReply]] = {
+    "create_simulation_session": _create,
+    "simulate_edit": _simulate,
+    "evaluate_session": _evaluate,
+    "simulate_chain": _chain,
+    "commit_session": _commit,
+    "discard_session": _status("discard_session"),
+    "destroy_session": _status("destroy_session"),
+    "preview_edit": _preview,
+    "safe_apply_edit": _safe_apply,
+    "safe_edit": _safe_apply,
+    "apply_edit": _apply,
+}

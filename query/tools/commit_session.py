@@ -1,0 +1,103 @@
+"""A session's edits as a patch, or written to disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from indexer.errors import EditRefused, UsageError
+from query.answer import Answer
+from query.editing import Edited, Outcome, carry_out, lines
+from query.page import asked
+from query.registry import Workspace, workspace_tool
+from query.simulating import SessionId, kept, scope_of, store_of
+from query.style import Style
+
+if TYPE_CHECKING:
+    from query.edits.plan import Plan
+    from query.edits.scope import Scope
+    from query.simulation.session import Session
+
+
+class CommitSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    session_id: SessionId = ""
+    target: Annotated[
+        str, msgspec.Meta(description="of a session about one file: the path to write it to instead, where no file may be yet")
+    ] = ""
+    apply: Annotated[bool, msgspec.Meta(description="write the files; by default nothing is written")] = False
+
+
+class Committed(msgspec.Struct, kw_only=True):
+    """`patch`: the edits as a WorkspaceEdit for apply_edit, which refuses it once a file has changed; `edited`: the same as diffs."""
+
+    session_id: str
+    status: str
+    files_written: list[str]
+    patch: dict[str, Any]
+    edited: Edited
+
+
+def _text(answer: Answer[Committed], style: Style) -> Iterator[str]:
+    yield f"session {style.strong(answer.result.session_id)}, {answer.result.status}"
+    yield from lines(answer.result.edited, style, "not written; to write it: --apply")
+
+
+@workspace_tool(
+    "commit_session",
+    parameters=CommitSession,
+    result=Committed,
+    positional="session_id",
+    example="commit_session 00000000000000000000000000000000 --apply",
+    task="try",
+    hint="speculative patch diff write materialize",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+    destructive=True,
+    writes=lambda ask: ask.apply,
+)
+def TOOL(workspace: Workspace, ask: CommitSession) -> Answer[Committed]:
+    """A session's edits as a patch; with apply they are written to disk, all files or none, if nobody has changed them since."""
+    from query.simulation.session import require_committable
+
+    scope, store = scope_of(workspace), store_of(workspace)
+
+    def commit(session: Session) -> Outcome:
+        require_committable(session, scope)
+        outcome = carry_out(workspace, lambda of: _plan(of, session, ask.target), write=ask.apply)
+        session.state = "committed" if ask.apply else session.state
+        return outcome
+
+    if ask.apply:  # so that no edit is added while the files are written
+        session, outcome = store.change(ask.session_id, commit)
+    else:
+        session = store.load(ask.session_id)
+        outcome = commit(session)
+    result = Committed(
+        session_id=session.id,
+        status=session.state,
+        files_written=[item.path for item in outcome.plan.changes] if ask.apply else [],
+        patch=outcome.plan.as_workspace_edit(scope),
+        edited=outcome.edited,
+    )
+    answer = kept("commit_session", asked(ask), result, total=len(outcome.edited.files))
+    if not outcome.reasons:
+        return answer
+    completeness = msgspec.structs.replace(answer.completeness, status="partial", reasons=outcome.reasons)
+    return msgspec.structs.replace(answer, completeness=completeness)
+
+
+def _plan(scope: Scope, session: Session, target: str) -> Plan:
+    from query.edits.plan import plan_documents
+
+    documents = session.documents()
+    if not target:
+        return plan_documents(scope, documents, session.digests())
+    if len(documents) != 1:
+        raise UsageError(f"target is one path, and session {session.id} is about {len(documents)} files; commit without it")
+    path = scope.of_path(target)
+    if scope.read(path) is not None or scope.is_folder(path):
+        raise EditRefused(f"'{path}' is there already; a target is a new file")
+    return plan_documents(scope, {path: next(iter(documents.values()))}, {path: ""})

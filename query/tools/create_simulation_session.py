@@ -1,0 +1,52 @@
+"""A session of edits that are not on disk: the beginning of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from query.answer import Answer
+from query.page import asked
+from query.registry import Workspace, workspace_tool
+from query.simulating import Language, WorkspaceRoot, kept, language_named, store_of
+from query.style import Style
+
+
+class CreateSimulationSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    workspace_root: WorkspaceRoot = ""
+    language: Language = ""
+
+
+class CreatedSession(msgspec.Struct, kw_only=True):
+    """`session_id` is what the other tools of sessions take; nobody can guess it."""
+
+    session_id: str
+    status: str
+
+
+def _text(answer: Answer[CreatedSession], style: Style) -> Iterator[str]:
+    yield f"{style.strong(answer.result.session_id)}  {answer.result.status}"
+
+
+@workspace_tool(
+    "create_simulation_session",
+    parameters=CreateSimulationSession,
+    result=CreatedSession,
+    positional="",
+    example="create_simulation_session --language python",
+    task="try",
+    hint="begin speculative what if sandbox session",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+)
+def TOOL(workspace: Workspace, ask: CreateSimulationSession) -> Answer[CreatedSession]:
+    """Begins a session of edits that exist in memory only; it is kept between calls until it is destroyed, or unused for a week."""
+    from indexer.store.generations import Home
+
+    language = language_named(workspace, ask.language, ask.workspace_root)
+    if workspace.index is None:
+        Home(workspace.top).create()
+    session = store_of(workspace).create(language)
+    return kept("create_simulation_session", asked(ask), CreatedSession(session_id=session.id, status=session.state))

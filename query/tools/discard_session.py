@@ -1,0 +1,48 @@
+"""A session's edits taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from query.answer import Answer
+from query.page import asked
+from query.registry import Workspace, workspace_tool
+from query.simulating import SessionId, kept, store_of
+from query.style import Style
+
+
+class DiscardSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    session_id: SessionId = ""
+
+
+class DiscardedSession(msgspec.Struct, kw_only=True):
+    """`status`: discarded."""
+
+    session_id: str
+    status: str
+
+
+def _text(answer: Answer[DiscardedSession], style: Style) -> Iterator[str]:
+    yield f"{style.strong(answer.result.session_id)}  {answer.result.status}"
+
+
+@workspace_tool(
+    "discard_session",
+    parameters=DiscardSession,
+    result=DiscardedSession,
+    positional="session_id",
+    example="discard_session 00000000000000000000000000000000",
+    task="try",
+    hint="speculative revert undo reset rollback",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+)
+def TOOL(workspace: Workspace, ask: DiscardSession) -> Answer[DiscardedSession]:
+    """Takes all edits of a session back; nothing was on disk, and the session can be used again."""
+    from query.simulation.session import discard
+
+    session, _ = store_of(workspace).change(ask.session_id, discard)
+    return kept("discard_session", asked(ask), DiscardedSession(session_id=session.id, status=session.state))
