@@ -116,6 +116,16 @@ def inside(scope: Scope, edit: Mapping[str, Any]) -> tuple[dict[str, Any], list[
     return {**{key: value for key, value in edit.items() if key != "changes"}, "documentChanges": kept}, outside
 
 
+def without(scope: Scope, edit: Mapping[str, Any], exclude_globs: Sequence[str]) -> dict[str, Any]:
+    """A WorkspaceEdit without the files that are left alone on request."""
+    from query.edits.globs import matcher
+    from query.edits.workspace_edit import decode
+
+    left_out = matcher(exclude_globs)
+    pairs = zip(edit["documentChanges"], decode(edit).operations, strict=True)
+    return {**edit, "documentChanges": [item for item, operation in pairs if not left_out(scope.of_uri(operation.uri))]}
+
+
 class Compared(NamedTuple):
     """Sites that only one of the two knows, by path and position. `looked`: files whose sites could be compared."""
 

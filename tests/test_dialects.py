@@ -24,7 +24,6 @@ from indexer.errors import UsageError
 from indexer.servers.install import install
 from query.dialects import NAMES, dialect
 from query.dialects import surface as surface_module
-from query.dialects.agent_lsp import _MISSING
 from query.dialects.agent_lsp_tools import TOOLS
 from query.dialects.lsp_shapes import fenced
 from query.dialects.surface import DialectReply
@@ -42,9 +41,22 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.com", *words], cwd=root, check=True, capture_output=True)
 
 
+_OPENED: list[Service] = []
+
+
+@pytest.fixture(autouse=True)
+def servers_end_with_their_test() -> Iterator[None]:
+    """Those of services that nobody else closes; one that is asked again starts them anew."""
+    yield
+    for service in _OPENED:
+        service.close()
+
+
 def caller_of(root: Path, folder: str = "", service: Service | None = None) -> Call:
     """`call("kiro", "code", operation=…)`; `{src}` in a value is the folder of the sources. `service`: for what starts servers."""
-    service = service or Service(root)
+    if service is None:
+        service = Service(root)
+        _OPENED.append(service)
 
     def fill(value: Any) -> Any:
         if isinstance(value, str):
@@ -418,22 +430,65 @@ def test_every_tool_of_agent_lsp_answers_or_says_what_it_needs(ts: Call, name: s
     arguments |= {"preview_edit": {"session_id": "x"}, "apply_edit": {"workspace_edit": {"changes": {}}}}.get(name, {})
     if name == "type_hierarchy":
         arguments |= {"line": 20, "column": 14}
-    canonical = {"explore": "explore_symbol", "callers": "find_callers", "safe_edit": "safe_apply_edit"}.get(name, name)
-    if canonical not in names():
-        reply = ts("agent-lsp", name, **arguments)
-        assert reply.is_error
-        assert reply.structured["error"]["code"] in ("needs_live_server", "not_available_yet")
-        assert reply.payload.startswith(f"error: {name}: ")
-        assert "; instead: " in reply.payload
-        assert (reply.exit_code, reply.structured["error"]["tool"]) == (5 if _MISSING[name].code == "needs_live_server" else 2, name)
-    elif tool.read_only:
+    if tool.read_only:
         reply = ts("agent-lsp", name, **arguments)
         assert not reply.is_error, reply.text
         assert reply.payload not in ("", "[]", "{}", "null") or reply.note or name in NOTHING_TO_SAY
 
 
-def test_every_refusal_of_agent_lsp_is_of_a_tool_that_it_has():
-    assert set(_MISSING) <= {tool.name for tool in TOOLS}
+def edits(reply: Any) -> dict[str, list[tuple[int, int, int, str]]]:
+    """Line, columns and new text by file of a WorkspaceEdit."""
+    return {
+        uri.rpartition("/")[2]: sorted(
+            (edit["range"]["start"]["line"], edit["range"]["start"]["character"], edit["range"]["end"]["character"], edit["newText"])
+            for edit in of_file
+        )
+        for uri, of_file in reply["changes"].items()
+    }
+
+
+def test_a_rename_of_agent_lsp_is_an_edit_that_its_apply_edit_takes(ts_root: Path, tmp_path: Path):
+    root = shutil.copytree(ts_root, tmp_path / "ts-project")
+    service = Service(root)
+    call = caller_of(root, "src", service)
+    place = {"file_path": "{src}/example.ts", "language_id": "typescript", "line": 4, "column": 17}
+    try:
+        assert call("agent-lsp", "prepare_rename", **place).structured["placeholder"] == "add"
+        shown = call("agent-lsp", "rename_symbol", **place, new_name="sum", dry_run=True).structured
+        assert "no files were modified" in shown["preview"]["note"]
+        reply = call("agent-lsp", "rename_symbol", **place, new_name="sum").structured
+        assert edits(reply) == edits(shown["workspace_edit"])
+        assert edits(reply)["example.ts"] == [(3, 16, 19, "sum")]
+        assert edits(reply)["consumer.ts"][0] == (0, 9, 12, "sum")
+        assert call("agent-lsp", "rename_symbol", **place, new_name="sum", exclude_globs=["**/consumer.ts"]).structured[
+            "changes"
+        ].keys() == {uri for uri in reply["changes"] if not uri.endswith("consumer.ts")}
+        done = call("agent-lsp", "apply_edit", workspace_edit=reply)
+        assert done.payload == "Workspace edit applied successfully"
+        assert "function sum(" in (root / "src/example.ts").read_text()
+        again = call("agent-lsp", "apply_edit", workspace_edit=reply)
+        assert again.is_error
+    finally:
+        service.close()
+
+
+def test_symbols_are_edited_by_name_in_agent_lsp(ts_root: Path, tmp_path: Path):
+    root = shutil.copytree(ts_root, tmp_path / "ts-project")
+    service = Service(root)
+    call = caller_of(root, "src", service)
+    of = {"file_path": "{src}/example.ts", "symbol_path": "add"}
+    try:
+        kept = call("agent-lsp", "safe_delete_symbol", **of)
+        assert kept.is_error
+        assert "reference" in kept.text
+        call("agent-lsp", "insert_before_symbol", **of, code="// Sums.\n")
+        call("agent-lsp", "insert_after_symbol", **of, code="\nexport const more = 1;\n")
+        new_body = "export function add(a: number, b: number): number {\n  return b + a;\n}"
+        call("agent-lsp", "replace_symbol_body", **of, new_body=new_body)
+        text = (root / "src/example.ts").read_text()
+        assert f"// Sums.\n{new_body}\n\nexport const more = 1;\n" in text
+    finally:
+        service.close()
 
 
 TS = {"language_id": "typescript"}
@@ -726,12 +781,20 @@ def test_kiro_looks_symbols_up_and_names_those_that_it_cannot(py: Call):
         assert again["symbols"][0]["qualified_name"] == candidate["qualified_name"]
 
 
-@pytest.mark.parametrize("operation", ["rename_symbol"])
-def test_kiro_says_what_needs_a_server(ts: Call, operation: str):
-    more = {"new_name": "sum"} if operation == "rename_symbol" else {}
-    reply = ts("kiro", "code", operation=operation, file_path="{src}/example.ts", row=4, column=17, **more)
-    assert (reply.is_error, reply.structured["error"]["code"]) == (True, "needs_live_server")
-    assert "needs live server" in reply.text
+def test_kiro_renames_and_shows_it_first_on_request(ts_root: Path, tmp_path: Path):
+    root = shutil.copytree(ts_root, tmp_path / "ts-project")
+    service = Service(root)
+    call = caller_of(root, "src", service)
+    ask = {"operation": "rename_symbol", "file_path": "{src}/example.ts", "row": 4, "column": 17, "new_name": "sum"}
+    try:
+        shown = call("kiro", "code", **ask, dry_run=True).structured
+        assert (shown["applied"], shown["old_name"]) == (False, "add")
+        assert "function add(" in (root / "src/example.ts").read_text()
+        done = call("kiro", "code", **ask).structured
+        assert (done["applied"], done["edits"]) == (True, shown["edits"])
+        assert "function sum(" in (root / "src/example.ts").read_text()
+    finally:
+        service.close()
 
 
 def test_kiro_initializes_a_workspace_by_starting_its_servers(ts: Call):

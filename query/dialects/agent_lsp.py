@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from indexer.errors import NameNotFound, UsageError
 from query.answer import Answer
-from query.dialects import agent_lsp_edits, agent_lsp_live
+from query.dialects import agent_lsp_edits, agent_lsp_live, agent_lsp_runs
 from query.dialects import agent_lsp_tools as declared
 from query.dialects.agent_lsp_tools import Declared
 from query.dialects.lsp_shapes import (
@@ -31,9 +31,8 @@ from query.dialects.lsp_shapes import (
     resolved,
     uri,
 )
-from query.dialects.surface import NEEDS_SERVER, NOT_YET, Desk, Dialect, DialectReply, DialectTool, convert, nothing_there, refusal
+from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert, nothing_there
 from query.names import document_path
-from query.registry import names
 from query.style import one_line
 
 _MAX = 5_000
@@ -586,44 +585,17 @@ _RUN: dict[str, Callable[[Desk, Ask], DialectReply]] = {
     "get_skill_phase": _get_skill_phase,
     **agent_lsp_live.RUN,
     **agent_lsp_edits.RUN,
+    **agent_lsp_runs.RUN,
 }
-
-
-class _Missing(NamedTuple):
-    code: str
-    why: str
-    instead: str
-
-
-_EDIT = "edit the file, then bring the index up to date: lspidx index"
-_MISSING: dict[str, _Missing] = {
-    "rename_symbol": _Missing(NEEDS_SERVER, "edits must be right for the text as it is now", "find_references has all places"),
-    "prepare_rename": _Missing(NEEDS_SERVER, "edits must be right for the text as it is now", "go_to_definition has the name's range"),
-    **dict.fromkeys(
-        ("replace_symbol_body", "insert_after_symbol", "insert_before_symbol", "safe_delete_symbol"),
-        _Missing(NOT_YET, "lspidx edits no files", _EDIT),
-    ),
-    **dict.fromkeys(
-        ("add_workspace_folder", "remove_workspace_folder"),
-        _Missing(NOT_YET, "folders are set when the index is made", "lspidx index --folder PATH, for every folder that is wanted"),
-    ),
-    **dict.fromkeys(("run_build", "run_tests"), _Missing(NOT_YET, "lspidx runs nothing of the project", "the project's own command")),
-    **dict.fromkeys(("export_cache", "import_cache"), _Missing(NOT_YET, "the index stays where it is made", "run lspidx index there")),
-    "detect_changes": _Missing(NOT_YET, "the index does not compare with git", "blast_radius, with what git diff --name-only lists"),
-}  # fmt: skip
-"""What to say while no canonical tool of the name is there."""
 
 
 def _dispatch(desk: Desk, tool_name: str, arguments: dict[str, Any]) -> DialectReply:
     tool = _DECLARED[tool_name]
     ask = convert(arguments, tool.parameters, tool_name)
     tool.check(ask)
-    canonical = _ALIASES.get(tool_name, tool_name)
-    if canonical not in names():
-        return refusal(_MISSING[tool_name].code, tool_name, _MISSING[tool_name].why, _MISSING[tool_name].instead)
     if tool_name in _RUN:
         return _RUN[tool_name](desk, ask)
-    return desk.value(desk.ask(canonical, **arguments), lambda of: msgspec.to_builtins(of.result))
+    return desk.value(desk.ask(tool_name, **arguments), lambda of: msgspec.to_builtins(of.result))
 
 
 _DECLARED: dict[str, Declared] = {tool.name: tool for tool in declared.TOOLS}

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from indexer.errors import EditRefused
 from query.answer import Answer
-from query.dialects.lsp_shapes import absolute
+from query.dialects.lsp_shapes import absolute, lsp_range
 from query.dialects.surface import Desk, DialectReply
 
 Ask = Any
@@ -155,7 +156,60 @@ def _apply(desk: Desk, ask: Ask) -> DialectReply:
     return desk.text(answer, lambda of: "Workspace edit applied successfully")
 
 
+_NO_RENAME = "Rename not supported or symbol cannot be renamed at this location"
+
+
+def _where(desk: Desk, ask: Ask) -> dict[str, Any]:
+    place = {"position_pattern": ask.position_pattern} if ask.position_pattern else {"line": ask.line, "column": ask.column}
+    return {"file_path": desk.file(ask.file_path), **place}
+
+
+def _rename(desk: Desk, ask: Ask) -> DialectReply:
+    """The edit, never made: `apply_edit` does that."""
+    try:
+        answer = desk.ask("rename_symbol", new_name=ask.new_name, exclude_globs=ask.exclude_globs or [], sites="both", **_where(desk, ask))
+    except EditRefused as error:
+        return DialectReply(payload=_NO_RENAME, note=str(error))
+    if not answer.result.workspace_edit:
+        return desk.value(answer, lambda of: None)
+    if not ask.dry_run:
+        return desk.value(answer, lambda of: _patch(of.result.workspace_edit))
+    told = "Dry run, no files were modified. Call apply_edit with workspace_edit to commit."
+    return desk.value(answer, lambda of: {"workspace_edit": _patch(of.result.workspace_edit), "preview": {"note": told}})
+
+
+def _prepare_rename(desk: Desk, ask: Ask) -> DialectReply:
+    answer = desk.ask("prepare_rename", file_path=desk.file(ask.file_path), line=ask.line, column=ask.column)
+    found = answer.result
+    if answer.completeness.status == "unknown":
+        return desk.value(answer, lambda of: None)
+    if not found.can_rename:
+        return DialectReply(payload="Rename not supported at this position", note=found.why)
+    where = lsp_range(found.line, found.col, found.line, found.end_col)
+    return desk.value(answer, lambda of: {"range": where, "placeholder": of.result.placeholder})
+
+
+def _symbol_edit(tool: str, field: str) -> Callable[[Desk, Ask], DialectReply]:
+    def run(desk: Desk, ask: Ask) -> DialectReply:
+        answer = desk.ask(tool, file_path=desk.file(ask.file_path), symbol_path=ask.symbol_path, **{field: getattr(ask, field)})
+        done = {"new_body": "replaced", "code": "inserted"}[field]
+        return desk.text(answer, lambda of: f'Symbol "{ask.symbol_path}": {done} in {desk.file(ask.file_path)}')
+
+    return run
+
+
+def _safe_delete(desk: Desk, ask: Ask) -> DialectReply:
+    answer = desk.ask("safe_delete_symbol", file_path=desk.file(ask.file_path), symbol_path=ask.symbol_path)
+    return desk.text(answer, lambda of: f'Symbol "{ask.symbol_path}" deleted (0 references found)')
+
+
 RUN: dict[str, Callable[[Desk, Ask], DialectReply]] = {
+    "rename_symbol": _rename,
+    "prepare_rename": _prepare_rename,
+    "replace_symbol_body": _symbol_edit("replace_symbol_body", "new_body"),
+    "insert_after_symbol": _symbol_edit("insert_after_symbol", "code"),
+    "insert_before_symbol": _symbol_edit("insert_before_symbol", "code"),
+    "safe_delete_symbol": _safe_delete,
     "create_simulation_session": _create,
     "simulate_edit": _simulate,
     "evaluate_session": _evaluate,

@@ -14,7 +14,7 @@ from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import languages_of
 from query.dialects.lsp_shapes import absolute, fenced
-from query.dialects.surface import NEEDS_SERVER, Desk, Dialect, DialectReply, DialectTool, convert, refusal
+from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert
 from query.render import error_record
 
 MAX_SYMBOLS = 50
@@ -286,6 +286,24 @@ def _get_completions(desk: Desk, ask: Code) -> DialectReply:
     return desk.value(answer, lambda of: {"completions": [item(found) for found in of.result]})
 
 
+def _rename_symbol(desk: Desk, ask: Code) -> DialectReply:
+    """Written unless `dry_run`, also where only the index knows a use: this surface has no word to choose."""
+    answer = desk.ask("rename_symbol", new_name=ask.new_name, apply=not ask.dry_run, sites="both", **_where(desk, ask))
+
+    def form(of: Answer[Any]) -> dict[str, Any]:
+        edited = of.result.edited
+        files = [{"file_path": absolute(desk.root, item.path), "edits": item.edits, "diff": item.diff} for item in edited.files]
+        return {
+            "old_name": of.result.old_name,
+            "new_name": of.result.new_name,
+            "applied": edited.applied,
+            "edits": edited.edits,
+            "files": files,
+        }
+
+    return desk.value(answer, form)
+
+
 def _initialize_workspace(desk: Desk, ask: Code) -> DialectReply:
     """Starts the servers of the workspace's languages. The index answers what it can; they answer what it cannot."""
     answer = desk.ask("detect_lsp_servers", workspace_dir=str(desk.root))
@@ -315,17 +333,13 @@ _RUN = {
     "get_diagnostics": _get_diagnostics,
     "get_hover": _get_hover,
     "get_completions": _get_completions,
+    "rename_symbol": _rename_symbol,
     "initialize_workspace": _initialize_workspace,
-}
-_LIVE = {
-    "rename_symbol": ("an edit must be right for the text as it is now", "find_references has all places of the name"),
 }
 
 
 def _dispatch(desk: Desk, tool_name: str, arguments: dict[str, Any]) -> DialectReply:
     ask = _read(arguments)
-    if ask.operation in _LIVE:
-        return refusal(NEEDS_SERVER, ask.operation, *_LIVE[ask.operation])
     return _RUN[ask.operation](desk, ask)
 
 

@@ -29,8 +29,6 @@ from query.style import one_line
 
 MAX_FILE_BYTES = 10_000_000
 
-NEEDS_SERVER, NOT_YET = "needs_live_server", "not_available_yet"
-_EXIT_SERVER, _EXIT_USAGE = 5, 2
 
 P = TypeVar("P")
 
@@ -268,23 +266,6 @@ def failure(error: LspidxError) -> DialectReply:
     """An error with its candidates, each of which can be sent back."""
     structured = error_record(error)
     return DialectReply(payload=click.unstyle(error_text(error)), structured=structured, is_error=True, exit_code=error.exit_code)
-
-
-def refusal(code: str, tool: str, why: str, instead: str) -> DialectReply:
-    """The reply of what cannot be answered from an index, never an empty success.
-
-    Args:
-        code: NEEDS_SERVER or NOT_YET. instead: what to do.
-    """
-    state = "needs live server" if code == NEEDS_SERVER else "not available yet"
-    message = f"{tool}: {state}: {why}; instead: {instead}"
-    error = {"code": code, "tool": tool, "message": message, "instead": instead}
-    return DialectReply(
-        payload=f"error: {message}",
-        structured={"error": error},
-        is_error=True,
-        exit_code=_EXIT_SERVER if code == NEEDS_SERVER else _EXIT_USAGE,
-    )
 
 
 def nothing_there(error: NameNotFound, payload: str) -> DialectReply:

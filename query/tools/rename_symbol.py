@@ -16,7 +16,7 @@ from query.live.servers import Reply
 from query.live_questions import NamedPlace, Spot, live, spot, supports, unsupported
 from query.page import asked
 from query.registry import Workspace, workspace_tool
-from query.renaming import Compared, Site, check_name, compare, constructors, inside, kin_of, name_at, sites_of, symbols_at, taken
+from query.renaming import Compared, Site, check_name, compare, constructors, inside, kin_of, name_at, sites_of, symbols_at, taken, without
 from query.style import Style, count
 from query.tools.prepare_rename import prepared
 
@@ -112,14 +112,12 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
         raise EditRefused(f"'{old_name}' at {at.shown} cannot be renamed: {reply.error or 'the server gave no edit'}")
     check = _Check(workspace, at, old_name)
     outcome = carry_out(workspace, lambda scope: check.plan(scope, reply.result, ask), write=ask.apply and not ask.dry_run)
-    from query.edits.scope import Scope
-
     compared = check.compared
     result = Renamed(
         old_name=old_name,
         new_name=ask.new_name,
         edited=outcome.edited,
-        workspace_edit=outcome.plan.as_workspace_edit(check.scope) if isinstance(check.scope, Scope) else {},
+        workspace_edit=check.edit,
         only_server=compared.only_server[:_SHOWN],
         only_server_total=len(compared.only_server),
         only_index=compared.only_index[:_SHOWN],
@@ -136,17 +134,16 @@ class _Check:
 
     def __init__(self, workspace: Workspace, at: Spot, old_name: str) -> None:
         self._workspace, self._at, self._old_name = workspace, at, old_name
-        self.scope: Scope | None = None
         self.compared = Compared([], [], [])
+        self.edit: dict[str, Any] = {}
         self.outside: list[str] = []
         self.overrides: list[SymbolRecord] = []
         self.taken: list[SymbolRecord] = []
         self._symbols = symbols_at(workspace.index, at) if workspace.index is not None else []
 
     def plan(self, scope: Scope, edit: Mapping[str, Any], ask: RenameSymbol) -> Plan:
-        from query.edits.plan import plan_edit
+        from query.edits.plan import plan_edit, with_digests
 
-        self.scope = scope
         index = self._workspace.index
         edit, self.outside = inside(scope, edit)
         sites = sites_of(scope, edit, self._old_name)
@@ -161,6 +158,7 @@ class _Check:
                 edit = _with(edit, self.compared.only_index, ask.new_name, scope)
         if ask.apply and not ask.dry_run and ask.sites != "server" and (doubts := self._doubts(ask)):
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
+        self.edit = with_digests(scope, without(scope, edit, ask.exclude_globs))
         return plan_edit(scope, edit, ask.exclude_globs)
 
     def _doubts(self, ask: RenameSymbol) -> list[str]:
