@@ -19,7 +19,7 @@ from query.registry import Context, load, tool
 from query.renaming import kin_of
 from query.style import Style, count
 from query.symbol_edits import OfSymbol, Target, comments_above, edit_symbol, end_of
-from query.symbols import Symbol
+from query.symbols import TYPES, Symbol
 
 if TYPE_CHECKING:
     from query.edits.text import Edit
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _SHOWN = 5
 _WARNED = ("exported",)
 """Doubts about a symbol without uses that do not stop its removal, but are said: whoever asks for it may know the outside."""
+
+_INHERITED = (*TYPES, "method", "property", "constructor")
+"""Kinds that something may refer to by inheriting."""
 
 _USES = """
     WITH own AS (
@@ -95,7 +98,8 @@ def _checked(context: Context, target: Target) -> list[Reason]:
     kin = [item.record.qualified_name for item in kin_of(index, [symbol])]
     if kin:
         raise EditRefused(_refusal(name, "it overrides, or is overridden by, other members, whose calls may end in it", kin))
-    known = Certificate(index).of_workspace([*DEFINITION, SUPERTYPES], symbol.record.name, about=target.path)
+    methods = [*DEFINITION, SUPERTYPES] if symbol.record.kind in _INHERITED else DEFINITION
+    known = Certificate(index).of_workspace(methods, symbol.record.name, about=target.path)
     if known.status != "complete":
         reasons = [reason.detail + (f" ({', '.join(reason.paths[:3])})" if reason.paths else "") for reason in known.reasons]
         raise EditRefused(_refusal(name, "not everything that may refer to it is known", reasons))
