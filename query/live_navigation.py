@@ -221,7 +221,7 @@ def calls(workspace: Workspace, question: Asked, direction: Literal["incoming", 
                 found.reasons.append(Reason(code="calls_cut", detail=f"more than {MAX_CALLS} functions would have to be asked about"))
                 return found
             method = f"callHierarchy/{direction}Calls"
-            reply = workspace.servers.ask(question.spot.document.path, method, {"item": item})
+            reply = workspace.servers.ask(question.spot.document.path, method, {"item": item}, follow_up=True)
             found.replies.append(reply)
             found.reasons += refused(reply, method).reasons
             for one in reply.result if isinstance(reply.result, list) else []:

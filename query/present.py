@@ -31,7 +31,7 @@ def outline(path: str, text: str) -> list[Present]:
     language = language_of(path)
     if not language:
         return []
-    parsed = syntaxes.parse(language, path, text.encode("utf-8", "replace"), "")
+    parsed = syntaxes.parse(language, path, text.encode("utf-8", "replace"), "", definitions_only=True)
     if parsed.adopts:
         return []
     names: list[str] = [""]

@@ -45,9 +45,15 @@ class Host:
 
     # ---- the Servers protocol
 
-    def ask(self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Reply:
+    def ask(
+        self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0, follow_up: bool = False
+    ) -> Reply:
         texts, place = self._absolute(overlay), self._place(path)
-        return self._do(lambda: self._try(path, lambda server, warm: server.ask(place, method, params, texts, timeout_s, warm=warm)))
+        return self._do(
+            lambda: self._try(
+                path, lambda server, warm: server.ask(place, method, params, texts, timeout_s, warm=warm, follow_up=follow_up)
+            )
+        )
 
     def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
         if not paths:

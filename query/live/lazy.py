@@ -24,8 +24,10 @@ class Lazy:
         self._chosen: Servers | None = None
         self._lock = threading.Lock()
 
-    def ask(self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Reply:
-        return self._servers().ask(path, method, params, overlay=overlay, timeout_s=timeout_s)
+    def ask(
+        self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0, follow_up: bool = False
+    ) -> Reply:
+        return self._servers().ask(path, method, params, overlay=overlay, timeout_s=timeout_s, follow_up=follow_up)
 
     def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
         return self._servers().diagnose(paths, overlay=overlay, timeout_s=timeout_s)

@@ -56,8 +56,10 @@ class Remote:
 
     # ---- the Servers protocol
 
-    def ask(self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Reply:
-        return self._call(Reply, "ask", path, method, params, overlay=dict(overlay), timeout_s=timeout_s)
+    def ask(
+        self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0, follow_up: bool = False
+    ) -> Reply:
+        return self._call(Reply, "ask", path, method, params, overlay=dict(overlay), timeout_s=timeout_s, follow_up=follow_up)
 
     def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
         return self._call(Diagnosis, "diagnose", list(paths), overlay=dict(overlay), timeout_s=timeout_s)

@@ -133,14 +133,17 @@ class Running:
 
     # ---- questions
 
-    def ask(self, path: str, method: str, params: Any, overlay: Mapping[str, str], timeout_s: float, *, warm: bool) -> Reply:
+    def ask(
+        self, path: str, method: str, params: Any, overlay: Mapping[str, str], timeout_s: float, *, warm: bool, follow_up: bool = False
+    ) -> Reply:
         """The answer to one request; `path`, absolute, is open while it is asked; `overlay` by absolute path.
 
         Raises:
             UsageError: a document cannot be read. ServerError: no answer.
         """
         started = time.monotonic()
-        self._bring([path] if path else [], overlay)
+        if not (follow_up and warm and not overlay):
+            self._bring([path] if path else [], overlay)
         self._believe(path)
         session = self._client.session
         session.wanted_edits = edits = []

@@ -66,10 +66,13 @@ class Servers(Protocol):
     All methods raise ServerError (missing, crashed, timed out) and UsageError (no language of ours).
     """
 
-    def ask(self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Reply:
+    def ask(
+        self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0, follow_up: bool = False
+    ) -> Reply:
         """Asks the server of `path`'s language; documents of `overlay` have these texts, all others are as on disk.
 
-        `path` is open while it is asked. `timeout_s` 0 for the server table's.
+        `path` is open while it is asked. `timeout_s` 0 for the server table's. `follow_up`: one of many questions for one answer, put
+        right after another: whether anything has changed on disk in between is not looked at.
         """
         ...
 
