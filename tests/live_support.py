@@ -113,6 +113,45 @@ _CPP = _probes(
     ("headers/main.cc", "made.@@put"), ("headers/main.cc", "made.put(1, @@store"), ("headers/main.cc", 4, 3, 8), "clangd.applyTweak"
 )
 _RUST = _probes(("modules/mod.rs", "Any::@@One(square"), ("modules/mod.rs", "Square::new(@@2.0)"), ("traits/mod.rs", 23, 6, 10), "none")
+_NAMED = {
+    "python": (("overriding/main.py", "class @@Shape(ABC"), ("callbacks/main.py", "def @@apply"), ("properties/main.py", "@@box.cached")),
+    "typescript": (
+        ("classes/shapes.ts", "interface @@Shape"),
+        ("classes/main.ts", "function @@total"),
+        ("classes/main.ts", "total(@@squares)"),
+    ),
+    "go": (("interfaces/shapes.go", "type @@Shape"), ("interfaces/shapes.go", "func @@Total"), ("interfaces/shapes.go", "Total(@@shapes")),
+    "cpp": (("classes/shapes.cc", "struct @@Shape"), ("headers/main.cc", "made.@@put"), ("headers/main.cc", "@@made.put")),
+    "rust": (("traits/mod.rs", "trait @@Shape"), ("traits/mod.rs", "fn @@total"), ("traits/mod.rs", "@@self.side * self.side")),
+}
+"""A type, a function that others use, and a value."""
+
+
+def _questions(language: str) -> dict[str, dict[str, Any]]:
+    """Of the tools that answer live on request, and of those that rename and try."""
+    (path, pattern), (file, marked), (source, value) = _NAMED[language]
+    of_type = {"file_path": path, "position_pattern": pattern}
+    of_function = {"file_path": file, "position_pattern": marked}
+    return {
+        **{name: {**of_type, "live": True} for name in ("inspect_symbol", "go_to_definition", "go_to_declaration", "go_to_implementation")},
+        "go_to_type_definition": {"file_path": source, "position_pattern": value, "live": True},
+        "find_references": {**of_type, "live": True},
+        "find_callers": {**of_function, "live": True},
+        "get_document_highlights": {**of_function, "live": True},
+        "prepare_rename": of_function,
+        "rename_symbol": {**of_function, "new_name": "renamed"},
+        "preview_edit": {
+            "file_path": path,
+            "start_line": 1,
+            "start_column": 1,
+            "end_line": 1,
+            "end_column": 1,
+            "new_text": "(\n",
+            "language": language,
+        },
+    }
+
+
 PROBES = {"python": _PYTHON, "typescript": _TYPESCRIPT, "go": _GO, "cpp": _CPP, "rust": _RUST}
 """By language and tool: a question that a server with the feature has something to say to."""
 
@@ -120,7 +159,7 @@ PROBES = {"python": _PYTHON, "typescript": _TYPESCRIPT, "go": _GO, "cpp": _CPP, 
 def try_all(live: Live, language: str) -> Matrix:
     """What comes of every probe: `yes`, the code of the reason why nothing is known, or `nothing`."""
     works: dict[str, str] = {}
-    for tool, probe in PROBES[language].items():
+    for tool, probe in {**_questions(language), **PROBES[language]}.items():
         arguments = {"file_path": ROUGH[language][0], **probe}
         if tool == "execute_command":
             fix = next((item for item in live.ask("suggest_fixes", **PROBES[language]["suggest_fixes"]).result if item.command), None)
