@@ -233,6 +233,7 @@ ASKED_ELSEWHERE = (
     "import_cache",
     "activate_skill",
     "safe_apply_edit",
+    "safe_edit",
     "preview_edit",
     "destroy_session",
     "discard_session",

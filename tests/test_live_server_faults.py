@@ -43,7 +43,7 @@ def host_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path, pids: P
 
     def make(script: str, **spec: Any) -> Host:
         found = fake_server(script, pids, **spec)
-        monkeypatch.setattr(groups, "find_server", lambda name: found)
+        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
         hosts.append(Host(root, environment={"HOME": str(tmp_path), "PATH": os.environ["PATH"]}))
         return hosts[-1]
 

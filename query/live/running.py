@@ -18,10 +18,11 @@ from indexer.drive.client import Client, Connection
 from indexer.errors import ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
-from indexer.lsp.uri import path_to_uri, uri_to_path
+from indexer.lsp.uri import path_to_uri
 from indexer.servers.registry import endings_of, language_id, language_of, load_table
 from query.live.documents import Documents
 from query.live.launch import Launch
+from query.live.published import Diagnostics, Published
 from query.live.servers import Diagnosis, Reply, ServerInfo
 from query.live.tree import DELETED, Tree
 
@@ -32,9 +33,6 @@ _PROVES_S = 10.0
 _PROVES_WITHOUT_SIGNAL_S = 30.0
 _LOOK_S = 0.5
 _LATE_S = 0.06
-_QUIET_S = 0.3
-"""A server that publishes diagnostics without versions has said all when it says nothing for so long."""
-_REMIND_S = 3.0
 _DIAGNOSE_S = 30.0
 _PASSING = frozenset({-32800, -32801, -32802})
 """Cancelled, content modified: it changed its mind about the world, and is asked once more."""
@@ -64,7 +62,7 @@ class Running:
         manifests = [name for language in spec.languages for name in self._languages[language].manifests if not set(name) & set("*?[")]
         self._tree = Tree(roots, [ending for ending in endings_of(spec.languages) if ending.startswith(".")], manifests)
         self._readiness = Readiness(spec.ready, spec.ready_title, spec.ready_method, spec.ready_value)
-        self._published: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
+        self._published = Published()
         self._believed = False
         self._silent_s = 0.0
         self._in_vain: dict[str, int] = {}  # hash of the text by path
@@ -173,7 +171,7 @@ class Running:
         self._believe(paths[0] if paths else "")
         deadline = time.monotonic() + (timeout_s or min(_DIAGNOSE_S, self.launch.timeout_s))
         pulls = self.supports("diagnosticProvider") or self.supports("textDocument/diagnostic")
-        found = self._pull(paths, deadline) if pulls else self._await_published(paths, deadline)
+        found = self._pull(paths, deadline) if pulls else self._published.of(paths, deadline, touch=self._documents.touch, hear=self._heard)
         return Diagnosis(
             diagnostics={self._relative(path): items for path, items in found.items()},
             unsettled=[self._relative(path) for path in paths if path not in found],
@@ -232,7 +230,7 @@ class Running:
                 part = {"changes": events[start : start + _CHANGES_AT_ONCE]}
                 self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode(part))
             for path in (path for path, kind in changes.items() if kind == DELETED):
-                self._published.pop(path, None)
+                self._published.forget(path)
         self._documents.bring(paths, overlay)
 
     def _believe(self, path: str, timeout_s: float = 0.0) -> None:
@@ -344,7 +342,7 @@ class Running:
     def _notified(self, events: Sequence[Notification]) -> None:
         for event in events:
             if event.method == "textDocument/publishDiagnostics":
-                self._keep_published(event)
+                self._published.take(event)
                 continue
             self._readiness.notified(event)
             if event.method == "window/showMessage":
@@ -353,20 +351,10 @@ class Running:
                     if isinstance(said, dict) and said.get("type") in (1, 2) and len(self.messages) < _MESSAGES:
                         self.messages.append(str(said.get("message", ""))[:2_000])
 
-    def _keep_published(self, event: Notification) -> None:
-        try:
-            said = decode.anything(event.params)
-        except decode.BROKEN:
-            return
-        if isinstance(said, dict) and isinstance(said.get("uri"), str) and isinstance(said.get("diagnostics"), list):
-            version = said.get("version")
-            items = [item for item in said["diagnostics"] if isinstance(item, dict)]
-            self._published[uri_to_path(said["uri"])] = (version if isinstance(version, int) else None, items)
-
     # ---- diagnostics
 
-    def _pull(self, paths: Sequence[str], deadline: float) -> dict[str, list[dict[str, Any]]]:
-        found: dict[str, list[dict[str, Any]]] = {}
+    def _pull(self, paths: Sequence[str], deadline: float) -> Diagnostics:
+        found: Diagnostics = {}
         for path in paths:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -377,29 +365,3 @@ class Running:
                 if isinstance(report, dict) and isinstance(report.get("items"), list):
                     found[path] = [item for item in report["items"] if isinstance(item, dict)]
         return found
-
-    def _await_published(self, paths: Sequence[str], deadline: float) -> dict[str, list[dict[str, Any]]]:
-        """What is published of new versions of these documents; versions that a server does not name are told by silence."""
-        wanted: dict[str, int] = {}
-        for path in paths:
-            self._published.pop(path, None)
-            wanted[path] = self._documents.touch(path)
-        remind_at, quiet_since = time.monotonic() + _REMIND_S, time.monotonic()
-        seen = dict(self._published)
-        while time.monotonic() < deadline:
-            now = time.monotonic()
-            if self._published != seen:
-                seen, quiet_since = dict(self._published), now
-            missing = [path for path, version in wanted.items() if not _is_of(self._published.get(path), version)]
-            loose = any(self._published[path][0] is None for path in wanted if path in self._published)
-            if not missing and (not loose or now - quiet_since > _QUIET_S):
-                break
-            if missing and now > remind_at:  # another document, opened or closed meanwhile, made it drop what it was about to say
-                remind_at = deadline
-                wanted |= {path: self._documents.touch(path) for path in missing}
-            self._heard(0.05)
-        return {path: self._published[path][1] for path, version in wanted.items() if _is_of(self._published.get(path), version)}
-
-
-def _is_of(published: tuple[int | None, list[dict[str, Any]]] | None, version: int) -> bool:
-    return published is not None and (published[0] is None or published[0] >= version)
