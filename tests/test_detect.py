@@ -144,7 +144,7 @@ def test_links_to_folders_are_not_followed(machine: Path):
 
 
 def test_only_tools_about_the_machine_answer_without_an_index():
-    with pytest.raises(NoIndex, match="callers needs an index; to make one: lspidx index"):
+    with pytest.raises(NoIndex, match="to make one: lspidx index"):
         call(None, "callers", {"symbol": "x"})
 
 

@@ -21,6 +21,7 @@ from indexer.crawl.work import server_memory_mb, worker_count
 from indexer.drive import client as client_module
 from indexer.drive.client import Client
 from indexer.errors import ServerError, ServerProtocolError, ServerTimeout
+from indexer.lsp.framing import frame
 from indexer.lsp.session import Answer
 from indexer.model import Trust
 from indexer.servers.registry import FoundServer, server_spec
@@ -609,3 +610,37 @@ def test_a_document_that_ends_its_worker_is_quarantined(crawl_with: CrawlWith, r
     assert coverage.pop("syntax") == ("empty", "")
     assert set(coverage.values()) == {("lost", "worker_crashed")}
     assert crawl_with("good").manifest["lost"] == {}
+
+
+class _Answering:
+    """A connection whose other side answers initialize, and says something whenever it is written to."""
+
+    pid = 0
+
+    def exchange(self, outgoing: bytearray, timeout_s: float) -> bytes:
+        said = b""
+        if b'"initialize"' in outgoing:
+            said = frame(b'{"jsonrpc":"2.0","id":0,"result":{"capabilities":{}}}')
+        elif outgoing:
+            said = frame(b'{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///a","diagnostics":[]}}')
+        outgoing.clear()
+        return said
+
+    def unpin(self) -> None: ...
+    def kill(self) -> None: ...
+
+    def memory_bytes(self) -> int:
+        return 0
+
+    def wait(self, timeout_s: float) -> bool:
+        return True
+
+
+def test_what_a_server_says_while_it_is_told_something_is_not_lost(tmp_path: Path) -> None:
+    """Diagnostics are published once: one file's came in answer to another's didClose, one crawl of twelve lost them."""
+    client = Client([], cwd=tmp_path, environment={}, initialize_params=b"{}", settings={}, timeout_s=1.0, connection=_Answering())
+    client.overheard()
+    client.session.notify(b"textDocument/didClose", b"{}")
+    client.flush()
+    assert [event.method for event in client.overheard()] == ["textDocument/publishDiagnostics"]
+    assert client.overheard() == []

@@ -125,7 +125,7 @@ class Crawler:
         )
         self.client = client
         self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value)
-        self._notified(list(client.notifications))
+        self._notified(client.overheard())
         by_builtins = "python" in setup.languages and not self._readiness.has_signal
         deadline = time.monotonic() + _LATE_S
         asked: set[int] = set()
@@ -361,6 +361,7 @@ class Crawler:
                     self._take(client.wait())
                 elif client.session.outgoing:
                     client.flush()
+                    self._notified(client.overheard())  # diagnostics, perhaps, which are published once
                 for document in [item for item in active if item.settled]:
                     self._finish(document, facts)
                     active.remove(document)

@@ -68,7 +68,7 @@ class Client:
         self._process: Connection = connection or ServerProcess(
             command, cwd=cwd, environment=environment, one_processor=one_thread, confinement=confinement
         )
-        self.notifications: list[Notification] = []
+        self._kept: list[Notification] = []
         self.most_memory_bytes = 0
         """Above it the server is ended, whatever it is doing; 0 for no limit."""
 
@@ -90,7 +90,12 @@ class Client:
             raise
 
     def _keep(self, events: list[Answer | Notification]) -> None:
-        self.notifications += [event for event in events if isinstance(event, Notification)]
+        self._kept += [event for event in events if isinstance(event, Notification)]
+
+    def overheard(self) -> list[Notification]:
+        """What the server said while it was started or told something; each once, and to be taken in like all else that it says."""
+        kept, self._kept = self._kept, []
+        return kept
 
     def wait(self) -> list[Answer | Notification]:
         """What arrives next, at least one byte; call it only while an answer is due.
@@ -123,7 +128,7 @@ class Client:
                 raise ServerTooLarge(f"takes {taken // 1_000_000} MB, more than {self.most_memory_bytes // 1_000_000}")
 
     def flush(self) -> None:
-        """Sends what is queued without waiting for an answer.
+        """Sends what is queued without waiting for an answer; what arrives meanwhile is `overheard`.
 
         Raises:
             ServerCrashed, ServerProtocolError; ServerTimeout if the server takes no input for `timeout_s`.

@@ -89,7 +89,7 @@ class Running:
             raise
 
     def _begin(self) -> None:
-        self._take_kept()
+        self._notified(self._client.overheard())
         deadline = time.monotonic() + _LATE_S
         while (left := deadline - time.monotonic()) > 0:  # late registrations come right after `initialized`
             self._heard(left)
@@ -318,12 +318,7 @@ class Running:
 
     def _flush(self) -> None:
         self._client.flush()
-        self._take_kept()
-
-    def _take_kept(self) -> None:
-        """What a server said while it was told something counts as well: that it has loaded, for instance, which it says once."""
-        kept, self._client.notifications = self._client.notifications, []
-        self._notified(kept)
+        self._notified(self._client.overheard())
 
     def _heard(self, timeout_s: float) -> list[Answer]:
         """What arrives within this time: answers are returned, all else is taken in. Looks at the server's memory now and then."""
