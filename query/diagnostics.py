@@ -27,7 +27,7 @@ class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 def read(path: str, item: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """One message of a server; nothing where it is no such thing."""
+    """One message of a server, its first paragraph as an index keeps it; nothing where it is no such thing."""
     from indexer.lsp import decode
 
     try:
@@ -38,5 +38,5 @@ def read(path: str, item: Mapping[str, Any]) -> Iterator[Diagnostic]:
     number = found.severity if found.severity in SEVERITIES else 1
     yield Diagnostic(
         path=path, line=start.line + 1, col=start.character + 1, end_line=end.line + 1, end_col=end.character + 1,
-        severity=SEVERITIES[number], number=number, message=found.message, code=str(found.code or ""), source=found.source or "",
+        severity=SEVERITIES[number], number=number, message=found.message.split("\n\n", 1)[0], code=str(found.code or ""), source=found.source or "",
     )  # fmt: skip

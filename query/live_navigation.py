@@ -15,6 +15,7 @@ from indexer.text import utf16_to_index
 from query import names, present
 from query.answer import Answer, Completeness, Place, Reason, SymbolRecord
 from query.freshness import is_as_indexed
+from query.index import Index
 from query.live.servers import Diagnosis, Reply, ServerInfo
 from query.live_questions import Spot, document, live, places, refused, spot, supports, unsupported
 from query.page import Named, asked, next_cursor
@@ -86,6 +87,20 @@ def found_places(workspace: Workspace, question: Asked) -> list[Place]:
     return places(workspace, question.reply.result) if question.reply is not None and question.reply.result else []
 
 
+def _qualified(index: Index | None, path: str, dotted: str) -> str:
+    """The name under which the index knows what a file defines, by its name inside the file; that name where it does not know it."""
+    if index is None:
+        return dotted
+    rows = index.rows(
+        """
+        SELECT DISTINCT s.qualified_name FROM symbol s JOIN document d USING (doc_id)
+        WHERE d.path = $path AND (s.qualified_name = $dotted OR suffix(s.qualified_name, '.' || $dotted)) LIMIT 2
+        """,
+        {"path": path, "dotted": dotted},
+    )
+    return rows[0][0] if len(rows) == 1 else dotted
+
+
 def live_definitions(workspace: Workspace, question: Asked, *, source: bool = True) -> list[Definition]:
     """The places in the server's answer, by the symbol that each defines."""
     by_symbol: dict[str, Definition] = {}
@@ -127,7 +142,7 @@ def record_at(workspace: Workspace, at: Spot) -> SymbolRecord:
     return SymbolRecord(
         symbol=at.shown,
         name=line[start:end] or "?",
-        qualified_name=defined.dotted if defined is not None else line[start:end] or "?",
+        qualified_name=_qualified(index, at.document.path, defined.dotted) if defined is not None else line[start:end] or "?",
         kind=defined.kind if defined is not None else "identifier",
         path=at.document.path,
         line=at.line + 1,
