@@ -38,5 +38,6 @@ def read(path: str, item: Mapping[str, Any]) -> Iterator[Diagnostic]:
     number = found.severity if found.severity in SEVERITIES else 1
     yield Diagnostic(
         path=path, line=start.line + 1, col=start.character + 1, end_line=end.line + 1, end_col=end.character + 1,
-        severity=SEVERITIES[number], number=number, message=found.message.split("\n\n", 1)[0], code=str(found.code or ""), source=found.source or "",
+        severity=SEVERITIES[number], number=number, message=found.message.split("\n\n", 1)[0], code=str(found.code or ""),
+        source=found.source or "",
     )  # fmt: skip
