@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ci.bench import agents, corpora
 from ci.bench.corpora import Bench
@@ -122,6 +123,7 @@ def _timed(do: Callable[[], object]) -> float:
 def _over_mcp(bench: Bench, root: Path, environment: Mapping[str, str], say: Callable[[str], None]) -> list[Row]:
     corpus = bench.corpora("python")["django/"]
     program = agents.install(bench)
+    shutil.rmtree(bench.folder / "peers" / f"{root.parent.name}-{root.name}", ignore_errors=True)  # a peer may have edited it
     copy = alone(bench, corpus) / root.name
     home = bench.folder / "agent-lsp-home"
     shutil.rmtree(home, ignore_errors=True)
@@ -154,7 +156,7 @@ async def _by_turns(
         env=dict(environment),
     )
     other = StdioServerParameters(
-        command=str(program), args=[f"python:{programs / 'ty'},server"], cwd=str(copy), env=agents.environment(home, programs)
+        command=str(program), args=[f"python:{programs / 'ty'},server"], cwd=str(copy.parent), env=agents.environment(home, programs)
     )
     path, line, column = at
     ours = {"file_path": path, "line": line, "column": column}
@@ -162,48 +164,52 @@ async def _by_turns(
     questions = (
         ("hover of reverse, MCP", "inspect_symbol", {**ours, "live": True}, theirs),
         ("references to reverse, MCP", "find_references", {**ours, "live": True, "limit": 1000}, theirs),
-        ("rename of reverse, MCP", "rename_symbol", {**ours, "new_name": _NEW_NAME}, {**theirs, "new_name": _NEW_NAME}),
+        ("rename of reverse, MCP", "rename_symbol", {**ours, "new_name": _NEW_NAME}, {**theirs, "new_name": _NEW_NAME, "dry_run": True}),
     )
     rows: list[Row] = []
     async with contextlib.AsyncExitStack() as stack:
         log = stack.enter_context((home / "log").open("w", encoding="utf-8"))
         first, second = await agents.opened(stack, own, log), await agents.opened(stack, other, log)
-        await second.call_tool("start_lsp", {"root_dir": str(copy), "language_id": "python"})
+        await second.call_tool("start_lsp", {"root_dir": str(copy.parent), "language_id": "python"})
         for title, tool, mine, their in questions:
             seconds: dict[str, list[float]] = {"lspidx": [], agents.PACKAGE: []}
             texts: dict[str, str] = {}
+            found: dict[str, int | None] = {}
             for _ in range(_ROUNDS):
                 for engine, session, arguments in (("lspidx", first, mine), (agents.PACKAGE, second, their)):
                     started = time.perf_counter()
                     reply = await asyncio.wait_for(session.call_tool(tool, arguments), _ANSWER_S)
                     seconds[engine].append(time.perf_counter() - started)
                     texts[engine] = "".join(getattr(part, "text", "") for part in reply.content)
+                    structured = reply.structured_content
+                    found[engine] = _places(structured if structured is not None else texts[engine])
                     if reply.is_error:
                         raise RuntimeError(f"{engine} does not answer {tool}: {texts[engine][:300]}")
             for engine, spent in seconds.items():
-                rows.append(
-                    Row(question=title, engine=engine, first_s=spent[0], warm_s=statistics.median(spent[1:]), found=_places(texts[engine]))
-                )
+                rows.append(Row(question=title, engine=engine, first_s=spent[0], warm_s=statistics.median(spent[1:]), found=found[engine]))
                 say(f"{title}, {engine}: {rows[-1].warm_s:.3f} s, {rows[-1].found} places")
     return rows
 
 
-def _places(text: str) -> int | None:
-    """Places in an answer of either: references, or edits of a rename."""
-    try:
-        value = json.loads(text[: text.rindex("}") + 1] if text.lstrip().startswith("{") else text)
-    except ValueError:
-        return None
-    if isinstance(value, list):
-        return len(value)
-    if "changes" in value or "documentChanges" in value:
-        return sum(len(edits) for edits in (value.get("changes") or {}).values()) + sum(
-            len(item.get("edits", [])) for item in value.get("documentChanges") or []
-        )
-    result = value.get("result")
+def _places(answer: Any) -> int | None:
+    """Places in an answer of either: references, or edits of a rename. agent-lsp's JSON has prose after it."""
+    if isinstance(answer, str):
+        try:
+            answer, _ = json.JSONDecoder().raw_decode(answer)
+        except ValueError:
+            return None
+    if isinstance(answer, list):
+        return len(answer)
+    result = answer.get("result")
     if isinstance(result, dict) and "edited" in result:
         return int(result["edited"]["edits"])
-    return int(value["total"]) if isinstance(value.get("total"), int) and isinstance(result, list) else None
+    if isinstance(result, list):
+        return int(answer["total"])
+    edit = answer.get("workspace_edit") or {}
+    if not edit:
+        return None
+    by_file = [*(edit.get("changes") or {}).values(), *(item.get("edits", []) for item in edit.get("documentChanges") or [])]
+    return sum(len(edits) for edits in by_file)
 
 
 if __name__ == "__main__":
