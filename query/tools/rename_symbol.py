@@ -9,10 +9,9 @@ import msgspec
 
 from indexer.errors import EditRefused, UsageError
 from indexer.servers.registry import language_of
-from query.answer import Answer, Completeness, Place, Reason, SymbolRecord
+from query.answer import Answer, Completeness, Place, Provenance, Reason, SymbolRecord
 from query.completeness import DEFINITION, Certificate
 from query.editing import Edited, carry_out, lines
-from query.live.servers import Reply
 from query.live_questions import NamedPlace, Spot, live, spot, supports, unsupported
 from query.page import asked
 from query.registry import Workspace, workspace_tool
@@ -99,9 +98,8 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     old_name = name_at(at)
     check_name(ask.new_name, language_of(at.document.path))
     if not supports(info, "renameProvider", "textDocument/rename"):
-        return _answer(
-            ask, Renamed(old_name=old_name, new_name=ask.new_name, edited=_nothing(), workspace_edit={}), unsupported(info, "rename"), []
-        )
+        nothing = Renamed(old_name=old_name, new_name=ask.new_name, edited=_nothing(), workspace_edit={})
+        return _answer(ask, nothing, unsupported(info, "rename"), live(info=info))
     found, _, replies = prepared(at, info, workspace.servers.ask)
     if not found.can_rename:
         raise EditRefused(f"'{old_name}' at {at.shown} cannot be renamed: {found.why}")
@@ -126,7 +124,7 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
         taken=check.taken,
     )
     reasons = [*outcome.reasons, *check.reasons(ask)]
-    return _answer(ask, result, Completeness(status="partial" if reasons else "complete", reasons=reasons), replies)
+    return _answer(ask, result, Completeness(status="partial" if reasons else "complete", reasons=reasons), live(*replies))
 
 
 class _Check:
@@ -241,7 +239,7 @@ def _nothing() -> Edited:
     return Edited(applied=False, added=0, removed=0, edits=0, files=[])
 
 
-def _answer(ask: RenameSymbol, result: Renamed, completeness: Completeness, replies: list[Reply]) -> Answer[Renamed]:
+def _answer(ask: RenameSymbol, result: Renamed, completeness: Completeness, provenance: Provenance) -> Answer[Renamed]:
     return Answer(
         tool="rename_symbol",
         query=asked(ask),
@@ -249,5 +247,5 @@ def _answer(ask: RenameSymbol, result: Renamed, completeness: Completeness, repl
         total=result.edited.edits,
         truncated=any(item.diff_lines_left_out for item in result.edited.files),
         completeness=completeness,
-        provenance=live(*replies),
+        provenance=provenance,
     )
