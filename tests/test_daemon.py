@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -482,7 +483,7 @@ def test_threads_that_ask_at_once_have_one_background_process(as_user: Shell) ->
 
 def test_a_process_that_cannot_be_started_is_said_so(as_user: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that ends at its start; the question is then asked of servers of one's own."""
-    monkeypatch.setattr("sys.executable", "/bin/false")
+    monkeypatch.setattr(remote, "sys", SimpleNamespace(executable="/bin/false"))  # there only: servers are looked for beside the other one
     with pytest.raises(remote.NotThere, match="ended at its start"):
         remote.Remote(as_user.work, {}, 600.0).connect()
     with pytest.raises(ServerCrashed, match="cannot be reached"):
