@@ -41,6 +41,10 @@ BROKEN = {
 """A file that lacks an import."""
 
 
+_OF_A_SHELL = ("VIRTUAL_ENV", "CONDA_PREFIX")
+"""By which another project's packages would be found."""
+
+
 class Live:
     """A workspace with servers. `ask` answers as the registry does, and asks that the text form can be written."""
 
@@ -60,7 +64,7 @@ class Live:
 def workspace(root: Path, config: Config | None = None) -> Iterator[Live]:
     plain = Config().values()
     flags = {name: msgspec.to_builtins(value) for name, value in (config or Config()).values().items() if value != plain[name]}
-    host = Host(root, flags=flags, environment={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")})
+    host = Host(root, flags=flags, environment={name: value for name, value in os.environ.items() if name not in _OF_A_SHELL})
     try:
         yield Live(root, host)
     finally:
