@@ -103,7 +103,7 @@ def _text(answer: Answer[list[Completion]], style: Style) -> Iterator[str]:
     parameters=GetCompletions,
     result=list[Completion],
     positional="file_path",
-    example="get_completions shortcuts.py --position-pattern 'content = loader.@@render' --filter rendr",
+    example="get_completions shortcuts.py --position-pattern 'return @@HttpResponse(content' --filter HttpRespnse",
     task="live",
     hint="complete autocomplete suggestions members available in scope typed",
     text=_text,
