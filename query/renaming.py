@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _MARKS = {"rust": ("r#", "'"), "typescript": ("#", "@"), "javascript": ("#", "@"), "cpp": ("~",)}
+_MARK = "\ufeff"
+"""A byte order mark: the index counts it as a column of the first line, servers and edits do not see it."""
+
 _WORD = re.compile(r"[\w$]")
 
 
@@ -144,11 +147,12 @@ def compare(index: Index, symbols: Sequence[Symbol], old_name: str, sites: Mappi
             stale.add(path)
             continue
         text = (index.root / path).read_bytes().decode("utf-8", "surrogateescape").split("\n")
+        mark = len(text[0]) - len(text[0].removeprefix(_MARK))
         for line, col in rows:
             shown = text[line] if line < len(text) else ""
             at = utf16_to_index(shown, col)
             if shown[at : at + len(old_name)] == old_name:  # an alias has another name there, and keeps it
-                known[Site(path, line, col)] = shown.strip()[:200]
+                known[Site(path, line, col - mark if line == 0 else col)] = shown.strip()[:200]
     stale |= {site.path for site in sites if site.path not in stale and not is_as_indexed(index, site.path)}
     width = len(old_name.encode("utf-16-le")) // 2
     server = {site: text for site, text in sites.items() if site.path not in stale}

@@ -172,6 +172,21 @@ def test_what_is_no_name_never_reaches_a_server(service: Service, name: str) -> 
         service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": name})
 
 
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_moves_nothing(codec: str, tmp_path: Path) -> None:
+    """The name stands on the first line, where a mark that is taken for a column would move it."""
+    root = write_tree(tmp_path / "shop", {"b.py": "x = 1\n"})
+    (root / "a.py").write_bytes("def old():\n    return 1\n\n\nold()\n".encode(codec))
+    crawl_with_ty(root)
+    service = Service(root)
+    try:
+        done = service.ask("rename_symbol", {"file_path": "a.py", "line": 1, "column": 5, "new_name": "new", "apply": True}).result
+    finally:
+        service.close()
+    assert (done.only_server, done.only_index) == ([], [])
+    assert (root / "a.py").read_bytes() == "def new():\n    return 1\n\n\nnew()\n".encode(codec)
+
+
 def test_files_can_be_left_alone(service: Service, shop: Path) -> None:
     before = texts(shop)
     done = service.ask(

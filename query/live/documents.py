@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -17,14 +16,14 @@ from typing import Any
 
 import msgspec
 
-from indexer.errors import UsageError
+from indexer.errors import EditRefused, UsageError
 from indexer.lsp.uri import path_to_uri
+from query.edits.text import decode, shown
 
 MAX_FILE_BYTES = 10_000_000
 _MOST_OPEN = 24
 _TICK_NS = 20_000_000
 _MOMENTS = itertools.count(1)
-_LONE = re.compile("[\ud800-\udfff]")
 
 Notify = Callable[[bytes, bytes], None]
 
@@ -41,8 +40,11 @@ class Open:
 
 
 def wire_text(content: bytes) -> str:
-    """A file's text as a server is told it: what is no UTF-8 is one replacement character for each byte, so that columns agree."""
-    return _LONE.sub("\ufffd", content.decode("utf-8", "surrogateescape"))
+    """A file's text as a server is told it, without a byte order mark: the very text that positions of edits mean."""
+    try:
+        return decode(content).for_server
+    except EditRefused:  # no text that could be edited; a server may be asked about it all the same
+        return shown(content.decode("utf-8", "surrogateescape"))
 
 
 def read_text(path: str) -> tuple[str, tuple[int, int, int]]:
