@@ -63,6 +63,7 @@ class Config:
     tests: further patterns of test files; not_tests: patterns that look like tests and are none.
     trust: what servers may execute of the repository: none, deps or full (`indexer.model.Trust`). A project may lower it, never raise it.
     readable: folders that servers may read beside the workspace and what they need, below full trust. The user's word only.
+    fetch: whether a crawl first runs the download step of each language's build tool, outside of the fence. The user's word only.
 
     `withheld` are settings of the project that would make a server run or load something, and that count at full trust only.
     """
@@ -88,6 +89,7 @@ class Config:
     not_tests: tuple[str, ...] = ()
     trust: Trust = Trust.NONE
     readable: tuple[str, ...] = ()
+    fetch: bool = False
     withheld: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -100,7 +102,7 @@ class Config:
     def flags(self) -> dict[str, Any]:
         """What was given as a flag, now or when the index was made: a refresh takes it again. Trust is given anew each time."""
         given = {name: getattr(self, name) for name, source in self.sources.items() if source in ("flag", REMEMBERED)}
-        return {name: value for name, value in given.items() if name not in ("trust", "readable")}
+        return {name: value for name, value in given.items() if name not in ("trust", "readable", "fetch")}
 
 
 _MADE = frozenset({"sources", "withheld"})
@@ -111,7 +113,7 @@ _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name no
 _USERS = frozenset({"trusted_keys", "daemon_idle_s"})
 """Settings of which the user's word holds against the project's: a project must not talk its way around them."""
 
-_USERS_ONLY = frozenset({"readable"})
+_USERS_ONLY = frozenset({"readable", "fetch"})
 """Settings that a project cannot make at all."""
 
 _LOADED = ("options", "settings", "environment")

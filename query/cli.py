@@ -79,6 +79,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--folder", "folders", multiple=True, metavar="[NAME=]PATH", help="A further workspace folder; may be repeated.")
 @click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
 @trust_option
+@click.option("--fetch", is_flag=True, help="First download what the languages' build tools ask for, into lspidx's own folders.")
 @click.option("--forget", is_flag=True, help="Do not take the flags of the run that made the present index again.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress; the last line still counts.")
 def index(
@@ -90,6 +91,7 @@ def index(
     exclude: tuple[str, ...],
     folders: tuple[str, ...],
     memory_mb: int | None,
+    fetch: bool,
     forget: bool,
     quiet: bool,
 ) -> None:
@@ -102,6 +104,7 @@ def index(
     from indexer.crawl.run import crawl
     from indexer.store.generations import Home
     from query import progress
+    from query.advice import advice
 
     folder = Path(root).resolve() if root else vcs.find_root(Path.cwd().resolve())
     flags = {
@@ -111,10 +114,13 @@ def index(
         "exclude": list(exclude) or None,
         "folders": [_absolute_folder(entry) for entry in folders] or None,
         "memory_mb": memory_mb,
+        "fetch": fetch or None,
     }
     config = load_config(folder, flags=flags, remembered={} if forget else Home(folder).flags())
     with progress.watcher(quiet=quiet) as watcher:
         made = crawl(folder, config, watcher, full=full)
+    for line in advice(made.manifest):
+        click.echo(line, err=True)
     click.echo(progress.summary(made), err=True)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 import indexer
 import query
-from indexer import python_project, sandbox, vcs
+from indexer import prerequisites, python_project, sandbox, vcs
 from indexer.config import load_config
 from indexer.servers.detect import look_for, rank_languages
 from indexer.servers.install import Installed
@@ -47,6 +48,14 @@ def doctor(folder: Path) -> dict[str, Any]:
         root, paths, python="", source_roots=(), environment=os.environ, own_prefix=sys.prefix, base_prefix=sys.base_prefix
     )
     config = load_config(root)
+    look = prerequisites.Look(
+        root=root,
+        paths=paths,
+        languages=frozenset(files),
+        environment=os.environ,
+        fetched=prerequisites.fetched_dir(),
+        python=config.python,
+    )
     return {
         "languages": languages,
         "project": {
@@ -58,6 +67,7 @@ def doctor(folder: Path) -> dict[str, Any]:
         "packages": {"indexer": str(Path(indexer.__file__ or "").parent), "query": str(Path(query.__file__ or "").parent)},
         "interpreter": sys.executable,
         "trust": {"level": str(config.trust), "source": config.sources["trust"], "sandbox": sandbox.describe()},
+        "prerequisites": [msgspec.structs.asdict(item) for item in prerequisites.find(look)],
         "servers_dir": str(servers_dir()),
     }
 
@@ -135,6 +145,7 @@ def doctor_text(report: dict[str, Any], *, show_all: bool = False) -> str:
             click.style("project", bold=True),
             f"  root          {one_line(project['root'])}",
             *python,
+            *(f"  lacking       {one_line(item['detail'])}; to get it: {one_line(item['remedy'])}" for item in report["prerequisites"]),
             click.style("trust", bold=True),
             f"  level         {report['trust']['level']} ({one_line(report['trust']['source'])})",
             f"  sandbox       {report['trust']['sandbox']}",

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from indexer import logs, vcs
+from indexer import logs, prerequisites, vcs
 from indexer.config import Config
 from indexer.crawl import crosscheck, harvest, outside
 from indexer.crawl.document import size_of
@@ -36,6 +36,7 @@ from indexer.crawl.pool import Pool
 from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, processors, worker_count
 from indexer.errors import ServerError, UsageError
 from indexer.model import LossReason
+from indexer.prerequisites.fetch import fetch
 from indexer.servers.registry import endings_of, families, language_of, load_table
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -147,6 +148,7 @@ class _Run:
         config, folders = self.config, self.folders
         begun = datetime.now(UTC)
         paths, plan = self._look(pool)
+        missing = self._prerequisites(paths, plan)
         grouping = group(folders, paths, plan.documents, config, self.environment)
         for language, problem in grouping.missing.items():
             files = sum(item.language == language for item in plan.documents)
@@ -182,6 +184,7 @@ class _Run:
         manifest, built, number, settled = self._merge(work, found, plan, groups, recipe, checkouts, begun)
         manifest["surroundings"] = surroundings
         manifest["missing_servers"] = grouping.missing
+        manifest["prerequisites"] = [msgspec.structs.asdict(item) for item in missing]
         state = self._state(work, found, settled, recipe, common, recipes, described, groups)
         state.skipped = left_out
         manifest |= {"shards": state.shards, "ingredients": common, "recipes": recipes}
@@ -192,6 +195,21 @@ class _Run:
         elapsed_s = time.monotonic() - self.started
         self._record(work, manifest, elapsed_s)
         return Crawl(root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
+
+    def _prerequisites(self, paths: Sequence[str], plan: Survey) -> list[prerequisites.Prerequisite]:
+        """What the clone lacks; where the user wants that (`fetch`), after the download steps of its build tools."""
+        look = prerequisites.Look(
+            root=self.home.root,
+            paths=paths,
+            languages=frozenset(item.language for item in plan.documents),
+            environment=self.environment,
+            fetched=prerequisites.fetched_dir(self.environment),
+            python=self.config.python,
+        )
+        if self.config.fetch:
+            self.watcher.phase("fetch", 0)
+            fetch(prerequisites.steps(look), self.config.trust, avoid=[str(item.path) for item in self.folders], say=self.watcher.note)
+        return prerequisites.find(look)
 
     def _others(self) -> Iterator[Home]:
         """Indexes from whose facts this one may go on."""
@@ -408,6 +426,7 @@ class _Run:
             "sandbox": sandbox_of(self.config.trust),
             "environment": next((item.environment for item in groups if item.environment), ""),
             "counts": made.counts,
+            "resolution": made.resolution,
             "imported": found.is_imported,
             "crawled": found.crawled if found.base is not None else made.counts["documents"],
             "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),

@@ -57,6 +57,7 @@ class Built:
     """Counts by table; and `settled`, the targets of new documents as shards keep them: `owner` is the document, then facts.TARGETS."""
 
     counts: dict[str, int]
+    resolution: dict[str, dict[str, int]]
     settled: pa.Table
 
 
@@ -103,7 +104,7 @@ def build(
         _add_labels(connection)
         _add_surroundings(connection, around)
         connection.execute(VIEWS_SQL.read_text(encoding="utf-8"))
-        counts = _counts(connection)
+        counts, resolution = _counts(connection), _resolution(connection)
         settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM settled ORDER BY owner, ordinal").to_arrow_table()
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT made")
@@ -118,7 +119,7 @@ def build(
         connection.close()
     if path.with_name(path.name + ".wal").exists():
         raise Bug(f"'{path.name}' was closed but left a write-ahead log")
-    return Built(counts=counts, settled=settled)
+    return Built(counts=counts, resolution=resolution, settled=settled)
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, pa.Array]) -> None:
@@ -186,6 +187,23 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
     _insert_rows(connection, "run", [around.run])
     meta = {**around.meta, "schema_version": str(SCHEMA_VERSION), "duckdb_version": duckdb.__version__}
     _insert(connection, "meta", {"key": pa.array(sorted(meta), text), "value": pa.array([meta[key] for key in sorted(meta)], text)})
+
+
+def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, int]]:
+    """By language: identifiers, how many of them are unresolved, how many of those in files with unresolved imports, and those imports."""
+    rows = connection.execute(
+        """
+        WITH imports AS (SELECT doc_id, count(*) AS imports FROM unresolved_import GROUP BY doc_id)
+        SELECT language, sum(occurrences), sum(open), sum(open) FILTER (imports > 0), sum(imports)
+        FROM (
+            SELECT d.language, d.doc_id, count(o.doc_id) AS occurrences, count(*) FILTER (o.doc_id IS NOT NULL AND o.sym_id IS NULL) AS open
+            FROM document d LEFT JOIN occ o USING (doc_id) WHERE d.status <> 'external' GROUP BY ALL
+        ) LEFT JOIN imports USING (doc_id)
+        GROUP BY language ORDER BY language
+        """
+    ).fetchall()
+    names = ("identifiers", "unresolved", "unresolved_behind_imports", "unresolved_imports")
+    return {language: dict(zip(names, (int(number or 0) for number in numbers), strict=True)) for language, *numbers in rows}
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

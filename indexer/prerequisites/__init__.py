@@ -1,0 +1,114 @@
+"""What a clone lacks before its language's server can know everything: dependencies that were never downloaded, a compilation database.
+
+A crawl works without any of it; then names that lead there are unresolved, and `index`, `status` and `doctor` say which command helps.
+`find` only reads. `steps` says what `lspidx index --fetch` runs (`indexer.prerequisites.fetch`), which is the one that executes anything.
+One module per build tool; which languages each serves stands in `_tools`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from indexer.model import Trust
+from indexer.servers.installed import servers_dir
+
+
+class Prerequisite(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is missing.
+
+    language: of the server table. name: the thing in the language's own words (`environment`, `node_modules`, `modules`, `crates`,
+    `rust-src`, `compilation database`). detail: one clause that says what is missing, without a path of this machine.
+    remedy: the command or setting that helps, as it is typed in the root. can_fetch: whether `lspidx index --fetch` does it.
+    """
+
+    language: str
+    name: str
+    detail: str
+    remedy: str
+    can_fetch: bool = False
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One command of `--fetch`.
+
+    executes: what of the repository, or of what it downloads, the command may execute; empty: nothing.
+    level: the least trust at which the step is taken. writes: folders that it may change.
+    """
+
+    language: str
+    command: list[str]
+    cwd: Path
+    environment: Mapping[str, str]
+    writes: list[Path]
+    executes: str = ""
+    level: Trust = Trust.NONE
+    timeout_s: float = 900.0
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is to look at.
+
+    root: the workspace, absolute. paths: its files, relative to it. languages: those that are crawled.
+    environment: the caller's. fetched: lspidx's own folder of what `--fetch` has brought; need not be there.
+    python: the setting of that name.
+    """
+
+    root: Path
+    paths: Sequence[str]
+    languages: frozenset[str]
+    environment: Mapping[str, str]
+    fetched: Path
+    python: str = ""
+
+    @property
+    def fetched_here(self) -> Path:
+        """The part of `fetched` that belongs to this workspace alone."""
+        return self.fetched / f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]}"
+
+
+class BuildTool(Protocol):
+    """What a module of this package has."""
+
+    def find(self, look: Look) -> list[Prerequisite]:
+        """What is missing for the languages of this tool; empty where nothing is. Reads files, starts nothing."""
+        ...
+
+    def steps(self, look: Look) -> list[Step]:
+        """What would bring it, in order; empty where nothing is missing, or no command is known."""
+        ...
+
+
+def fetched_dir(environment: Mapping[str, str] | None = None) -> Path:
+    """Where `--fetch` puts what it downloads: beside the servers, outside of every repository."""
+    return servers_dir(environment).parent / "fetched"
+
+
+def find(look: Look) -> list[Prerequisite]:
+    """All that is missing, by language; the languages with most files come first where `look.languages` has several."""
+    return [item for tool in _tools(look.languages) for item in tool.find(look)]
+
+
+def steps(look: Look) -> list[Step]:
+    """What `--fetch` would run for it, in order."""
+    return [item for tool in _tools(look.languages) for item in tool.steps(look)]
+
+
+def _tools(languages: frozenset[str]) -> Iterator[BuildTool]:
+    from indexer.prerequisites import c, go, node, python, rust
+
+    modules: Sequence[tuple[frozenset[str], BuildTool]] = (
+        (frozenset({"python"}), python),
+        (frozenset({"typescript", "javascript"}), node),
+        (frozenset({"go"}), go),
+        (frozenset({"rust"}), rust),
+        (frozenset({"c", "cpp"}), c),
+    )
+    for served, module in modules:
+        if served & languages:
+            yield module

@@ -1,0 +1,78 @@
+"""`--fetch`: runs the download steps of a workspace's build tools, with the user's consent and outside of the fence.
+
+A step names what it may execute and the trust that this takes; one that would execute more than is trusted is not run, and said so.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from indexer.drive.process import clean_environment
+from indexer.model import Trust
+from indexer.prerequisites import Step
+from indexer.sandbox import safe_path
+
+log = logging.getLogger(__name__)
+
+_TAIL_CHARS = 1_500
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a step: `problem` is empty where it succeeded."""
+
+    language: str
+    command: list[str]
+    problem: str = ""
+
+
+def fetch(steps: Sequence[Step], trust: Trust, *, avoid: Sequence[str], say: Callable[[str], None]) -> list[Outcome]:
+    """Runs the steps in order; a failed one does not keep the others from being run.
+
+    Args:
+        avoid: folders of the workspace: no program of theirs is taken for the command.
+        say: told what runs, and what went wrong.
+    """
+    outcomes: list[Outcome] = []
+    for step in steps:
+        problem = _run(step, trust, avoid, say)
+        if problem:
+            say(f"fetch {step.language}: {problem}")
+        outcomes.append(Outcome(language=step.language, command=step.command, problem=problem))
+    return outcomes
+
+
+def _run(step: Step, trust: Trust, avoid: Sequence[str], say: Callable[[str], None]) -> str:
+    shown = " ".join(step.command)
+    if not trust.covers(step.level):
+        return f"'{shown}' is not run: it would execute {step.executes}; to allow that: --trust {step.level}"
+    environment = clean_environment(step.environment)
+    environment["PATH"] = safe_path(environment.get("PATH", ""), avoid)
+    program = shutil.which(step.command[0], path=environment["PATH"])
+    if program is None:
+        return f"'{step.command[0]}' is not on PATH; install it, or run yourself: {shown}"
+    for folder in step.writes:
+        folder.mkdir(parents=True, exist_ok=True)
+    say(f"fetch {step.language}: {shown}")
+    try:
+        done = subprocess.run(
+            [program, *step.command[1:]],
+            cwd=step.cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=step.timeout_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"'{shown}' failed: {error}"
+    if done.returncode:
+        tail = done.stdout.decode("utf-8", "replace")[-_TAIL_CHARS:].strip()
+        log.warning("fetch failed: command=%s status=%d output=%s", shown, done.returncode, tail)
+        return f"'{shown}' ended with {done.returncode}: {tail}"
+    return ""
