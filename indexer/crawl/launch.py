@@ -16,7 +16,7 @@ import msgspec
 
 from indexer import sandbox
 from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_work
+from indexer.crawl.companions import compile_commands, go_workspace
 from indexer.crawl.groups import Group
 from indexer.errors import UsageError
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
@@ -73,8 +73,13 @@ def launch(
         log.info("compilation database: %s", made_of)
         if made_of.startswith("guessed"):
             note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
-    if "go" in item.languages and (work := go_work(folders, cache)) is not None:
-        environment["GOWORK"] = str(work)
+    if "go" in item.languages:
+        go = go_workspace(folders, item.paths, cache, os.environ if caller is None else caller)
+        environment |= go.variables
+        if go.is_vendored:
+            environment["GOFLAGS"] = str(environment.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
+        if go.missing:
+            log.info("empty modules stand for missing ones: modules=%s", "|".join(go.missing))
     places = [folder.path for folder in folders]
     held: Confinement | None = None
     if item.server.command and config.trust is not Trust.FULL:
