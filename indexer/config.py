@@ -64,6 +64,7 @@ class Config:
     trust: what servers may execute of the repository: none, deps or full (`indexer.model.Trust`). A project may lower it, never raise it.
     readable: folders that servers may read beside the workspace and what they need, below full trust. The user's word only.
     fetch: whether a crawl first runs the download step of each language's build tool, outside of the fence. The user's word only.
+    min_resolved: percentage of a language's identifiers below which a crawl ends with 1, though its index is published; 0 = none.
 
     `withheld` are settings of the project that would make a server run or load something, and that count at full trust only.
     """
@@ -90,6 +91,7 @@ class Config:
     trust: Trust = Trust.NONE
     readable: tuple[str, ...] = ()
     fetch: bool = False
+    min_resolved: float = 0.0
     withheld: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -250,6 +252,7 @@ def _check(config: Config) -> None:
         ("max_file_bytes", 1, 10_000_000),
         ("cross_check", 0.0, 1.0),
         ("daemon_idle_s", 0.0, 86_400.0),
+        ("min_resolved", 0.0, 100.0),
     ):
         value = getattr(config, name)
         if not low <= value <= high:

@@ -14,7 +14,8 @@ LspidxError
 │   ├── ServerTimeout
 │   │   └── ServerNotReady
 │   ├── ServerProtocolError
-│   └── ServerTooLarge
+│   ├── ServerTooLarge
+│   └── LanguageLost   a crawl would replace a better index
 ├── IndexUnusable      run `lspidx index`
 │   ├── NoIndex
 │   └── VersionMismatch
@@ -118,6 +119,12 @@ class ServerProtocolError(ServerError):
 
 class ServerTooLarge(ServerError):
     code = "server_memory"
+
+
+class LanguageLost(ServerError):
+    """Most files of a language have no answers of a server, and the present index has them."""
+
+    code = "language_lost"
 
 
 class IndexUnusable(LspidxError):

@@ -8,7 +8,7 @@ from typing import Any
 from query.style import one_line
 
 
-def advice(manifest: Mapping[str, Any]) -> list[str]:
+def lacking(manifest: Mapping[str, Any]) -> list[str]:
     """One line for each thing that the clone lacks: what, the share of identifiers that are unresolved beside it, what helps."""
     lines: list[str] = []
     for item in manifest.get("prerequisites", []):
@@ -18,3 +18,8 @@ def advice(manifest: Mapping[str, Any]) -> list[str]:
         helps = "lspidx index --fetch, or: " if item["can_fetch"] else ""
         lines.append(f"{item['language']}: {one_line(item['detail'])}{share}; to get it: {helps}{one_line(item['remedy'])}")
     return lines
+
+
+def losses(manifest: Mapping[str, Any]) -> list[str]:
+    """One line for each language that the crawl has lost."""
+    return [one_line(f"LOST: {item['sentence']}; {item['remedy']}") for item in manifest.get("languages_lost", [])]

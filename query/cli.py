@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
-from indexer.errors import Bug, LspidxError, UsageError, storage_failure
+from indexer.errors import Bug, LspidxError, ServerError, UsageError, storage_failure
 from query.trust_option import trust_option
 
 _EXIT_INTERRUPTED = 130
@@ -80,6 +80,8 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
 @trust_option
 @click.option("--fetch", is_flag=True, help="First download what the languages' build tools ask for, into lspidx's own folders.")
+@click.option("--min-resolved", type=click.FloatRange(0, 100), metavar="%", help="End with 1 if less of a language is resolved.")
+@click.option("--accept-loss", is_flag=True, help="Replace the index even if a language was lost that it has.")
 @click.option("--forget", is_flag=True, help="Do not take the flags of the run that made the present index again.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress; the last line still counts.")
 def index(
@@ -92,19 +94,22 @@ def index(
     folders: tuple[str, ...],
     memory_mb: int | None,
     fetch: bool,
+    min_resolved: float | None,
+    accept_loss: bool,
     forget: bool,
     quiet: bool,
 ) -> None:
     """Make or refresh the index of ROOT (default: the workspace around here, usually the git root).
 
     A refresh takes the flags again with which the index was made, unless they are given anew or --forget is.
+    Ends with 5 where most files of a language have no answers of a server; an index that has them then stays.
     """
     from indexer import vcs
     from indexer.config import load_config
+    from indexer.crawl.losses import unresolved_too_often
     from indexer.crawl.run import crawl
     from indexer.store.generations import Home
-    from query import progress
-    from query.advice import advice
+    from query import advice, progress
 
     folder = Path(root).resolve() if root else vcs.find_root(Path.cwd().resolve())
     flags = {
@@ -115,13 +120,20 @@ def index(
         "folders": [_absolute_folder(entry) for entry in folders] or None,
         "memory_mb": memory_mb,
         "fetch": fetch or None,
+        "min_resolved": min_resolved,
     }
     config = load_config(folder, flags=flags, remembered={} if forget else Home(folder).flags())
     with progress.watcher(quiet=quiet) as watcher:
-        made = crawl(folder, config, watcher, full=full)
-    for line in advice(made.manifest):
+        made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss)
+    for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest)]:
         click.echo(line, err=True)
     click.echo(progress.summary(made), err=True)
+    if made.manifest.get("languages_lost"):
+        raise SystemExit(ServerError.exit_code)
+    too_few = unresolved_too_often(made.manifest.get("resolution", {}), config.min_resolved)
+    if too_few:
+        click.echo("; ".join(too_few), err=True)
+        raise SystemExit(1)
 
 
 def _absolute_folder(entry: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from query.advice import advice
+from query.advice import lacking, losses
 from query.folders import folders, index_command, moved
 from query.freshness import drift
 from query.index import Index
@@ -111,11 +111,12 @@ def status_text(report: dict[str, Any]) -> str:
     lines.append("  languages")
     for item in report["languages"]:
         skipped = f" and {item['skipped']} skipped" if item["skipped"] else ""
-        lacking = "no server when this was made" + (f": {one_line(item['missing'])}" if item["missing"] else "")
-        server = item["server"] or click.style(lacking, fg="yellow")
+        no_server = "no server when this was made" + (f": {one_line(item['missing'])}" if item["missing"] else "")
+        server = item["server"] or click.style(no_server, fg="yellow")
         lines.append(f"    {item['language']:<28} {item['files']} files{skipped}, {server}")
-    lacking = advice(manifest)
-    lines += ["  lacking", *(click.style(f"    {line}", fg="yellow") for line in lacking)] if lacking else []
+    lines += [click.style(f"  {line}", fg="red") for line in losses(manifest)]
+    missing = lacking(manifest)
+    lines += ["  lacking", *(click.style(f"    {line}", fg="yellow") for line in missing)] if missing else []
     if len(report["folders"]) > 1 or any(item["now_at"] for item in report["folders"]):
         lines.append("  folders")
     for item in report["folders"] if lines[-1] == "  folders" else []:

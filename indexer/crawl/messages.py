@@ -140,6 +140,7 @@ class Done(msgspec.Struct, kw_only=True, tag=True):
     externals: dict[str, list[Position]]
     elapsed_ms: int
     problem: str = ""  # why no server could be started for it
+    setup: int = 0  # of its server
     may_recover: bool = False  # whether that may be different at a second try
 
 

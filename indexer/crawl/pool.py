@@ -37,6 +37,7 @@ class Task(NamedTuple):
     unit: Unit
     setup: int
     shard: Path
+    patient: bool = False
 
 
 _WORKER_END_S = 5
@@ -178,7 +179,7 @@ class Pool:
                 suspects = crashed.get(job.unit.name, Counter[str]())
                 quarantine = [path for path, count in suspects.items() if path and count > 1]
                 worker.reading = ""
-                worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects)))
+                worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects), patient=job.patient))
             elif worker.number not in prepared:
                 prepared.add(worker.number)
                 worker.send(Prepare(languages=sorted({language for setup in self._setups for language in setup.languages})))

@@ -26,15 +26,16 @@ import msgspec
 
 from indexer import logs, prerequisites, vcs
 from indexer.config import Config
-from indexer.crawl import crosscheck, harvest, outside
+from indexer.crawl import crosscheck, outside
 from indexer.crawl.document import size_of
 from indexer.crawl.groups import Group, group
 from indexer.crawl.launch import sandbox_of
+from indexer.crawl.losses import Lost, languages_lost, worse_than
 from indexer.crawl.messages import Hello
 from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
 from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, processors, worker_count
-from indexer.errors import ServerError, UsageError
+from indexer.errors import LanguageLost, ServerError, UsageError
 from indexer.model import LossReason
 from indexer.prerequisites.fetch import fetch
 from indexer.servers.registry import endings_of, families, language_of, load_table
@@ -95,6 +96,7 @@ def crawl(
     environment: Mapping[str, str] | None = None,
     home: Home | None = None,
     beside: Sequence[Home] = (),
+    accept_loss: bool = False,
 ) -> Crawl:
     """Indexes `root` (an absolute folder) and publishes the result.
 
@@ -105,7 +107,9 @@ def crawl(
     Args:
         home: where the index lies, if not in the root's `.lspidx`.
         beside: indexes of other trees from whose facts this one may go on; the repository's other work trees are looked at anyway.
+        accept_loss: publish also what lacks a language that the present index has.
     Raises:
+        LanguageLost: a language was lost that the present index has; that stays.
         ServerMissing: the language's server is not on this machine.
         ServerError: no server could be kept running at all.
         UsageError, ConfigError, Locked.
@@ -116,7 +120,9 @@ def crawl(
     home = home or Home(root)
     with home.locked():
         logs.configure(home.log_file)
-        made = _Run(home, config, watcher, full, os.environ if environment is None else environment, started, beside).go()
+        made = _Run(
+            home, config, watcher, full, os.environ if environment is None else environment, started, beside, accept_loss=accept_loss
+        ).go()
         home.remember(json.loads(json.dumps(config.flags())))
         return made
 
@@ -131,8 +137,10 @@ class _Run:
         environment: Mapping[str, str],
         started: float,
         beside: Sequence[Home],
+        *,
+        accept_loss: bool,
     ) -> None:
-        self.beside = beside
+        self.beside, self.accept_loss = beside, accept_loss
         self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
         self.environment = environment
         self.states = States(home)
@@ -180,10 +188,12 @@ class _Run:
         base = None if self.full or not documents else self.states.nearest(common, described, self._others())
         work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full)
         found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
+        lost = self._languages_lost(work, found, groups, plan)
         self.watcher.phase("merge", 0)
         manifest, built, number, settled = self._merge(work, found, plan, groups, recipe, checkouts, begun)
         manifest["surroundings"] = surroundings
         manifest["missing_servers"] = grouping.missing
+        manifest["languages_lost"] = [{**msgspec.structs.asdict(item), "sentence": item.sentence, "remedy": item.remedy} for item in lost]
         manifest["prerequisites"] = [msgspec.structs.asdict(item) for item in missing]
         state = self._state(work, found, settled, recipe, common, recipes, described, groups)
         state.skipped = left_out
@@ -329,6 +339,33 @@ class _Run:
                 work.server_info[index] = msgspec.convert({**said, "setup": index}, Hello)
         return _Found(shards=shards, outside=beyond, base=base, kept=kept, gone=gone, crawled=crawled)
 
+    def _languages_lost(self, work: Work, found: _Found, groups: Sequence[Group], plan: Survey) -> list[Lost]:
+        """The languages that this crawl has lost.
+
+        Raises:
+            ServerError: no server answered anything.
+            LanguageLost: the present index has one of them, and it was not said that it may go.
+        """
+        problems = {
+            language: work.totals.problems[number]
+            for number, item in reversed(list(enumerate(groups)))
+            if number in work.totals.problems
+            for language in item.languages
+        }
+        lost = languages_lost(plan.documents, work.totals.lost, problems)
+        never = (LossReason.SERVER_UNAVAILABLE, LossReason.NOT_READY)
+        unanswered = {path for path, _, reason in work.totals.lost if reason in never}
+        if unanswered and len(unanswered) >= (found.crawled or len(plan.documents)):
+            every = languages_lost(plan.documents, work.totals.lost, problems, least_share=0.0)
+            said = "; ".join(f"{item.sentence}; {item.remedy}" for item in every)
+            raise ServerError(f"{said}. Nothing was published; see {self.home.log_file}")
+        current = self.home.current()
+        worse = worse_than(read_manifest(current), lost) if current is not None and not self.accept_loss else []
+        if worse:
+            said = "; ".join(f"{item.sentence}; {item.remedy}" for item in worse)
+            raise LanguageLost(f"{said}. The index stays as it was; to take the new one all the same: lspidx index --accept-loss")
+        return lost
+
     # ---- merging
 
     def _merge(
@@ -389,11 +426,6 @@ class _Run:
             },
         )
         existing = [shard for shard in found.shards if shard.is_file()]
-        lost_whole = {path for path, method, _ in totals.lost if method == harvest.DEFINITION}
-        unavailable = {path for path, _, reason in totals.lost if reason == LossReason.SERVER_UNAVAILABLE}
-        if plan.documents and (len(lost_whole) == len(plan.documents) or (found.crawled and len(unavailable) == found.crawled)):
-            why = totals.problems[0] if totals.problems else totals.lost[0][2]
-            raise ServerError(f"every document was lost ({why}); nothing was published, see {self.home.log_file}")
         megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000
         threads = min(processors(), 4, 1 + megabytes // _SHARDS_MB_PER_MERGE_THREAD)
         made = merge.build(

@@ -57,17 +57,18 @@ class Totals:
     restarts: int = 0
     shared: list[Check] = field(default_factory=list[Check])
     backward: list[Check] = field(default_factory=list[Check])
-    problems: list[str] = field(default_factory=list[str])
+    problems: dict[int, str] = field(default_factory=dict[int, str])  # by number of the group
     lost: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     externals: dict[str, set[Position]] = field(default_factory=dict[str, "set[Position]"])
     reused: int = 0
 
-    def add(self, done: Done) -> None:
+    def add(self, done: Done, setup: int) -> None:
         self.asked += done.asked
         self.restarts += done.restarts
         self.shared.append(done.shared)
         self.backward.append(done.backward)
-        self.problems += [done.problem] if done.problem else []
+        if done.problem:
+            self.problems.setdefault(setup, done.problem)
         self.lost += done.lost
         for path, places in done.externals.items():
             self.externals.setdefault(path, set()).update(places)
@@ -98,6 +99,7 @@ class Work:
         self._has_crawled = False
         self._started = time.monotonic()
         self.totals = Totals()
+        self._postponed: dict[str, Done] = {}
         self.server_info: dict[int, Hello] = {}
         """By number of the group."""
 
@@ -134,7 +136,7 @@ class Work:
             if done is None:
                 todo.append(task)
             else:
-                self.totals.add(done)
+                self.totals.add(done, task.setup)
                 self.totals.reused += 1
                 self._watcher.advance(done.documents, done.tokens)
         if not todo:  # all was crawled before: nothing to ask of anybody
@@ -147,6 +149,11 @@ class Work:
         todo.sort(key=lambda task: -task.unit.size_bytes if not self._groups[task.setup].server.spec.split else 0)  # whole projects first
         self._resize(sum(task.unit.size_bytes for task in todo), len(todo))
         self._pool.crawl(todo, self._on_report, self._lost_unit, meanwhile=_load_store)
+        again = [task for task in todo if task.unit.name in self._postponed]
+        if again:  # a busy machine, perhaps: once more, with patience
+            self._watcher.note(f"{len(again)} units had no server in time; they are tried once more, with patience")
+            log.warning("units are tried again: units=%s", "|".join(task.unit.name for task in again))
+            self._pool.crawl([task._replace(patient=True) for task in again], self._on_report, self._lost_unit, meanwhile=_load_store)
         log.info("units done: elapsed_s=%.2f", time.monotonic() - self._started)
         if self.server_info:
             temporary = server_record.with_name("tmp-servers.json")
@@ -224,7 +231,10 @@ class Work:
                 for message in report.messages:
                     self._watcher.note(f"{report.server_name} says: {message}")
         elif isinstance(report, Done):
-            self.totals.add(report)
+            if report.may_recover and report.unit not in self._postponed:
+                self._postponed[report.unit] = report
+                return
+            self.totals.add(report, report.setup)
             if shard is not None:
                 record = shard.with_suffix(".json")
                 record.write_bytes(msgspec.json.encode(report))

@@ -602,6 +602,8 @@ class Crawler:
         tally = answers.tallies[harvest.TALLIED.get(method, method)]
         if event.error is not None:
             if self._no_answer is not None and self._no_answer.search(event.error.message):
+                if method == harvest.DEFINITION and ordinal >= 0:
+                    document.silent.append(ordinal)
                 return
             tally.lost += 1
             if self._says_unbuilt(event):
@@ -848,6 +850,7 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
             externals={path: sorted(where) for path, where in sorted(crawler.places.wanted.items())},
             elapsed_ms=int((time.monotonic() - started) * 1000),
             problem=crawler.unusable,
+            setup=job.setup,
             may_recover=bool(crawler.unusable) and crawler.may_recover,
         )
     )
