@@ -48,7 +48,13 @@ class Lost(msgspec.Struct, frozen=True, kw_only=True):
         return _REMEDIES.get(LossReason(self.reason), "the log says more: .lspidx/log/lspidx.log").format(language=self.language)
 
 
-def languages_lost(documents: Iterable[PlannedDocument], losses: Iterable[tuple[str, str, str]], problems: Mapping[str, str]) -> list[Lost]:
+def languages_lost(
+    documents: Iterable[PlannedDocument],
+    losses: Iterable[tuple[str, str, str]],
+    problems: Mapping[str, str],
+    *,
+    least_share: float = LOST_SHARE,
+) -> list[Lost]:
     """The languages that this crawl has lost, the one with most files first.
 
     Args:
