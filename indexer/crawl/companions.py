@@ -1,6 +1,7 @@
 """Files that a server needs beside the repository, written into our own cache folder and never into the repository.
 
 `compile_commands.json` for clangd, whose index then lies beside it: the project's own, or made of compile_flags.txt, or guessed.
+`rust-project.json` for rust-analyzer, where cargo cannot say how the crates belong together (`indexer.cargo`).
 `go.work` for gopls, so that an import leads from one workspace folder into another.
 """
 
@@ -67,6 +68,14 @@ def go_work(folders: Sequence[Folder], folder: Path) -> Path | None:
     newest = max(versions, key=lambda text: [int(part) for part in re.findall(r"\d+", text)], default="1.21")
     text = f"go {newest}\n\nuse (\n" + "".join(f"\t{shlex.quote(str(path))}\n" for path in modules) + ")\n"
     target = folder / "go.work"
+    if not target.is_file() or target.read_text(encoding="utf-8") != text:
+        target.write_text(text, encoding="utf-8")
+    return target
+
+
+def rust_project(text: str, folder: Path) -> Path:
+    """Puts a project file for rust-analyzer into `folder`; it knows one by its name."""
+    target = folder / "rust-project.json"
     if not target.is_file() or target.read_text(encoding="utf-8") != text:
         target.write_text(text, encoding="utf-8")
     return target
