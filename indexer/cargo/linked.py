@@ -21,8 +21,8 @@ from indexer.cargo.project import Sysroot, project_of
 from indexer.cargo.resolve import Graph, resolve
 from indexer.cargo.toolchain import Toolchain, find_toolchain
 
-LOCKS = "locks"
-"""Folder below that of a workspace's downloads that holds a `Cargo.lock` for each workspace without one."""
+COPIES = "manifests"
+"""Folder below that of a workspace's downloads that holds copies of its manifests, and the lock files that cargo has made of them."""
 
 
 class Crates(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,14 +56,14 @@ class Linked(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
 
 
-def find_crates(root: Path, paths: Sequence[str], environment: Mapping[str, str], fetched: str = "", locks: Path | None = None) -> Crates:
+def find_crates(root: Path, paths: Sequence[str], environment: Mapping[str, str], fetched: str = "", copies: Path | None = None) -> Crates:
     """Reads the manifests of a repository and looks for what they need.
 
     Args:
         paths: files of the repository, relative to `root`.
-        fetched: a further home of cargo's, of lspidx's own; empty for none. locks: see `LOCKS`.
+        fetched: a further home of cargo's, of lspidx's own; empty for none. copies: see `COPIES`.
     """
-    found = survey(root, paths, locks=_locks(root, locks))
+    found = survey(root, paths, locks=_locks(root, copies))
     vendored = vendored_folders(root)
     best: Crates | None = None
     toolchain = find_toolchain(root, environment)

@@ -15,6 +15,9 @@ from indexer.cargo.versions import is_version
 
 _NAME = re.compile(r"[^\W\d]\w*\Z")
 _FOREIGN = (".git", "target", "node_modules")
+_NAMED_BY_ALL = ("core", "alloc", "std", "proc_macro", "test")
+"""The standard library's packages that every crate may name; the others come with them, or only test them."""
+
 _NOT_A_LIBRARY = ("tests", "examples", "benches")
 
 
@@ -35,7 +38,7 @@ def project_of(graph: Graph, members: Iterable[str], sysroot: Sysroot, library: 
     if sysroot.folder:
         project["sysroot"] = sysroot.folder
     if sysroot.sources and library is not None:
-        own = [package.folder for package in library.packages.values() if package.is_own]
+        own = [package.folder for package in library.packages.values() if package.is_own and package.name in _NAMED_BY_ALL]
         project["sysroot_src"] = sysroot.sources
         project["sysroot_project"] = {"crates": _crates(library, own, is_library=True)}
     project["crates"] = _crates(graph, members, is_library=False)

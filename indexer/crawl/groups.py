@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from indexer import packages, prerequisites, python_project
-from indexer.cargo.linked import LOCKS, find_crates, link
+from indexer.cargo.linked import COPIES, find_crates, link
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
@@ -284,7 +284,7 @@ def _rust_group(
     root = folders[0].path
     look = _look(root, environment)
     fetched = str(look.fetched / "cargo") if look.fetched_here.is_dir() else ""
-    crates = find_crates(root, paths, environment, fetched, look.fetched_here / LOCKS)
+    crates = find_crates(root, paths, environment, fetched, look.fetched_here / COPIES)
     linked = link(crates)
     if linked.project and linked.why:
         log.info("project file of our own: server=%s why=%s", server.spec.name, linked.why)

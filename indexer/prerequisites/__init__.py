@@ -39,6 +39,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     executes: what of the repository, or of what it downloads, the command may execute; empty: nothing.
     level: the least trust at which the step is taken. writes: folders that it may change.
+    files: what is written before, by absolute path: a copy of what the command reads, where it must not be run in the repository.
     """
 
     language: str
@@ -46,6 +47,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     environment: Mapping[str, str]
     writes: list[Path]
+    files: Mapping[Path, bytes] = {}
     executes: str = ""
     level: Trust = Trust.NONE
     timeout_s: float = 900.0
