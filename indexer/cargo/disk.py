@@ -234,5 +234,5 @@ def _table(path: str) -> dict[str, Any] | None:
 def _lock(path: str) -> Lock | None:
     try:
         return parse_lock(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, UnicodeDecodeError):
         return None

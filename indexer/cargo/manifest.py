@@ -17,7 +17,8 @@ TargetKind = Literal["lib", "bin", "example", "test", "bench", "build"]
 
 _EDITIONS = ("2015", "2018", "2021", "2024")
 _KINDS: Mapping[str, DependencyKind] = {
-    "dependencies": "normal", "dev-dependencies": "dev", "dev_dependencies": "dev", "build-dependencies": "build", "build_dependencies": "build",
+    "dependencies": "normal", "dev-dependencies": "dev", "dev_dependencies": "dev",
+    "build-dependencies": "build", "build_dependencies": "build",
 }  # fmt: skip
 _FOLDERS: Mapping[TargetKind, str] = {"bin": "src/bin", "example": "examples", "test": "tests", "bench": "benches"}
 

@@ -9,6 +9,7 @@ import msgspec
 
 _TOKEN = re.compile(r'\s*(?:([A-Za-z_][\w-]*)|("[^"]*")|([(),=]))')
 _ARCHITECTURES = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64", "i686": "x86", "i386": "x86"}
+_ATOMICS = [f'target_has_atomic="{width}"' for width in ("8", "16", "32", "64", "ptr")]
 _SYSTEMS = {"linux": ("linux", "unix"), "darwin": ("macos", "unix"), "win32": ("windows", "windows")}
 
 
@@ -36,7 +37,7 @@ def platform_of(system: str, machine: str, libc: str) -> Platform:
     parts = [{"x86": "i686"}.get(arch, arch), vendor, {"macos": "darwin"}.get(name, name), environment]
     return Platform(
         triple="-".join(filter(None, parts)),
-        cfg=frozenset({family, "debug_assertions", *(f'{key}="{value}"' for key, value in values.items())}),
+        cfg=frozenset({family, "debug_assertions", *(f'{key}="{value}"' for key, value in values.items()), *_ATOMICS}),
     )
 
 

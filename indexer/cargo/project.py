@@ -84,7 +84,10 @@ def _needed(graph: Graph, members: Iterable[str]) -> list[str]:
 
 def _without_cycles(graph: Graph, libraries: Mapping[str, int]) -> set[tuple[str, str]]:
     """Development dependencies of libraries that lead not back: unit tests may use what depends on the library, a crate may not."""
-    reach = {folder: [edge.to for edge in graph.edges[folder] if edge.dependency.kind == "normal" and edge.to in libraries] for folder in libraries}
+    reach = {
+        folder: [edge.to for edge in graph.edges[folder] if edge.dependency.kind == "normal" and edge.to in libraries]
+        for folder in libraries
+    }
     kept: set[tuple[str, str]] = set()
     for folder in libraries:
         for edge in graph.edges[folder]:
@@ -121,7 +124,7 @@ def _crate(package: Package, target: Target, deps: Mapping[str, int], features: 
     if not root_module.startswith(f"{package.folder}/"):
         include.append(posixpath.dirname(root_module))
     kept_out = _FOREIGN if package.is_own else (*_FOREIGN, *_NOT_A_LIBRARY)
-    major, minor, patch = (package.version.split("+")[0].split("-")[0].split(".") + ["", "", ""])[:3]
+    major, minor, patch = [*package.version.split("+")[0].split("-")[0].split("."), "", "", ""][:3]
     crate: dict[str, Any] = {
         "display_name": target.name,
         "root_module": root_module,

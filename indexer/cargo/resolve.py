@@ -74,27 +74,27 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def resolve(
-    packages: Sequence[Package], workspaces: Mapping[str, Workspace], sources: Sources, platform: Platform, *, all_features: bool = False
+    packages: Sequence[Package], workspaces: Mapping[str, Workspace], sources: Sources, platform: Platform, *, as_metadata: bool = False
 ) -> Graph:
     """The graph of the workspaces' own packages and all that they need.
 
     Args:
         packages: the own ones. workspaces: by folder.
-        all_features: of the own packages; else their default ones, and those that they ask of each other.
+        as_metadata: as `cargo metadata` has it, for which `package?/feature` switches the package on: it wants more than is compiled.
     """
-    resolver = _Resolver(packages, workspaces, sources, platform)
+    resolver = _Resolver(packages, workspaces, sources, platform, as_metadata)
     for package in packages:
         resolver.visit(package.folder)
-        for feature in package.features if all_features else ("default",):
-            resolver.activate(package.folder, feature)
-        if all_features:
-            resolver.enable_all(package.folder)
+        resolver.activate(package.folder, "default")
     resolver.run()
     return resolver.graph
 
 
 class _Resolver:
-    def __init__(self, packages: Sequence[Package], workspaces: Mapping[str, Workspace], sources: Sources, platform: Platform) -> None:
+    def __init__(
+        self, packages: Sequence[Package], workspaces: Mapping[str, Workspace], sources: Sources, platform: Platform, as_metadata: bool
+    ) -> None:
+        self._as_metadata = as_metadata
         self.graph = Graph(packages={package.folder: package for package in packages}, edges={}, features={})
         self._own = {package.folder for package in packages}
         self._by_name: dict[str, list[Package]] = {}
@@ -151,11 +151,13 @@ class _Resolver:
                 self.activate(folder, word)
             else:
                 key, _, wanted = word.partition("/")
-                if not key.endswith("?"):
+                is_weak = key.endswith("?")
+                key = key.removesuffix("?")
+                if not is_weak or self._as_metadata:
                     self._enable_key(folder, key)
-                    if key not in package.features and any(item.is_optional for item in self._keyed(folder, key)):
+                    if not is_weak and key not in package.features and any(item.is_optional for item in self._keyed(folder, key)):
                         self.graph.features[folder].add(key)
-                self._ask(folder, key.removesuffix("?"), wanted)
+                self._ask(folder, key, wanted)
 
     def _ask(self, folder: str, key: str, feature: str) -> None:
         """Asks a feature of a dependency, now or when that is switched on."""
@@ -169,10 +171,6 @@ class _Resolver:
         for dependency in self._keyed(folder, key):
             self.enable(folder, dependency)
 
-    def enable_all(self, folder: str) -> None:
-        for dependency in self._dependencies(folder):
-            self.enable(folder, dependency)
-
     def enable(self, folder: str, dependency: Dependency) -> None:
         """Switches a dependency on, with the features that it states."""
         if (folder, dependency) in self._enabled:
@@ -184,7 +182,11 @@ class _Resolver:
             return
         self._workspace_of.setdefault(to, self._workspace_of[folder])
         self.visit(to)
-        for feature in (*(("default",) if dependency.with_default else ()), *dependency.features, *self._weak.get((folder, dependency.key), ())):
+        for feature in (
+            *(("default",) if dependency.with_default else ()),
+            *dependency.features,
+            *self._weak.get((folder, dependency.key), ()),
+        ):
             self.activate(to, feature)
 
     def _dependencies(self, folder: str) -> list[Dependency]:

@@ -115,7 +115,9 @@ def _with_sources(found: Toolchain, environment: Mapping[str, str]) -> Toolchain
     is_own = bool(own) and bool(sources) and os.path.realpath(sources) == os.path.realpath(own)
     if not sources or is_own:
         return msgspec.structs.replace(found, sources=sources)
-    return msgspec.structs.replace(found, sources=sources, version=_version(found.folder), borrowed=_version_of(sources) or "an unknown version")
+    return msgspec.structs.replace(
+        found, sources=sources, version=_version(found.folder), borrowed=_version_of(sources) or "an unknown version"
+    )
 
 
 def _version(folder: str) -> str:

@@ -45,7 +45,7 @@ def _allows(part: str, numbers: Numbers) -> bool:
         if group is None or not group.isdigit():
             break
         given.append(int(group))
-    low = (given + [0, 0])[:3]
+    low = [*given, 0, 0][:3]
     least: Numbers = (low[0], low[1], low[2])
     if sign == ">":
         return numbers[: len(given)] > tuple(given)

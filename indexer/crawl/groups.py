@@ -285,7 +285,8 @@ def _rust_group(
     look = _look(root, environment)
     fetched = str(look.fetched / "cargo") if look.fetched_here.is_dir() else ""
     crates = find_crates(root, paths, environment, fetched, look.fetched_here / COPIES)
-    linked = link(crates)
+    stated = config.of_language("rust").options.get("cargo")
+    linked = link(crates, with_sysroot=not (isinstance(stated, dict) and stated.get("sysroot", "discover") is None))
     if linked.project and linked.why:
         log.info("project file of our own: server=%s why=%s", server.spec.name, linked.why)
     toolchain = crates.toolchain
@@ -295,7 +296,7 @@ def _rust_group(
             **plain.placeholders,
             "cargo_manifests": linked.manifests or None,
             "cargo_project": linked.project or None,
-            "fetched": str(look.fetched) if fetched and crates.home == fetched else None,
+            "fetched": str(look.fetched) if fetched and crates.registry.home == fetched else None,
             "rust_sources": toolchain.sources if toolchain.borrowed else None,
             "rust_toolchain": toolchain.instead or None,
         },

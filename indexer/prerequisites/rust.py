@@ -22,7 +22,7 @@ def find(look: Look) -> list[Prerequisite]:
     if not _has_manifest(look):
         return []
     crates = _crates(look)
-    return [*_of_toolchain(crates.toolchain), *_of_crates(crates)]
+    return [*_of_toolchain(crates.toolchain), *_of_crates(look, crates)]
 
 
 def steps(look: Look) -> list[Step]:
@@ -37,11 +37,10 @@ def steps(look: Look) -> list[Step]:
         own = _copied(look.root, Path(folder), copies)
         if own is None or folder not in crates.missing:
             continue
-        locked = ["--locked"] if os.path.isfile(os.path.join(folder, "Cargo.lock")) else []
         found.append(
             Step(
                 language="rust",
-                command=["cargo", "fetch", *locked, "--manifest-path", str(own / "Cargo.toml")],
+                command=["cargo", "fetch", "--manifest-path", str(own / "Cargo.toml")],
                 cwd=copies,
                 environment=_environment(look, crates.toolchain),
                 writes=[look.fetched / "cargo", copies],
@@ -65,8 +64,9 @@ def _crates(look: Look) -> Crates:
 def _of_toolchain(toolchain: Toolchain) -> list[Prerequisite]:
     found: list[Prerequisite] = []
     if not toolchain.folder:
-        detail = "there is no Rust toolchain: no platform's conditions, no standard library, and no crates but the repository's own"
-        return [Prerequisite(language="rust", name="toolchain", detail=detail, remedy="install rustup, then: rustup toolchain install stable")]
+        detail = "there is no Rust toolchain: no platform's conditions, no standard library"
+        remedy = "install rustup, then: rustup toolchain install stable"
+        return [Prerequisite(language="rust", name="toolchain", detail=detail, remedy=remedy)]
     if toolchain.absent:
         found.append(
             Prerequisite(
@@ -88,20 +88,18 @@ def _of_toolchain(toolchain: Toolchain) -> list[Prerequisite]:
     return found
 
 
-def _of_crates(crates: Crates) -> list[Prerequisite]:
+def _of_crates(look: Look, crates: Crates) -> list[Prerequisite]:
     missing = crates.all_missing
     if not missing:
         return []
     named = ", ".join(missing[:_NAMED]) + (", …" if len(missing) > _NAMED else "")
-    elsewhere = [folder for folder in crates.missing if folder != min(crates.survey.workspaces, key=len)]
-    is_one = len(elsewhere) < len(crates.missing)
-    where = "" if is_one else f" --manifest-path {os.path.relpath(elsewhere[0], _root_of(crates))}/Cargo.toml"
-    detail = f"{len(missing)} crates that are needed are not downloaded ({named})"
+    first = min(crates.missing, key=lambda folder: (folder.count(os.sep), folder))
+    where = "" if Path(first) == look.root else f" --manifest-path {os.path.relpath(first, look.root)}/Cargo.toml"
+    lacking = (
+        "1 crate that is needed is not downloaded" if len(missing) == 1 else f"{len(missing)} crates that are needed are not downloaded"
+    )
+    detail = f"{lacking} ({named})"
     return [Prerequisite(language="rust", name="crates", detail=detail, remedy=f"cargo fetch{where}", can_fetch=True)]
-
-
-def _root_of(crates: Crates) -> str:
-    return os.path.commonpath(list(crates.survey.workspaces))
 
 
 def _copies(root: Path, crates: Crates, copies: Path) -> dict[Path, bytes]:
@@ -137,4 +135,10 @@ def _copied(root: Path, folder: Path, copies: Path) -> Path | None:
 
 def _environment(look: Look, toolchain: Toolchain) -> dict[str, str]:
     chosen = {"RUSTUP_TOOLCHAIN": toolchain.instead} if toolchain.instead else {}
-    return {**chosen, "CARGO_HOME": str(look.fetched / "cargo"), "RUSTUP_AUTO_INSTALL": "0", "RUSTC_WRAPPER": "", "CARGO_TERM_COLOR": "never"}
+    return {
+        **chosen,
+        "CARGO_HOME": str(look.fetched / "cargo"),
+        "RUSTUP_AUTO_INSTALL": "0",
+        "RUSTC_WRAPPER": "",
+        "CARGO_TERM_COLOR": "never",
+    }
