@@ -293,6 +293,10 @@ def test_cargo_is_asked_only_where_it_can_answer_offline(tmp_path: Path) -> None
     assert "fuzz" in after.project
     assert after.why == "there is no Cargo.lock, and cargo would write one"
     assert before.digest != after.digest  # a download is a reason to crawl again
+    other, _ = _repository(tmp_path / "elsewhere" / "work")
+    _outer("2.1.0", tmp_path / "elsewhere" / "home")
+    moved = link(find_crates(other, paths, {"CARGO_HOME": str(tmp_path / "elsewhere" / "home"), "PATH": ""}))
+    assert moved.digest == after.digest  # another place is none: facts travel
 
 
 def test_a_patch_leads_to_the_package_in_the_repository(tmp_path: Path) -> None:
@@ -337,6 +341,19 @@ def test_the_toolchain_is_the_one_that_rustup_would_choose(tmp_path: Path) -> No
     found = find_toolchain(root, environment)
     assert (Path(found.folder).name, found.absent, found.instead) == ("stable-x", "1.99", "stable-x")
     assert find_toolchain(root, {"PATH": str(tmp_path)}).folder == ""
+
+
+def test_no_toolchain_lies_in_the_repository(tmp_path: Path) -> None:
+    """Its rustc would be executed: neither a path in the place of a channel, nor a program that PATH leads to there."""
+    environment = _rustup(tmp_path / "rust", "stable-x")
+    root = write_tree(tmp_path / "work", {"evil/bin/rustc": "", "evil/lib/rustlib/x": ""})
+    (root / "evil/bin/rustc").chmod(0o755)
+    for name, text in (("rust-toolchain.toml", f"[toolchain]\nchannel = '{root}/evil'\n"), ("rust-toolchain", f"{root}/evil\n")):
+        (root / name).write_text(text, encoding="utf-8")
+        assert Path(find_toolchain(root, environment).folder).name == "stable-x"
+        (root / name).unlink()
+    inside = {**environment, "PATH": f"{root}/evil/bin:{environment['PATH']}"}
+    assert Path(find_toolchain(root, inside).folder).name == "stable-x"
 
 
 def test_a_standard_library_of_another_version_is_used_and_said(tmp_path: Path) -> None:

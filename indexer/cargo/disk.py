@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import posixpath
 import re
@@ -9,7 +10,6 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -223,7 +223,17 @@ def _names(folder: str) -> Names:
     return names
 
 
-def _table(path: str) -> dict[str, Any] | None:
+def _table(path: str) -> Table | None:
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return _parsed(path, state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(path: str, _mtime_ns: int, _size: int) -> Table | None:
+    """Manifests are looked at several times in a run, and reading one takes a millisecond or two."""
     try:
         with open(path, "rb") as file:
             return tomllib.load(file)

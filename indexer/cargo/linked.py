@@ -29,10 +29,12 @@ COPIES = "manifests"
 class Crates(msgspec.Struct, frozen=True, kw_only=True):
     """A repository's packages, and which of those that they need are on this machine.
 
-    registry: of the home of cargo's that has most of it. whole: folders of workspaces all of whose locked packages are there.
+    root: the repository's, absolute. registry: of the home of cargo's that has most of it.
+    whole: folders of workspaces all of whose locked packages are there.
     missing: names by workspace, the folder as key. needed: how many packages from outside are needed in all, as far as that is known.
     """
 
+    root: str
     survey: Survey
     toolchain: Toolchain
     registry: Registry
@@ -72,12 +74,14 @@ def find_crates(root: Path, paths: Sequence[str], environment: Mapping[str, str]
     vendored = vendored_folders(root)
     toolchain = find_toolchain(root, environment)
     homes = list(filter(None, (cargo_home(environment), fetched)))
-    return min((_in_home(found, toolchain, Registry(home, vendored)) for home in homes), key=lambda crates: len(crates.all_missing))
+    return min(
+        (_in_home(str(root), found, toolchain, Registry(home, vendored)) for home in homes), key=lambda crates: len(crates.all_missing)
+    )
 
 
-def _in_home(found: Survey, toolchain: Toolchain, registry: Registry) -> Crates:
+def _in_home(root: str, found: Survey, toolchain: Toolchain, registry: Registry) -> Crates:
     whole = {folder for folder, workspace in found.workspaces.items() if workspace.lock is not None and _is_whole(workspace.lock, registry)}
-    crates = Crates(survey=found, toolchain=toolchain, registry=registry, whole=frozenset(whole), missing={}, needed=0)
+    crates = Crates(root=root, survey=found, toolchain=toolchain, registry=registry, whole=frozenset(whole), missing={}, needed=0)
     if len(whole) == len(found.workspaces):
         return crates
     graph = crates.graph()
@@ -118,9 +122,9 @@ def link(crates: Crates, *, with_sysroot: bool = True) -> Linked:
     if rest:
         sysroot = Sysroot(folder=toolchain.folder, sources=toolchain.sources)
         text = msgspec.json.encode(project_of(crates.graph(), rest, sysroot, library)).decode()
-    state = msgspec.json.encode([manifests, text, toolchain.folder, toolchain.sources, toolchain.borrowed])
+    state = [manifests, text, os.path.basename(toolchain.folder), bool(toolchain.sources), toolchain.borrowed]
     why = _why(crates, complete, has_library=library is not None)
-    return Linked(manifests=manifests, project=text, why=why, digest=hashlib.sha256(state).hexdigest())
+    return Linked(manifests=manifests, project=text, why=why, digest=_digest(state, crates, toolchain))
 
 
 def _readable_by_cargo(crates: Crates) -> list[str]:
@@ -131,6 +135,15 @@ def _readable_by_cargo(crates: Crates) -> list[str]:
         graph = crates.graph(as_metadata=True)
         found.update(folder for folder in rest if not graph.missing(folder))
     return sorted(found)
+
+
+def _digest(state: Sequence[object], crates: Crates, toolchain: Toolchain) -> str:
+    """The same wherever repository, registry and toolchain lie: facts travel from machine to machine."""
+    text = msgspec.json.encode(state).decode()
+    places = {crates.root: "root", crates.registry.home: "cargo", toolchain.sources: "sources", toolchain.folder: "toolchain"}
+    for place in sorted(filter(None, places), key=len, reverse=True):
+        text = text.replace(place, f"<{places[place]}>")
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _why(crates: Crates, complete: Sequence[str], *, has_library: bool) -> str:

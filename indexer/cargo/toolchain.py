@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from indexer.cargo.manifest import table_of
+from indexer.sandbox import safe_path
 
 _LIBRARY = "lib/rustlib/src/rust/library"
 _OF_DISTRIBUTION = f"/usr/{_LIBRARY}"
@@ -38,8 +39,8 @@ class Toolchain(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_toolchain(root: Path, environment: Mapping[str, str]) -> Toolchain:
-    """The toolchain that is used in a folder, as rustup would choose it, without asking it."""
-    rustc = shutil.which("rustc", path=environment.get("PATH", os.defpath))
+    """The toolchain that is used in a folder, as rustup would choose it, without asking it; never one that lies in the folder."""
+    rustc = shutil.which("rustc", path=safe_path(environment.get("PATH", os.defpath), [str(root)]))
     if rustc is None:
         return Toolchain()
     if not _is_proxy(rustc):
@@ -89,9 +90,10 @@ def _channel(file: Path) -> str:
     except (OSError, ValueError):
         return ""
     try:
-        return str(table_of(tomllib.loads(text).get("toolchain")).get("channel") or "")
+        named = str(table_of(tomllib.loads(text).get("toolchain")).get("channel") or "")
     except ValueError:  # the old form: a name on a line
-        return text.strip() if re.fullmatch(r"\s*[\w.-]+\s*", text) else ""
+        named = text.strip()
+    return named if re.fullmatch(r"[\w.-]+", named) else ""  # never a path: what lies there would be executed
 
 
 def _installed(home: str, name: str) -> str:
