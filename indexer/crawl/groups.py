@@ -16,12 +16,14 @@ from typing import Any
 
 import msgspec
 
-from indexer import packages, prerequisites, python_project
+from indexer import go_modules, packages, prerequisites, python_project
+from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.cargo.linked import COPIES, find_crates, link
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
 from indexer.model import Skipped, SkipReason, Trust
+from indexer.prerequisites import fetched_dir
 from indexer.servers.grants import of_python
 from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
 from indexer.servers.trust import at_level
@@ -70,6 +72,14 @@ class Group:
 
     notes: Sequence[str] = ()
     """What a user should know when the server is started."""
+
+    build: Build = DEFAULT
+    """The build that the server loads; its documents are those that this one takes in and the default leaves out."""
+
+    @property
+    def key(self) -> str:
+        """Name of the server, and of the build where it is not the default."""
+        return "-".join([self.server.spec.name, *self.build.label.split()])
 
     @property
     def languages(self) -> list[str]:
@@ -125,8 +135,34 @@ def group(
     for name, members in by_server.items():
         server = next((item for item in servers.values() if item.spec.name == name), NO_SERVER)
         make = next((make for language, make in _MAKERS.items() if language in server.spec.languages), _plain_group)
-        groups.append(make(server, folders, paths, members, config, environment))
+        made = make(server, folders, paths, members, config, environment)
+        groups += _by_build(made)
     return Grouping(groups=groups, skipped=skipped, missing=missing)
+
+
+def _by_build(item: Group) -> list[Group]:
+    """The group in parts, one for each build that takes in files which the default leaves out; the default's comes first."""
+    if not item.server.spec.builds:
+        return [item]
+    wanted = variants({one.path: one.constraint for one in item.documents if is_left_out(one.constraint)})
+    parts: dict[Build, list[PlannedDocument]] = {DEFAULT: []}
+    for document in item.documents:
+        parts.setdefault(wanted.get(document.path) or DEFAULT, []).append(document)
+    return [
+        item if build == DEFAULT and len(documents) == len(item.documents) else _of_build(item, build, documents)
+        for build, documents in parts.items()
+        if documents
+    ]
+
+
+def _of_build(item: Group, build: Build, documents: list[PlannedDocument]) -> Group:
+    if build == DEFAULT:
+        return replace(item, documents=documents)
+    spec = item.server.spec
+    told = {"system": build.system, "machine": build.machine, "tags": ",".join(build.tags)}
+    environment = {**spec.environment, **{name: text.format_map(told) for name, text in spec.builds.items()}}
+    server = msgspec.structs.replace(item.server, spec=msgspec.structs.replace(spec, environment=environment))
+    return replace(item, server=server, documents=documents, build=build, ingredients=[*item.ingredients, f"build {build.label}"])
 
 
 def _choose(language: str, config: Config, folders: Sequence[Folder], paths: Sequence[str]) -> FoundServer | None:
@@ -264,7 +300,11 @@ def _plain_group(
         server=server,
         documents=named,
         placeholders={**_common_placeholders(server, root), **_fetched(root, environment)},
-        ingredients=[packages.ingredients_digest(root, paths), _settings_text(config, languages)],
+        ingredients=[
+            packages.ingredients_digest(root, paths),
+            _settings_text(config, languages),
+            *_of_modules(root, paths, languages, environment),
+        ],
         environment="",
         settings=config.of_language(languages[0]),
         paths=paths,
@@ -314,6 +354,15 @@ def _fetched(root: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     """Where the downloads of `--fetch` lie, if this workspace has any."""
     look = _look(root, environment)
     return {"fetched": str(look.fetched) if look.fetched_here.is_dir() else None}
+
+
+def _of_modules(root: Path, paths: Sequence[str], languages: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """What is missing of Go's modules: once it is downloaded, other answers come."""
+    if "go" not in languages:
+        return []
+    folders = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
+    _, modules = go_modules.best_cache(folders, environment, fetched_dir(environment))
+    return [f"go modules missing {modules.missing} {modules.absent}"]
 
 
 def _in_folder(path: str, folder: Folder, folders: Sequence[Folder]) -> bool:

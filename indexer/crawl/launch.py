@@ -16,7 +16,7 @@ import msgspec
 
 from indexer import sandbox
 from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_work, rust_project
+from indexer.crawl.companions import compile_commands, go_workspace, rust_project
 from indexer.crawl.groups import Group
 from indexer.errors import UsageError
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
@@ -73,8 +73,13 @@ def launch(
         log.info("compilation database: %s", made_of)
         if made_of.startswith("guessed"):
             note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
-    if "go" in item.languages and (work := go_work(folders, cache)) is not None:
-        environment["GOWORK"] = str(work)
+    if "go" in item.languages:
+        go = go_workspace(folders, item.paths, cache, os.environ if caller is None else caller)
+        environment |= go.variables
+        if go.is_vendored:
+            environment["GOFLAGS"] = str(environment.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
+        if go.missing:
+            log.info("empty modules stand for missing ones: modules=%s", "|".join(go.missing))
     project = values.pop("cargo_project", None)
     if project:
         values["cargo_manifests"] = [*(values.get("cargo_manifests") or []), str(rust_project(project, cache))]

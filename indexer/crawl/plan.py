@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from indexer import vcs
+from indexer import builds, vcs
 from indexer.config import Config
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import language_of, languages_present
@@ -45,7 +45,8 @@ _EFFECTIVE = os.access in os.supports_effective_ids
 class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A file to crawl. `path` is relative to the root; `digest` is git's blob name of its content; `module` its dotted name.
 
-    `package` is manager, name and version as its monikers carry them, `place` its path in there.
+    `package` is manager, name and version as its monikers carry them, `place` its path in there. `constraint` is what the file demands
+    of a build, empty where every build takes it in.
     """
 
     path: str
@@ -56,6 +57,7 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     is_test: bool = False
     package: tuple[str, str, str] = ("", "", "")
     place: str = ""
+    constraint: str = ""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,7 +117,15 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             if stamp is not None:
                 stamps[path] = stamp
         if reason is None:
-            documents.append(PlannedDocument(path=path, language=language, digest=blob_digest(content), size_bytes=len(content)))
+            documents.append(
+                PlannedDocument(
+                    path=path,
+                    language=language,
+                    digest=blob_digest(content),
+                    size_bytes=len(content),
+                    constraint=builds.constraint(language, path, content),
+                )
+            )
         else:
             skipped.append(Skipped(path=path, reason=reason, language=language))
     return Survey(documents=documents, stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths))

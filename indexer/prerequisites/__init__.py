@@ -38,8 +38,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One command of `--fetch`.
 
     executes: what of the repository, or of what it downloads, the command may execute; empty: nothing.
-    level: the least trust at which the step is taken. writes: folders that it may change.
-    files: what is written before, by absolute path: a copy of what the command reads, where it must not be run in the repository.
+    level: the least trust at which the step is taken. writes: folders that it may change; made where they are not there.
+    files: texts that are written before it is run, by absolute path.
     """
 
     language: str
@@ -47,7 +47,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     environment: Mapping[str, str]
     writes: list[Path]
-    files: Mapping[Path, bytes] = {}
+    files: Mapping[str, str] = {}
     executes: str = ""
     level: Trust = Trust.NONE
     timeout_s: float = 900.0

@@ -102,9 +102,9 @@ def _of_crates(look: Look, crates: Crates) -> list[Prerequisite]:
     return [Prerequisite(language="rust", name="crates", detail=detail, remedy=f"cargo fetch{where}", can_fetch=True)]
 
 
-def _copies(root: Path, crates: Crates, copies: Path) -> dict[Path, bytes]:
+def _copies(root: Path, crates: Crates, copies: Path) -> dict[str, str]:
     """The manifests and lock files, and an empty file for each target, without which cargo takes no manifest."""
-    files: dict[Path, bytes] = {}
+    files: dict[str, str] = {}
     for folder in crates.survey.workspaces:
         _copy(root, Path(folder), copies, files)
     for package in crates.survey.packages:
@@ -113,17 +113,17 @@ def _copies(root: Path, crates: Crates, copies: Path) -> dict[Path, bytes]:
             for target in package.targets:
                 path = Path(os.path.normpath(own / target.path))
                 if path.is_relative_to(copies):
-                    files.setdefault(path, b"")
+                    files.setdefault(str(path), "")
     return files
 
 
-def _copy(root: Path, folder: Path, copies: Path, files: dict[Path, bytes]) -> Path | None:
+def _copy(root: Path, folder: Path, copies: Path, files: dict[str, str]) -> Path | None:
     own = _copied(root, folder, copies)
     if own is not None:
         for name in ("Cargo.toml", "Cargo.lock"):
             try:
-                files[own / name] = (folder / name).read_bytes()
-            except OSError:
+                files[str(own / name)] = (folder / name).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError):
                 continue
     return own
 
