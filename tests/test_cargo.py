@@ -23,7 +23,9 @@ from indexer.crawl.run import crawl
 from indexer.model import Trust
 from indexer.prerequisites import Look, rust
 from indexer.prerequisites.fetch import fetch
+from indexer.servers.grants import fetched_places
 from indexer.servers.install import install
+from indexer.servers.registry import server_spec
 
 LINUX = platform_of("linux", "x86_64", "glibc")
 
@@ -422,6 +424,14 @@ def test_fetching_reads_nothing_of_the_repository_but_its_manifests(tmp_path: Pa
     assert (copies / "crates/app/cmd/tool.rs").read_bytes() == b""  # cargo takes no manifest without its targets
     assert (copies / "Cargo.lock").read_text(encoding="utf-8") == LOCK
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+def test_a_server_is_pointed_at_what_was_fetched_and_else_at_the_users_own() -> None:
+    """A place that begins with a placeholder sets its variable at every level of trust, once that has a value."""
+    spec = server_spec("rust-analyzer")
+    assert fetched_places(spec, {"fetched": "/own"}) == {"CARGO_HOME": "/own/cargo"}
+    assert fetched_places(spec, {"fetched": None, "rust_sources": "/src"}) == {"RUST_SRC_PATH": "/src"}
+    assert fetched_places(spec, {}) == {}
 
 
 @pytest.mark.slow
