@@ -31,7 +31,8 @@ _MODULES = re.compile(r"^(.*/node_modules)/((?:@[^/]+/)?[^/]+)/(.+)\Z")
 _GO_CACHE = re.compile(r"/pkg/mod/(.+?)@([^/]+)/(.+)\Z")
 _GO_ROOT = re.compile(r"/(?:go[^/]*|golang[^/]*|toolchain@[^/]*)/src/((?:cmd/)?[a-z][^@]*\.go)\Z")
 _CARGO_CACHE = re.compile(r"/(?:registry/src/[^/]+|vendor)/([^/]+?)-(\d[^/]*)/(.+)\Z")
-_RUST_LIBRARY = re.compile(r"/rustlib/src/rust/library/(.+)\Z")
+_CARGO_CHECKOUT = re.compile(r"/git/checkouts/([^/]+)-[0-9a-f]{16}/([0-9a-f]{7,40})/(.+)\Z")
+_RUST_LIBRARY = re.compile(r"/(?:rustlib/src/rust|rustc-\d+\.\d+\.\d+[^/]*)/library/(.+)\Z")
 _INCLUDE = re.compile(r"/(?:include|usr/lib/gcc[^/]*|clang/\d+[^/]*/include)/(.+)\Z")
 _BUNDLED = re.compile(r"^bundled:/*(?:libs/)?(.+)\Z")
 
@@ -107,6 +108,7 @@ _LAYOUTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], External]], ...
     (_GO_CACHE, _from_go),
     (_RUST_LIBRARY, _from_rust_library),
     (_CARGO_CACHE, _from_cargo),
+    (_CARGO_CHECKOUT, _from_cargo),
     (_GO_ROOT, _from_go_root),
     (_INCLUDE, _from_include),
 )
@@ -143,15 +145,6 @@ def own_packages(root: Path, language: str, documents: Sequence[str]) -> dict[st
         package, folder = of_folder(path.rpartition("/")[0])
         found[path] = (package, path[len(folder) + 1 :] if folder else path)
     return found
-
-
-def cargo_manifests(root: Path, paths: Sequence[str]) -> list[str]:
-    """Outermost `Cargo.toml` among `paths`, absolute; none where the root has one, from which all others are found."""
-    folders = sorted({path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == "Cargo.toml"})
-    if "" in folders:
-        return []
-    outermost = [folder for folder in folders if not any(folder.startswith(f"{other}/") for other in folders)]
-    return [str(root / folder / "Cargo.toml") for folder in outermost]
 
 
 def _npm_name(manifest: Path) -> str:

@@ -1,6 +1,7 @@
 """Files that a server needs beside the repository, written into our own cache folder and never into the repository.
 
 `compile_commands.json` for clangd, whose index then lies beside it: the project's own, or made of compile_flags.txt, or guessed.
+`rust-project.json` for rust-analyzer, where cargo cannot say how the crates belong together (`indexer.cargo`).
 `go.work` for gopls, so that an import leads from one workspace folder into another.
 """
 
@@ -106,3 +107,10 @@ def _write(file: Path, text: str) -> None:
     """Leaves a file alone that says so already: servers look at its time."""
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         file.write_text(text, encoding="utf-8")
+
+
+def rust_project(text: str, folder: Path) -> Path:
+    """Puts a project file for rust-analyzer into `folder`; it knows one by its name."""
+    target = folder / "rust-project.json"
+    _write(target, text)
+    return target

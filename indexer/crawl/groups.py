@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
-from indexer import go_modules, packages, python_project
+from indexer import go_modules, packages, prerequisites, python_project
 from indexer.builds import DEFAULT, Build, is_left_out, variants
+from indexer.cargo.linked import COPIES, find_crates, link
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
@@ -68,6 +69,9 @@ class Group:
     settings: LanguageConfig
     paths: Sequence[str] = ()
     """All files of the workspace, relative to the root."""
+
+    notes: Sequence[str] = ()
+    """What a user should know when the server is started."""
 
     build: Build = DEFAULT
     """The build that the server loads; its documents are those that this one takes in and the default leaves out."""
@@ -130,7 +134,7 @@ def group(
     groups: list[Group] = []
     for name, members in by_server.items():
         server = next((item for item in servers.values() if item.spec.name == name), NO_SERVER)
-        make = _python_group if "python" in server.spec.languages else _plain_group
+        make = next((make for language, make in _MAKERS.items() if language in server.spec.languages), _plain_group)
         made = make(server, folders, paths, members, config, environment)
         groups += _by_build(made)
     return Grouping(groups=groups, skipped=skipped, missing=missing)
@@ -295,7 +299,7 @@ def _plain_group(
     return Group(
         server=server,
         documents=named,
-        placeholders={**_common_placeholders(server, root), "cargo_manifests": packages.cargo_manifests(root, paths) or None},
+        placeholders={**_common_placeholders(server, root), **_fetched(root, environment)},
         ingredients=[
             packages.ingredients_digest(root, paths),
             _settings_text(config, languages),
@@ -305,6 +309,51 @@ def _plain_group(
         settings=config.of_language(languages[0]),
         paths=paths,
     )
+
+
+def _rust_group(
+    server: FoundServer,
+    folders: Sequence[Folder],
+    paths: Sequence[str],
+    documents: list[PlannedDocument],
+    config: Config,
+    environment: Mapping[str, str],
+) -> Group:
+    """As any other, and the crates: what of them cargo can tell, and a project file for the others."""
+    plain = _plain_group(server, folders, paths, documents, config, environment)
+    root = folders[0].path
+    look = _look(root, environment)
+    fetched = str(look.fetched / "cargo") if look.fetched_here.is_dir() else ""
+    crates = find_crates(root, paths, environment, fetched, look.fetched_here / COPIES)
+    stated = config.of_language("rust").options.get("cargo")
+    linked = link(crates, with_sysroot=not (isinstance(stated, dict) and stated.get("sysroot", "discover") is None))
+    if linked.project and linked.why:
+        log.info("project file of our own: server=%s why=%s", server.spec.name, linked.why)
+    toolchain = crates.toolchain
+    return replace(
+        plain,
+        placeholders={
+            **plain.placeholders,
+            "cargo_manifests": linked.manifests or None,
+            "cargo_project": linked.project or None,
+            "fetched": str(look.fetched) if fetched and crates.registry.home == fetched else None,
+            "rust_sources": toolchain.sources if toolchain.borrowed else None,
+            "rust_toolchain": toolchain.instead or None,
+        },
+        ingredients=[*plain.ingredients, linked.digest],
+        notes=[f"the crates' own project file is used, since {linked.why}"] if linked.project and linked.why else [],
+    )
+
+
+def _look(root: Path, environment: Mapping[str, str]) -> prerequisites.Look:
+    fetched = prerequisites.fetched_dir(environment)
+    return prerequisites.Look(root=root, paths=(), languages=frozenset(), environment=environment, fetched=fetched)
+
+
+def _fetched(root: Path, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Where the downloads of `--fetch` lie, if this workspace has any."""
+    look = _look(root, environment)
+    return {"fetched": str(look.fetched) if look.fetched_here.is_dir() else None}
 
 
 def _of_modules(root: Path, paths: Sequence[str], languages: Sequence[str], environment: Mapping[str, str]) -> list[str]:
@@ -345,3 +394,6 @@ def _described(document: PlannedDocument, module: str, package: tuple[str, str, 
         is_test=is_test(document.path, document.language, more=config.tests, fewer=config.not_tests),
         package=(manager, name, version),
     )
+
+
+_MAKERS = {"python": _python_group, "rust": _rust_group}

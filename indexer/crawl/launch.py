@@ -16,13 +16,13 @@ import msgspec
 
 from indexer import sandbox
 from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_workspace
+from indexer.crawl.companions import compile_commands, go_workspace, rust_project
 from indexer.crawl.groups import Group
 from indexer.errors import UsageError
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
 from indexer.model import Trust
 from indexer.sandbox import Confinement
-from indexer.servers.grants import confinement
+from indexer.servers.grants import confinement, fetched_places
 from indexer.servers.registry import fill, fill_words
 from indexer.store.generations import Home
 from indexer.workspace import Folder
@@ -80,6 +80,12 @@ def launch(
             environment["GOFLAGS"] = str(environment.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
         if go.missing:
             log.info("empty modules stand for missing ones: modules=%s", "|".join(go.missing))
+    project = values.pop("cargo_project", None)
+    if project:
+        values["cargo_manifests"] = [*(values.get("cargo_manifests") or []), str(rust_project(project, cache))]
+    for text in item.notes:
+        note(f"{spec.name}: {text}")
+    environment = {**fetched_places(spec, values), **environment}
     places = [folder.path for folder in folders]
     held: Confinement | None = None
     if item.server.command and config.trust is not Trust.FULL:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from indexer.model import Trust
 from indexer.sandbox import Confinement, lies_in, safe_path
-from indexer.servers.registry import FoundServer, Place, fill, fill_words
+from indexer.servers.registry import FoundServer, Place, ServerSpec, fill, fill_words
 
 _SYSTEM_RUN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap", "/run/current-system")
 _SYSTEM_READ = ("/etc", "/proc", "/sys", "/var/lib/dpkg/alternatives")
@@ -57,7 +57,7 @@ def confinement(
         run += _installation(found, home) if found else []
     variables: dict[str, str] = {}
     for name, place in spec.places.items():
-        folder = _place(place, caller, home)
+        folder = _place(place, caller, home, values)
         if folder:
             variables[name] = folder
             run += [os.path.join(folder, part) for part in place.only] if place.only else [folder]
@@ -109,8 +109,18 @@ def _is_harmless(path: str, home: str) -> bool:
     return relative.startswith("..") or not relative.startswith(".")
 
 
-def _place(place: Place, caller: Mapping[str, str], home: str) -> str:
-    for at in place.at:
+def fetched_places(spec: ServerSpec, values: Mapping[str, object]) -> dict[str, str]:
+    """Variables of places that are lspidx's own choice, whatever is trusted: those whose first filled `at` is a placeholder's."""
+    found: dict[str, str] = {}
+    for name, place in spec.places.items():
+        first = next(iter(fill_words([at for at in place.at if at.startswith("{")], values)), "")
+        if first:
+            found[name] = first
+    return found
+
+
+def _place(place: Place, caller: Mapping[str, str], home: str, values: Mapping[str, object]) -> str:
+    for at in fill_words(place.at, values):
         names = _VARIABLE.findall(at)
         if all(caller.get(name) for name in names):
             path = _VARIABLE.sub(lambda match: caller[match[1]].split(os.pathsep)[0], at)

@@ -32,7 +32,7 @@ TABLE = Path(__file__).with_name("servers.toml")
 
 PLACEHOLDERS = frozenset(
     {"python", "python_prefix", "source_roots", "cargo_manifests", "root", "scratch", "cache", "server", "compile_commands", "threads"}
-    | {"safe_python", "search_paths", "user_cache"}
+    | {"safe_python", "search_paths", "user_cache", "fetched", "rust_sources", "rust_toolchain"}
 )
 """What may stand between braces in the table; `servers.toml` says what each is."""
 
@@ -55,7 +55,7 @@ class Executes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A folder of a toolchain, in the first of `at` whose variables are set; `only` these parts of it may be read."""
+    """A folder of a toolchain, in the first of `at` whose variables and placeholders have a value; `only` these parts of it may be read."""
 
     at: list[str]
     only: list[str] = []
@@ -228,8 +228,19 @@ def _server_problems(server: ServerSpec) -> Iterator[str]:
             yield f"has an unknown hazard '{item.hazard}'; known: {', '.join(HAZARDS)}"
         if not (item.below or item.refused or item.missing or item.hazard or item.at):
             yield f"does not say how '{item.what}' is kept from happening below its level"
+    places = [place.at for place in server.places.values()]
     overlays = [[item.below, item.at] for item in server.executes]
-    values = [server.command, server.options, server.settings, server.live, server.environment, server.private, server.writes, overlays]
+    values = [
+        server.command,
+        server.options,
+        server.settings,
+        server.live,
+        server.environment,
+        server.private,
+        server.writes,
+        overlays,
+        places,
+    ]
     for name in sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(values).decode())) - PLACEHOLDERS):
         yield f"has an unknown placeholder '{{{name}}}'{_nearest(name, PLACEHOLDERS)}"
 
