@@ -11,7 +11,7 @@ from support import write_tree
 
 from indexer.config import Config, load_config
 from indexer.crawl import groups
-from indexer.crawl.companions import compile_commands, go_workspace
+from indexer.crawl.companions import compile_commands, go_workspace, include_folders
 from indexer.crawl.plan import PlannedDocument, cut, of_folder, survey, together
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.errors import ConfigError, ServerMissing, UsageError
@@ -145,15 +145,27 @@ def test_clangd_gets_a_database_outside_the_repository(tmp_path: Path):
         assert (entry["directory"], entry["file"]) == (str(root), str(root / "src/a.c"))
         return entry["arguments"]
 
-    assert compile_commands(root, documents, cache).startswith("guessed")
+    assert compile_commands(root, documents, cache, [item.path for item in documents]).startswith("guessed")
     assert f"-I{root / 'lib/include'}" in arguments()
     write_tree(root, {"compile_flags.txt": "-std=c11\n\n-DX\n"})
-    assert compile_commands(root, documents, cache) == "compile_flags.txt"
+    assert compile_commands(root, documents, cache, [item.path for item in documents]) == "compile_flags.txt"
     assert arguments()[1:3] == ["-std=c11", "-DX"]
     write_tree(root, {"build/compile_commands.json": "[]"})
-    assert compile_commands(root, documents, cache) == "build/compile_commands.json"
+    assert compile_commands(root, documents, cache, [item.path for item in documents]) == "build/compile_commands.json"
     assert (cache / "compile_commands.json").read_text() == "[]"
     assert sorted(path.name for path in root.iterdir()) == ["build", "compile_flags.txt", "lib", "src"]
+
+
+def test_include_folders_are_those_that_the_includes_lead_to():
+    """A header beside the file needs none; where two folders have one of that name, the one that serves more is meant, then the nearer."""
+    includes = {
+        "src/a.c": ["a.h", "lib/util.h", "stdio.h", "config.h"],
+        "src/deep/b.c": ["lib/util.h", "lib/more.h", "config.h"],
+        "test/t.c": ["../src/a.h", "a.h"],
+    }
+    paths = ["src/a.h", "vendor/lib/util.h", "vendor/lib/more.h", "old/lib/util.h", "src/config.h", "test/config.h", *includes]
+    assert include_folders(includes, paths) == ["vendor", "src", ""]
+    assert include_folders(includes, reversed(paths)) == ["vendor", "src", ""]
 
 
 def test_go_modules_side_by_side_get_a_go_work(tmp_path: Path):

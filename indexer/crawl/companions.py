@@ -8,16 +8,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexer import go_modules
+from indexer.crawl.document import read_source
 from indexer.crawl.plan import PlannedDocument
 from indexer.prerequisites import fetched_dir
+from indexer.prerequisites.c import database
 from indexer.workspace import Folder
 
-_DATABASES = ("", "build", "out", "cmake-build-debug", "cmake-build-release", "builddir")
+GUESSED = "guessed: no compile_commands.json, no compile_flags.txt"
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*(?:include|import)[ \t]*[<"]([^>"\n]{1,300})[>"]', re.MULTILINE)
+_MOST_FOLDERS = 300
+_MOST_BYTES = 1_000_000
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
 
 
@@ -33,28 +41,29 @@ class GoWorkspace:
     missing: Sequence[str] = ()
 
 
-def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: Path) -> str:
+def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: Path, paths: Sequence[str]) -> str:
     """Puts a compilation database for clangd into `folder` and says what it was made of.
 
-    Without one, clangd compiles each file alone, with no include path; the guess adds the root and every folder called `include`
-    or `src`, which finds most of a project's own headers.
+    Without one, clangd compiles each file alone, with no include path; the guess adds the folders from which the `#include` lines of
+    the sources lead to headers of the workspace.
+
+    Args:
+        paths: all files of the workspace, relative to the root.
     """
     target = folder / "compile_commands.json"
-    for name in _DATABASES:
-        database = root / name / "compile_commands.json"
-        if database.is_file():
-            content = database.read_bytes()
-            if not target.is_file() or target.read_bytes() != content:
-                target.write_bytes(content)
-            return database.relative_to(root).as_posix()
+    own = database(root)
+    if own is not None:
+        content = own.read_bytes()
+        if not target.is_file() or target.read_bytes() != content:
+            target.write_bytes(content)
+        return own.relative_to(root).as_posix()
     flags_file = root / "compile_flags.txt"
     if flags_file.is_file():
         flags = [line.strip() for line in flags_file.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
         made_of = "compile_flags.txt"
     else:
-        folders = {"", *(part for document in documents for part in _include_folders(document.path))}
-        flags = [f"-I{root / part}" for part in sorted(folders)]
-        made_of = "guessed: no compile_commands.json, no compile_flags.txt"
+        flags = [f"-I{root / part}" for part in guessed_folders(root, documents, paths)]
+        made_of = GUESSED
     entries = [
         {"directory": str(root), "file": str(root / document.path), "arguments": ["clang", *flags, "-c", str(root / document.path)]}
         for document in documents
@@ -64,9 +73,65 @@ def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: P
     return made_of
 
 
-def _include_folders(path: str) -> list[str]:
+def guessed_folders(root: Path, documents: Sequence[PlannedDocument], paths: Sequence[str]) -> list[str]:
+    """Include folders of C and C++ files, relative to the root; empty where the project has a word on it."""
+    if database(root) is not None or (root / "compile_flags.txt").is_file():
+        return []
+    usual = sorted({part for document in documents for part in _usual_folders(document.path)})
+    return list(dict.fromkeys([*include_folders(_includes(root, documents), paths), *usual]))
+
+
+def _usual_folders(path: str) -> list[str]:
     parts = path.split("/")[:-1]
     return ["/".join(parts[: i + 1]) for i, part in enumerate(parts) if part in ("include", "src")]
+
+
+def _includes(root: Path, documents: Sequence[PlannedDocument]) -> dict[str, list[str]]:
+    """By path of a source, what it includes."""
+    found: dict[str, list[str]] = {}
+    for document in documents:
+        source = read_source(str(root / document.path), _MOST_BYTES)
+        found[document.path] = [name.decode("utf-8", "replace") for name in _INCLUDE.findall(source)]
+    return found
+
+
+def include_folders(includes: Mapping[str, Sequence[str]], paths: Iterable[str]) -> list[str]:
+    """Folders of the workspace from which these includes lead to its headers, those that serve most of them first; the root is one.
+
+    A file beside the one that includes it is found without. Where several folders have a header of that name, the one that serves most
+    other includes is meant, then the one nearest to the file.
+
+    Args:
+        includes: by path of a file, the names in its `#include` lines.
+    """
+    known = set(paths)
+    by_name: dict[str, list[str]] = {}
+    for path in sorted(known):
+        by_name.setdefault(path.rpartition("/")[2], []).append(path)
+    choices: list[tuple[str, list[str]]] = []
+    votes: Counter[str] = Counter()
+    for path, names in includes.items():
+        here = path.rpartition("/")[0]
+        for name in dict.fromkeys(names):
+            plain = posixpath.normpath(name)
+            if posixpath.normpath(posixpath.join(here, plain)) in known or plain.startswith("../"):
+                continue
+            fitting = [
+                at[: -len(plain)].rstrip("/") for at in by_name.get(plain.rpartition("/")[2], ()) if at == plain or at.endswith(f"/{plain}")
+            ]
+            if fitting:
+                choices.append((here, fitting))
+                votes.update(fitting)
+    chosen: Counter[str] = Counter()
+    for here, fitting in choices:
+        chosen[min(fitting, key=lambda folder: (-votes[folder], -_shared(here, folder), folder))] += 1
+    ranked = sorted(chosen, key=lambda folder: (-chosen[folder], folder))[:_MOST_FOLDERS]
+    return [*ranked, *([] if "" in ranked else [""])]
+
+
+def _shared(one: str, other: str) -> int:
+    """Of how many folders both paths lie."""
+    return len(posixpath.commonprefix([one.split("/"), other.split("/")]))
 
 
 def go_workspace(folders: Sequence[Folder], paths: Sequence[str], folder: Path, environment: Mapping[str, str]) -> GoWorkspace:

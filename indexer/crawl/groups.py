@@ -20,6 +20,7 @@ from indexer import go_modules, packages, prerequisites, python_project
 from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.cargo.linked import COPIES, find_crates, link
 from indexer.config import Config, LanguageConfig
+from indexer.crawl.companions import guessed_folders
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
 from indexer.model import Skipped, SkipReason, Trust
@@ -303,7 +304,7 @@ def _plain_group(
         ingredients=[
             packages.ingredients_digest(root, paths),
             _settings_text(config, languages),
-            *_of_modules(root, paths, languages, environment),
+            *_of_companions(root, documents, paths, languages, environment),
         ],
         environment="",
         settings=config.of_language(languages[0]),
@@ -356,10 +357,12 @@ def _fetched(root: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     return {"fetched": str(look.fetched) if look.fetched_here.is_dir() else None}
 
 
-def _of_modules(root: Path, paths: Sequence[str], languages: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """What is missing of Go's modules: once it is downloaded, other answers come."""
+def _of_companions(
+    root: Path, documents: Sequence[PlannedDocument], paths: Sequence[str], languages: Sequence[str], environment: Mapping[str, str]
+) -> list[str]:
+    """What a server will be told beside the repository: other answers come once Go's modules are downloaded, or includes lead elsewhere."""
     if "go" not in languages:
-        return []
+        return [f"include folders {guessed_folders(root, documents, paths)}"] if {"c", "cpp"} & {*languages} else []
     folders = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
     _, modules = go_modules.best_cache(folders, environment, fetched_dir(environment))
     return [f"go modules missing {modules.missing} {modules.absent}"]

@@ -68,11 +68,9 @@ def launch(
     values = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
     environment: dict[str, Any] = {**spec.environment, **own.environment}
     if "c" in item.languages or "cpp" in item.languages:
-        made_of = compile_commands(home.root, item.documents, cache)
+        made_of = compile_commands(home.root, item.documents, cache, item.paths)
         values["compile_commands"] = str(cache)
         log.info("compilation database: %s", made_of)
-        if made_of.startswith("guessed"):
-            note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
     if "go" in item.languages:
         go = go_workspace(folders, item.paths, cache, os.environ if caller is None else caller)
         environment |= go.variables

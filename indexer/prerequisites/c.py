@@ -1,15 +1,39 @@
-"""C and C++: a compilation database."""
+"""C and C++: a compilation database, which says with which folders and macros each file is compiled."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from indexer.prerequisites import Look, Prerequisite, Step
+
+_DATABASES = ("", "build", "out", "cmake-build-debug", "cmake-build-release", "builddir")
+_HOW = (
+    ("CMakeLists.txt", "cmake -S . -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
+    ("meson.build", "meson setup builddir"),
+    ("", "bear -- make (or whatever builds it), in the root"),
+)
+"""How a database is made, by a file in the root. Each runs the repository's build, so lspidx does not do it."""
+
+
+def database(root: Path) -> Path | None:
+    """The project's own compilation database, where one is in the root or in a usual folder of builds."""
+    return next((file for name in _DATABASES if (file := root / name / "compile_commands.json").is_file()), None)
 
 
 def find(look: Look) -> list[Prerequisite]:
     """See `BuildTool.find`."""
-    return []
+    if database(look.root) is not None or (look.root / "compile_flags.txt").is_file():
+        return []
+    return [
+        Prerequisite(
+            language="cpp" if "cpp" in look.languages else "c",
+            name="compilation database",
+            detail="there is no compile_commands.json, so include folders are guessed and macros of the build are unknown",
+            remedy=next(command for name, command in _HOW if not name or (look.root / name).is_file()),
+        )
+    ]
 
 
 def steps(look: Look) -> list[Step]:
-    """See `BuildTool.steps`."""
+    """See `BuildTool.steps`: none, since only the repository's build makes one."""
     return []
