@@ -44,7 +44,8 @@ _BUILT = frozenset(
      "browser", "dist-esm", "dist-types", "dist-src", "_esm", "_cjs", "_types", "lib", "lib-esm", "prod", "dev", "bundle", "dts"}
 )  # fmt: skip
 _SOURCES = ("src/", "", "lib/", "source/", "sources/")
-_ENDINGS = (".ts", ".tsx", ".mts", ".cts", ".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
+_TYPED = (".ts", ".tsx", ".mts", ".cts", ".d.ts", ".d.mts", ".d.cts")
+_SCRIPTS = (".js", ".jsx", ".mjs", ".cjs")
 _ENDING = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?\Z")
 _BUNDLER = re.compile(r"(?:tsup|tsdown|vite|rollup|build|rolldown|rslib|bunup)\.config\.[cm]?[jt]s\Z")
 _ENTRY = re.compile(r"""["'](?:\./)?((?:[\w-]+/)*[\w.-]+\.[cm]?[jt]sx?)["']""")
@@ -150,19 +151,21 @@ class NodeWorkspace:
         return found
 
     def _source(self, package: NodePackage, key: str, targets: Sequence[str]) -> str:
-        """The file of the repository that is, or that is built into, one of `targets`."""
-        for target in targets:
-            place = posixpath.normpath(posixpath.join(package.folder, target))
-            if place in self.files and _ENDING.search(place):
-                return place
-        for stem in dict.fromkeys(self._stems(package, key, targets)):
-            place = posixpath.normpath(posixpath.join(package.folder, stem))
-            for ending in _ENDINGS:
-                if f"{place}{ending}" in self.files:
-                    return f"{place}{ending}"
-            for ending in _ENDINGS:
-                if f"{place}/index{ending}" in self.files:
-                    return f"{place}/index{ending}"
+        """The file of the repository that is, or that is built into, one of `targets`; a script only where there is nothing typed.
+
+        An `index.js` of two lines that picks what was built is often there, beside the sources.
+        """
+        there = [place for target in targets if (place := posixpath.normpath(posixpath.join(package.folder, target))) in self.files]
+        stems = [posixpath.normpath(posixpath.join(package.folder, stem)) for stem in dict.fromkeys(self._stems(package, key, targets))]
+        for endings in (_TYPED, _SCRIPTS):
+            for place in there:
+                if place.endswith(endings):
+                    return place
+            for stem in stems:
+                for inner in (stem, f"{stem}/index"):
+                    for ending in endings:
+                        if f"{inner}{ending}" in self.files:
+                            return f"{inner}{ending}"
         return ""
 
     def _stems(self, package: NodePackage, key: str, targets: Sequence[str]) -> Iterator[str]:
@@ -328,7 +331,7 @@ def dependencies(manifest: Mapping[str, Any]) -> dict[str, str]:
 def is_another(specifier: str, version: str) -> bool:
     """Whether a dependency's specifier cannot mean the package of this version: another package's alias, or another major version."""
     if specifier.startswith("npm:"):
-        return True
+        _, _, specifier = specifier[4:].rpartition("@") if "@" in specifier[5:] else ("", "", "")
     asked, own = _MAJOR.match(specifier), _MAJOR.match(version)
     return asked is not None and own is not None and int(own[1]) > 0 and asked[1] != own[1]
 

@@ -5,6 +5,7 @@ The rewritten texts are told to the server as those of open documents (ADR 0021)
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import posixpath
@@ -22,6 +23,10 @@ _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
 _CONFIG = re.compile(r"(?:^|/)[tj]sconfig[^/]*\.json\Z")
 _PROJECT = re.compile(r"(?:^|/)[tj]sconfig\.json\Z")
+_SCRIPTS = (".js", ".jsx", ".mjs", ".cjs")
+_SOURCES = (".ts", ".tsx", ".mts", ".cts", *_SCRIPTS)
+_DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
+_MODULE = re.compile(r"^(?:import|export)\b|\bmodule\.exports\b|\brequire\(", re.MULTILINE)
 _MOST_EXTENDED = 16
 _MOST_CONFIGS = 1_000
 _MOST_BYTES = 1_000_000
@@ -43,6 +48,40 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     paths: Paths
     type_roots: Sequence[str] = ()
     types: Sequence[str] = ("*",)
+
+
+def takes(raw: Mapping[str, Any], path: str) -> bool:
+    """Whether a project file's own `files`, `include` and `exclude` take in a file; `path` is relative to the project file's folder."""
+    if path in {posixpath.normpath(name) for name in _strings(raw.get("files"))}:
+        return True
+    if "include" not in raw and "files" in raw:
+        return False
+    included = _strings(raw.get("include")) if "include" in raw else ["**/*"]
+    out = _options(raw).get("outDir")
+    left_out = _strings(raw.get("exclude")) if "exclude" in raw else ["node_modules", *([out] if isinstance(out, str) else [])]
+    if not any(_pattern(pattern, is_exclude=False).match(path) for pattern in included):
+        return False
+    return not any(_pattern(pattern, is_exclude=True).match(path) for pattern in left_out)
+
+
+@functools.lru_cache(maxsize=2048)
+def _pattern(pattern: str, *, is_exclude: bool) -> re.Pattern[str]:
+    """A pattern of `include` or `exclude`. A folder means all below it; what is hidden, only a pattern of `exclude` takes in by a `*`."""
+    hidden = "" if is_exclude else r"(?!\.)"
+    parts = [part for part in posixpath.normpath(pattern).split("/") if part != "."]
+    text = ""
+    for number, part in enumerate(parts):
+        if part == "**":
+            text += f"(?:{hidden}[^/]+/)*"
+            continue
+        shown = re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+        text += (hidden if part.startswith(("*", "?")) else "") + shown + ("" if number == len(parts) - 1 else "/")
+    last = parts[-1] if parts else "**"
+    if is_exclude or ("*" not in last and "." not in last):
+        text += r"(?:/.*)?\Z" if last != "**" else ""
+    else:
+        text += r"\Z" if last != "**" else ""
+    return re.compile(text)
 
 
 class Configs:
@@ -88,6 +127,62 @@ class Configs:
                 if os.path.isfile(one):
                     return os.path.realpath(one)
         return ""
+
+    def orphans(self) -> dict[str, list[str]]:
+        """Sources that the project file that is nearest to them leaves out, and those that it refers to, by that file.
+
+        TypeScript's server looks no further up for a file that is not open. A source that is no module is not among them, nor are
+        declarations: what they declare would hold for all of the project.
+        """
+        nearest = {posixpath.dirname(path): path for path in reversed(self.paths) if _PROJECT.search(path)}
+        found: dict[str, list[str]] = {}
+        for path in sorted(self._files):
+            if not path.endswith(_SOURCES) or path.endswith(_DECLARATIONS) or "node_modules/" in path or path.startswith("../"):
+                continue
+            folder = posixpath.dirname(path)
+            while folder and folder not in nearest:
+                folder = posixpath.dirname(folder)
+            config = nearest.get(folder)
+            if config is not None and not any(self._takes(one, path) for one in self._with_references(config)):
+                if _MODULE.search(_text(self._root / path)):
+                    found.setdefault(config, []).append(path)
+        return found
+
+    def _takes(self, config: str, path: str) -> bool:
+        if path.endswith(_SCRIPTS) and not (self.option(config, "allowJs")[0] or config.endswith("jsconfig.json")):
+            return False
+        raw = self.raw(config)
+        waiting, said = [config], {"files": config, "include": config, "exclude": config}
+        values = {key: raw[key] for key in ("files", "include", "exclude") if key in raw}
+        while waiting and len(values) < len(said):
+            above = self.extended(waiting.pop(0))
+            waiting += above
+            for one in above:
+                for key in said:
+                    if key not in values and key in self.raw(one):
+                        values[key], said[key] = self.raw(one)[key], one
+        here = {
+            key: [posixpath.normpath(posixpath.join(posixpath.dirname(said[key]), name)) for name in _strings(value)]
+            for key, value in values.items()
+        }
+        folder = posixpath.dirname(config)
+        if "include" not in here and "files" not in here:
+            here["include"] = [posixpath.join(folder, "**/*")]
+        out, outer = self.option(config, "outDir")
+        if "exclude" not in here:
+            here["exclude"] = ["**/node_modules"]
+            if isinstance(out, str):
+                here["exclude"].append(posixpath.normpath(posixpath.join(posixpath.dirname(outer), out)))
+        return takes(here, path)
+
+    def _with_references(self, config: str) -> list[str]:
+        found = [config]
+        for item in cast("list[Any]", references) if isinstance(references := self.raw(config).get("references"), list) else []:
+            name = cast("dict[str, Any]", item).get("path") if isinstance(item, dict) else None
+            if isinstance(name, str):
+                place = posixpath.normpath(posixpath.join(posixpath.dirname(config), name))
+                found += [one for one in (place, f"{place}/tsconfig.json") if one in self._files]
+        return found
 
     def option(self, path: str, name: str) -> tuple[Any, str]:
         """A compiler option as it holds for a project file, and the file that says so; (None, "") where none does."""
@@ -143,6 +238,7 @@ def overlays(configs: Configs, around: Callable[[str], Surroundings]) -> list[Ov
     """
     made: dict[str, Overlay] = {}
     wanted: dict[str, dict[str, Any]] = {}
+    orphans = configs.orphans()
     for path in configs.paths:
         wanted[path] = _additions(configs, path, around(posixpath.dirname(path)))
     for path in configs.paths:
@@ -150,13 +246,14 @@ def overlays(configs: Configs, around: Callable[[str], Surroundings]) -> list[Ov
         named = raw.get("extends")
         bare = [name for name in ([named] if isinstance(named, str) else _strings(named)) if not name.startswith((".", "/"))]
         moved = any(configs.locate(path, name) for name in bare)
-        if not wanted[path] and not moved:
+        lost = orphans.get(path, ())
+        if not wanted[path] and not moved and not lost:
             continue
         above = configs.extended(path)
         own = _options(raw)
         inherits = len(above) == 1 and wanted.get(above[0]) == wanted[path] and not own.keys() & {"paths", "baseUrl", "types", "typeRoots"}
-        if not inherits or moved:
-            made[path] = Overlay(path=path, text=_rewritten(configs, path, wanted[path]))
+        if not inherits or moved or lost:
+            made[path] = Overlay(path=path, text=_rewritten(configs, path, wanted[path], lost))
     return list(made.values())
 
 
@@ -168,7 +265,7 @@ def closed(text: str) -> str:
     names the beginnings of a project only, what these import belongs to it too, so such a one is left as it is.
     """
     raw = parse(text)
-    if "files" in raw and "include" not in raw:
+    if "include" not in raw and "extends" not in raw and "files" in raw:
         return text
     raw["compilerOptions"] = {**_options(raw), "composite": True}
     return json.dumps(raw)
@@ -191,9 +288,15 @@ def _additions(configs: Configs, path: str, around: Surroundings) -> dict[str, A
     return additions if more or around.type_roots else {}
 
 
-def _rewritten(configs: Configs, path: str, additions: Mapping[str, Any]) -> str:
+def _rewritten(configs: Configs, path: str, additions: Mapping[str, Any], orphans: Sequence[str]) -> str:
     raw = dict(configs.raw(path))
     folder = posixpath.dirname(path)
+    if orphans:
+        if "files" not in raw and "include" not in raw and not any("files" in configs.raw(one) for one in configs.extended(path)):
+            raw["include"] = ["**/*"]  # what holds where neither is there
+        raw["files"] = [*_strings(raw.get("files")), *(_from(folder, orphan) for orphan in orphans)]
+        if any(orphan.endswith(_SCRIPTS) for orphan in orphans) and not configs.option(path, "allowJs")[0]:
+            additions = {**additions, "allowJs": True, "checkJs": False}
     options = {**_options(raw), **additions}
     if "paths" in additions:
         options["paths"] = {key: [_from(folder, target) for target in targets] for key, targets in additions["paths"].items()}

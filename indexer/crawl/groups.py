@@ -16,15 +16,17 @@ from typing import Any
 
 import msgspec
 
-from indexer import packages, python_project
+from indexer import node_project, packages, python_project
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
 from indexer.model import Skipped, SkipReason, Trust
+from indexer.prerequisites import fetched_dir, fetched_folder
 from indexer.servers.grants import of_python
 from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
 from indexer.servers.trust import at_level
 from indexer.syntax import tree
+from indexer.tsconfig import Overlay
 from indexer.workspace import Folder
 
 log = logging.getLogger(__name__)
@@ -66,6 +68,12 @@ class Group:
     settings: LanguageConfig
     paths: Sequence[str] = ()
     """All files of the workspace, relative to the root."""
+
+    overlays: Sequence[Overlay] = ()
+    """Texts that the server is told in place of those of files."""
+
+    readable: Sequence[str] = ()
+    """Folders outside of the workspace that the server may read."""
 
     @property
     def languages(self) -> list[str]:
@@ -256,11 +264,21 @@ def _plain_group(
             own |= {folder.prefix + path: owner for path, owner in found.items()}
     named = [_described(item, _module_name(item.path), *own[item.path][:1], config, own[item.path][1]) for item in documents]
     languages = sorted({item.language for item in documents})
+    ingredients = [packages.ingredients_digest(root, paths), _settings_text(config, languages)]
+    told: Sequence[Overlay] = ()
+    readable: list[str] = []
+    if server.spec.overlays == "tsconfig":
+        fetched = fetched_folder(fetched_dir(environment), root)
+        told = node_project.overlays(root, paths, fetched, [folder.prefix.rstrip("/") for folder in folders])
+        ingredients.append(f"overlays {node_project.digest(told, root, fetched)}")
+        readable = [str(fetched)] if fetched.is_dir() else []
     return Group(
         server=server,
         documents=named,
         placeholders={**_common_placeholders(server, root), "cargo_manifests": packages.cargo_manifests(root, paths) or None},
-        ingredients=[packages.ingredients_digest(root, paths), _settings_text(config, languages)],
+        ingredients=ingredients,
+        overlays=told,
+        readable=readable,
         environment="",
         settings=config.of_language(languages[0]),
         paths=paths,

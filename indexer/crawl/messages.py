@@ -15,7 +15,10 @@ Position = tuple[int, int, int, int]
 
 
 class Setup(msgspec.Struct, kw_only=True):
-    """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first."""
+    """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first.
+
+    overlays: texts that it is told in place of those of files, by path.
+    """
 
     root: str
     folders: list[str]
@@ -26,6 +29,7 @@ class Setup(msgspec.Struct, kw_only=True):
     confinement: Confinement | None
     initialize_params: str
     settings: dict[str, Any]
+    overlays: dict[str, str]
     open: Literal["none", "each", "several"]
     window: int
     one_thread: bool

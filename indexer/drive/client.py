@@ -10,9 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
+
 from indexer.drive.process import ServerProcess
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp.session import Answer, Notification, Session, State
+from indexer.lsp.uri import path_to_uri
 from indexer.sandbox import Confinement
 
 _START_TIMEOUT_S = 60
@@ -53,10 +56,12 @@ class Client:
         connection: Connection | None = None,
         confinement: Confinement | None = None,
         given_up: Callable[[], bool] = lambda: False,
+        overlays: Mapping[str, str] = {},
     ) -> None:
         """Starts the server and waits until it is initialized.
 
         Args:
+            overlays: texts that it is told in place of those of files, by absolute path, before all else.
             connection: to one that runs already, in place of `command`.
             confinement: what it may see; None for all that we see.
             given_up: asked now and then while something is waited for; once it is true, that raises ServerCrashed.
@@ -84,6 +89,9 @@ class Client:
                 self._go_on()
                 data = self._process.exchange(self.session.outgoing, min(_LOOK_S, _START_TIMEOUT_S))
                 self._keep(self.session.receive(data))
+            for path, text in overlays.items():
+                item = {"uri": path_to_uri(path), "languageId": "json", "version": 1, "text": text}
+                self.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": item}))
             self._process.unpin()
         except ServerError:
             self._process.kill()

@@ -78,6 +78,7 @@ class Running:
             timeout_s=launch.timeout_s,
             connection=connection,
             confinement=launch.start.confinement,
+            overlays=launch.start.overlays,
             given_up=given_up,
         )
         self._looked = time.monotonic()
