@@ -71,7 +71,9 @@ class NodeWorkspace:
         places = sorted(
             (path for path in paths if path == "package.json" or path.endswith("/package.json")), key=lambda path: (path.count("/"), path)
         )
-        self.manifests = {posixpath.dirname(path): _manifest(root / path) for path in places[:_MOST_MANIFESTS] if "node_modules/" not in path}
+        self.manifests = {
+            posixpath.dirname(path): _manifest(root / path) for path in places[:_MOST_MANIFESTS] if "node_modules/" not in path
+        }
 
     @functools.cached_property
     def packages(self) -> dict[str, NodePackage]:
@@ -104,7 +106,9 @@ class NodeWorkspace:
                     members.add(posixpath.normpath(posixpath.join(folder, match[1])))
         if loose:
             wanted = {name for manifest in self.manifests.values() for name in dependencies(manifest)}
-            members |= {folder for folder in loose if _FIXTURES.isdisjoint(folder.split("/")) and self.manifests[folder].get("name") in wanted}
+            members |= {
+                folder for folder in loose if _FIXTURES.isdisjoint(folder.split("/")) and self.manifests[folder].get("name") in wanted
+            }
         return members
 
     def _patterns_of(self, folder: str) -> list[str]:

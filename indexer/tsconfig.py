@@ -17,7 +17,7 @@ from typing import Any, cast
 import msgspec
 
 Paths = Mapping[str, Sequence[str]]
-"""Files or patterns by the import that they stand for, in the form of `compilerOptions.paths`; targets relative to the root, or absolute."""
+"""Files or patterns by the import that they stand for, in the form of `compilerOptions.paths`; relative to the root, or absolute."""
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
@@ -143,9 +143,10 @@ class Configs:
             while folder and folder not in nearest:
                 folder = posixpath.dirname(folder)
             config = nearest.get(folder)
-            if config is not None and not any(self._takes(one, path) for one in self._with_references(config)):
-                if _MODULE.search(_text(self._root / path)):
-                    found.setdefault(config, []).append(path)
+            if config is None or any(self._takes(one, path) for one in self._with_references(config)):
+                continue
+            if _MODULE.search(_text(self._root / path)):
+                found.setdefault(config, []).append(path)
         return found
 
     def _takes(self, config: str, path: str) -> bool:

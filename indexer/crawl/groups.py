@@ -268,7 +268,7 @@ def _plain_group(
     told: Sequence[Overlay] = ()
     readable: list[str] = []
     if server.spec.overlays == "tsconfig":
-        fetched = fetched_folder(fetched_dir(environment), root)
+        fetched = fetched_folder(fetched_dir(environment), root) / "node"
         told = node_project.overlays(root, paths, fetched, [folder.prefix.rstrip("/") for folder in folders])
         ingredients.append(f"overlays {node_project.digest(told, root, fetched)}")
         readable = [str(fetched)] if fetched.is_dir() else []

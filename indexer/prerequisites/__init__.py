@@ -39,6 +39,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     executes: what of the repository, or of what it downloads, the command may execute; empty: nothing.
     level: the least trust at which the step is taken. writes: folders that it may change.
+    files: texts that are put below `cwd` before it runs, by path relative to that.
     """
 
     language: str
@@ -46,6 +47,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     environment: Mapping[str, str]
     writes: list[Path]
+    files: Mapping[str, str] = {}
     executes: str = ""
     level: Trust = Trust.NONE
     timeout_s: float = 900.0
