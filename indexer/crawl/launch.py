@@ -104,7 +104,7 @@ def launch(
         settings=fill(overlay(overlay(spec.settings, more_settings), own.settings), values),
         initialize_params=initialize_params(places, options, LIVE if live else CRAWL),
         confinement=held,
-        overlays={str(home.root / one.path): one.text if live else closed(one.text) for one in item.overlays},
+        overlays={os.path.normpath(home.root / one.path): one.text if live else closed(one.text) for one in item.overlays},
     )
 
 
