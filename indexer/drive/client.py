@@ -74,6 +74,8 @@ class Client:
             command, cwd=cwd, environment=environment, one_processor=one_thread, confinement=confinement
         )
         self._kept: list[Notification] = []
+        self._overlays: dict[str, str] = {}
+        self._version = 0
         self.most_memory_bytes = 0
         """Above it the server is ended, whatever it is doing; 0 for no limit."""
 
@@ -89,13 +91,26 @@ class Client:
                 self._go_on()
                 data = self._process.exchange(self.session.outgoing, min(_LOOK_S, _START_TIMEOUT_S))
                 self._keep(self.session.receive(data))
-            for path, text in overlays.items():
-                item = {"uri": path_to_uri(path), "languageId": "json", "version": 1, "text": text}
-                self.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": item}))
+            self.tell(overlays)
             self._process.unpin()
         except ServerError:
             self._process.kill()
             raise
+
+    def tell(self, overlays: Mapping[str, str]) -> None:
+        """Texts that hold in place of those of files from here on, by absolute path; those of before that are not among them no more."""
+        self._version += 1
+        for path in self._overlays.keys() - overlays.keys():
+            self.session.notify(b"textDocument/didClose", msgspec.json.encode({"textDocument": {"uri": path_to_uri(path)}}))
+        for path, text in overlays.items():
+            item: dict[str, Any] = {"uri": path_to_uri(path), "version": self._version}
+            if path not in self._overlays:
+                opened = {"textDocument": {**item, "languageId": "json", "text": text}}
+                self.session.notify(b"textDocument/didOpen", msgspec.json.encode(opened))
+            elif self._overlays[path] != text:
+                changed = {"textDocument": item, "contentChanges": [{"text": text}]}
+                self.session.notify(b"textDocument/didChange", msgspec.json.encode(changed))
+        self._overlays = dict(overlays)
 
     def _keep(self, events: list[Answer | Notification]) -> None:
         self._kept += [event for event in events if isinstance(event, Notification)]

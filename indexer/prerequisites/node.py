@@ -184,7 +184,7 @@ class _Project:
             kept = {key: value for key, value in manifest.items() if key not in _LEFT_OUT}
             files[posixpath.join(folder, "package.json").removeprefix(prefix)] = json.dumps(kept, indent=2)
         for path in paths:
-            if path.endswith(".patch") and path.startswith(prefix):
+            if path.endswith(".patch") and path.startswith(prefix) and not path.startswith("../"):
                 files[path.removeprefix(prefix)] = _read(root / path)
         if self.manager.name == "pnpm" and (root / self.folder / "pnpm-workspace.yaml").is_file():
             settings = read_yaml(root / self.folder / "pnpm-workspace.yaml")
@@ -199,11 +199,12 @@ class _Project:
 
 def _projects(look: Look) -> Iterator[_Project]:
     """The outermost folders with a lock file; the root where none has one."""
-    workspace = NodeWorkspace(look.root, look.paths)
+    inside = [path for path in look.paths if not path.startswith("../")]  # other workspace folders are others' to install
+    workspace = NodeWorkspace(look.root, inside)
     if not workspace.manifests:
         return
     locks: dict[str, set[str]] = {}
-    for path in look.paths:
+    for path in inside:
         folder, name = posixpath.split(path)
         if folder in workspace.manifests and any(name in manager.locks for manager in _MANAGERS):
             locks.setdefault(folder, set()).add(name)
