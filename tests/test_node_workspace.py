@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_support import workspace as live_workspace
 from support import Watcher, rows, write_tree
 
 from indexer import node_project, tsconfig
@@ -304,3 +305,27 @@ def test_packages_of_a_clone_join_without_an_installation(tmp_path: Path) -> Non
     assert sorted(
         path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and ".lspidx" not in path.parts
     ) == sorted(CLONE)
+
+
+def test_a_warm_server_knows_the_workspace_and_what_its_manifests_say_by_now(tmp_path: Path) -> None:
+    """A live question is led as a crawl is; a package that gets an entry is known to have it at the next question."""
+    install(["ts7"])
+    root = write_tree(tmp_path / "work", CLONE)
+
+    def target(line: int, column: int) -> list[str]:
+        position = {"line": line, "character": column}
+        place = {"textDocument": {"uri": (root / "packages/client/src/main.ts").as_uri()}, "position": position}
+        reply = live.host.ask("packages/client/src/main.ts", "textDocument/definition", place)
+        return [(one.get("targetUri") or one["uri"]).removeprefix(root.as_uri()) for one in reply.result or []]
+
+    with live_workspace(root) as live:
+        assert target(2, 20) == ["/packages/server/src/index.ts"]
+        manifest = json.loads(CLONE["packages/server/package.json"])
+        manifest["exports"]["./more"] = "./dist/more.js"
+        changed = {
+            "packages/server/package.json": json.dumps(manifest),
+            "packages/server/src/more.ts": "export const more = 3;\n",
+            "packages/client/src/main.ts": "import { more } from '@t/server/more';\nexport const three = more;\n",
+        }
+        write_tree(root, changed)
+        assert target(1, 22) == ["/packages/server/src/more.ts"]
