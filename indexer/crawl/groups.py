@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from indexer import go_modules, packages, prerequisites, python_project
+from indexer import go_modules, node_project, packages, prerequisites, python_project
 from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.cargo.linked import COPIES, find_crates, link
 from indexer.config import Config, LanguageConfig
@@ -24,11 +24,12 @@ from indexer.crawl.companions import guessed_folders
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
 from indexer.model import Skipped, SkipReason, Trust
-from indexer.prerequisites import fetched_dir
+from indexer.prerequisites import fetched_dir, fetched_folder
 from indexer.servers.grants import of_python
 from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
 from indexer.servers.trust import at_level
 from indexer.syntax import tree
+from indexer.tsconfig import Overlay
 from indexer.workspace import Folder
 
 log = logging.getLogger(__name__)
@@ -73,6 +74,12 @@ class Group:
 
     notes: Sequence[str] = ()
     """What a user should know when the server is started."""
+
+    overlays: Sequence[Overlay] = ()
+    """Texts that the server is told in place of those of files."""
+
+    readable: Sequence[str] = ()
+    """Folders outside of the workspace that the server may read."""
 
     build: Build = DEFAULT
     """The build that the server loads; its documents are those that this one takes in and the default leaves out."""
@@ -297,15 +304,21 @@ def _plain_group(
             own |= {folder.prefix + path: owner for path, owner in found.items()}
     named = [_described(item, _module_name(item.path), *own[item.path][:1], config, own[item.path][1]) for item in documents]
     languages = sorted({item.language for item in documents})
+    ingredients = [packages.ingredients_digest(root, paths), _settings_text(config, languages)]
+    told: Sequence[Overlay] = ()
+    readable: list[str] = []
+    if server.spec.overlays == "tsconfig":
+        fetched = fetched_folder(fetched_dir(environment), root) / "node"
+        told = node_project.overlays(root, paths, fetched, [folder.prefix.rstrip("/") for folder in folders])
+        ingredients.append(f"overlays {node_project.digest(told, root, fetched)}")
+        readable = [str(fetched)] if fetched.is_dir() else []
     return Group(
         server=server,
         documents=named,
         placeholders={**_common_placeholders(server, root), **_fetched(root, environment)},
-        ingredients=[
-            packages.ingredients_digest(root, paths),
-            _settings_text(config, languages),
-            *_of_companions(root, documents, paths, languages, environment),
-        ],
+        ingredients=[*ingredients, *_of_companions(root, documents, paths, languages, environment)],
+        overlays=told,
+        readable=readable,
         environment="",
         settings=config.of_language(languages[0]),
         paths=paths,

@@ -25,13 +25,17 @@ from indexer.sandbox import Confinement
 from indexer.servers.grants import confinement, fetched_places
 from indexer.servers.registry import fill, fill_words
 from indexer.store.generations import Home
+from indexer.tsconfig import closed
 from indexer.workspace import Folder
 
 log = logging.getLogger(__name__)
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What `indexer.drive.client.Client` takes. `options` are those within `initialize_params`; `confinement` None at full trust."""
+    """What `indexer.drive.client.Client` takes. `options` are those within `initialize_params`; `confinement` None at full trust.
+
+    overlays: texts in place of those of files, by absolute path.
+    """
 
     command: list[str]
     environment: dict[str, str]
@@ -39,6 +43,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any]
     initialize_params: bytes
     confinement: Confinement | None
+    overlays: dict[str, str] = {}
 
 
 def launch(
@@ -93,7 +98,7 @@ def launch(
             folders=places,
             paths=item.paths,
             values=values,
-            readable=config.readable,
+            readable=[*config.readable, *item.readable],
             caller=os.environ if caller is None else caller,
             scratch=scratch,
             cache=cache,
@@ -108,6 +113,7 @@ def launch(
         settings=fill(overlay(overlay(spec.settings, more_settings), own.settings), values),
         initialize_params=initialize_params(places, options, LIVE if live else CRAWL),
         confinement=held,
+        overlays={os.path.normpath(home.root / one.path): one.text if live else closed(one.text) for one in item.overlays},
     )
 
 

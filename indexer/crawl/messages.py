@@ -18,6 +18,7 @@ class Setup(msgspec.Struct, kw_only=True):
     """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first.
 
     probes: documents from all over the group; where a unit's own are unknown to the server, one of these shows whether it is ready.
+    overlays: texts that it is told in place of those of files, by path.
     """
 
     root: str
@@ -29,6 +30,7 @@ class Setup(msgspec.Struct, kw_only=True):
     confinement: Confinement | None
     initialize_params: str
     settings: dict[str, Any]
+    overlays: dict[str, str]
     open: Literal["none", "each", "several"]
     window: int
     one_thread: bool

@@ -198,6 +198,7 @@ class Work:
             confinement=start.confinement,
             initialize_params=start.initialize_params.decode(),
             settings=start.settings,
+            overlays=start.overlays,
             open=spec.open,
             window=spec.window,
             one_thread=spec.one_thread,

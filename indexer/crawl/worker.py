@@ -134,6 +134,7 @@ class Crawler:
             timeout_s=setup.timeout_s,
             one_thread=setup.one_thread,
             confinement=setup.confinement,
+            overlays=setup.overlays,
         )
         self.client = client
         self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value, setup.ready_failed)

@@ -10,9 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
+
 from indexer.drive.process import ServerProcess
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp.session import Answer, Notification, Session, State
+from indexer.lsp.uri import path_to_uri
 from indexer.sandbox import Confinement
 
 _START_TIMEOUT_S = 60
@@ -53,10 +56,12 @@ class Client:
         connection: Connection | None = None,
         confinement: Confinement | None = None,
         given_up: Callable[[], bool] = lambda: False,
+        overlays: Mapping[str, str] = {},
     ) -> None:
         """Starts the server and waits until it is initialized.
 
         Args:
+            overlays: texts that it is told in place of those of files, by absolute path, before all else.
             connection: to one that runs already, in place of `command`.
             confinement: what it may see; None for all that we see.
             given_up: asked now and then while something is waited for; once it is true, that raises ServerCrashed.
@@ -69,6 +74,8 @@ class Client:
             command, cwd=cwd, environment=environment, one_processor=one_thread, confinement=confinement
         )
         self._kept: list[Notification] = []
+        self._overlays: dict[str, str] = {}
+        self._version = 0
         self.most_memory_bytes = 0
         """Above it the server is ended, whatever it is doing; 0 for no limit."""
 
@@ -84,10 +91,26 @@ class Client:
                 self._go_on()
                 data = self._process.exchange(self.session.outgoing, min(_LOOK_S, _START_TIMEOUT_S))
                 self._keep(self.session.receive(data))
+            self.tell(overlays)
             self._process.unpin()
         except ServerError:
             self._process.kill()
             raise
+
+    def tell(self, overlays: Mapping[str, str]) -> None:
+        """Texts that hold in place of those of files from here on, by absolute path; those of before that are not among them no more."""
+        self._version += 1
+        for path in self._overlays.keys() - overlays.keys():
+            self.session.notify(b"textDocument/didClose", msgspec.json.encode({"textDocument": {"uri": path_to_uri(path)}}))
+        for path, text in overlays.items():
+            item: dict[str, Any] = {"uri": path_to_uri(path), "version": self._version}
+            if path not in self._overlays:
+                opened = {"textDocument": {**item, "languageId": "json", "text": text}}
+                self.session.notify(b"textDocument/didOpen", msgspec.json.encode(opened))
+            elif self._overlays[path] != text:
+                changed = {"textDocument": item, "contentChanges": [{"text": text}]}
+                self.session.notify(b"textDocument/didChange", msgspec.json.encode(changed))
+        self._overlays = dict(overlays)
 
     def _keep(self, events: list[Answer | Notification]) -> None:
         self._kept += [event for event in events if isinstance(event, Notification)]

@@ -39,7 +39,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     executes: what of the repository, or of what it downloads, the command may execute; empty: nothing.
     level: the least trust at which the step is taken. writes: folders that it may change; made where they are not there.
-    files: texts that are written before it is run, by absolute path.
+    files: texts that are written before it is run, by path, absolute or relative to `cwd`.
     """
 
     language: str
@@ -71,7 +71,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def fetched_here(self) -> Path:
         """The part of `fetched` that belongs to this workspace alone."""
-        return self.fetched / f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]}"
+        return fetched_folder(self.fetched, self.root)
 
 
 class BuildTool(Protocol):
@@ -89,6 +89,11 @@ class BuildTool(Protocol):
 def fetched_dir(environment: Mapping[str, str] | None = None) -> Path:
     """Where `--fetch` puts what it downloads: beside the servers, outside of every repository."""
     return servers_dir(environment).parent / "fetched"
+
+
+def fetched_folder(fetched: Path, root: Path) -> Path:
+    """The part of `fetched` that belongs to the workspace `root` alone."""
+    return fetched / f"{root.name}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:12]}"
 
 
 def find(look: Look) -> list[Prerequisite]:

@@ -76,6 +76,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     command: list[str]
     version_command: list[str]
     native: str = ""
+    overlays: Literal["", "tsconfig"] = ""
     at_least: str = ""
     install: dict[Ecosystem, list[str]] = {}
     otherwise: str = ""

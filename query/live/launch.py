@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,10 @@ _THREADS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """All that a server needs to be started. `languages`: those of the workspace that it serves."""
+    """All that a server needs to be started. `languages`: those of the workspace that it serves.
+
+    overlays: looks anew at which texts it is to be told in place of those of files (`start.overlays` at its start).
+    """
 
     found: FoundServer
     languages: list[str]
@@ -37,6 +40,7 @@ class Launch:
     memory_bytes: int
     trust: str
     sandbox: str
+    overlays: Callable[[], Mapping[str, str]] = dict
 
 
 class Launcher:
@@ -105,6 +109,7 @@ class Launcher:
             memory_bytes=(own.memory_mb or self.config.server_memory_mb or _whole_memory_mb(item.server)) * 1_000_000,
             trust=str(self.config.trust),
             sandbox=sandbox_of(self.config.trust),
+            overlays=lambda: self.launch(language).start.overlays,
         )
 
     def _listed(self) -> list[str]:

@@ -78,6 +78,7 @@ class Running:
             timeout_s=launch.timeout_s,
             connection=connection,
             confinement=launch.start.confinement,
+            overlays=launch.start.overlays,
             given_up=given_up,
         )
         self._looked = time.monotonic()
@@ -231,6 +232,8 @@ class Running:
                 self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode(part))
             for path in (path for path, kind in changes.items() if kind == DELETED):
                 self._published.forget(path)
+            if self.launch.start.overlays and any(path.endswith(".json") for path in changes):
+                self._client.tell(self.launch.overlays())  # they are made of manifests and project files
         self._documents.bring(paths, overlay)
 
     def _believe(self, path: str, timeout_s: float = 0.0) -> None:

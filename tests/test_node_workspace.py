@@ -1,0 +1,331 @@
+"""npm workspaces: which packages there are, which sources their names stand for, and what a TypeScript server is told of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_support import workspace as live_workspace
+from support import Watcher, rows, write_tree
+
+from indexer import node_project, tsconfig
+from indexer.config import Config
+from indexer.crawl.run import crawl
+from indexer.node_workspace import NodeWorkspace, is_another
+from indexer.servers.install import install
+
+NOWHERE = Path("/nonexistent")
+
+
+def workspace(root: Path, files: dict[str, str]) -> NodeWorkspace:
+    return NodeWorkspace(write_tree(root, files), list(files))
+
+
+def package(name: str, **more: Any) -> str:
+    return json.dumps({"name": name, "version": "1.0.0", **more})
+
+
+def told(root: Path, files: dict[str, str], fetched: Path = NOWHERE) -> dict[str, dict[str, Any]]:
+    """Project files as the server is told them, by path."""
+    return {item.path: json.loads(item.text) for item in node_project.overlays(write_tree(root, files), list(files), fetched)}
+
+
+def test_exports_that_name_what_a_build_would_write_lead_to_the_sources(tmp_path: Path) -> None:
+    """Conditions, entries below the package, patterns; a condition of the project's own comes first."""
+    made = workspace(
+        tmp_path,
+        {
+            "package.json": package("root", private=True, workspaces=["packages/*"]),
+            "packages/server/package.json": package(
+                "@t/server",
+                exports={
+                    ".": {"import": {"types": "./dist/index.d.mts", "default": "./dist/index.mjs"}, "require": "./dist/index.cjs"},
+                    "./adapters/next": {"types": "./dist/adapters/next/index.d.ts"},
+                    "./locales/*": "./dist/locales/*.js",
+                    "./hidden": None,
+                    "./package.json": "./package.json",
+                },
+            ),
+            "packages/server/src/index.ts": "",
+            "packages/server/src/adapters/next/index.ts": "",
+            "packages/server/src/locales/de.ts": "",
+            "packages/core/package.json": package("core", exports={".": {"types": "./index.d.ts", "@core/source": "./lib/all.ts"}}),
+            "packages/core/index.d.ts": "",
+            "packages/core/lib/all.ts": "",
+        },
+    )
+    assert made.paths() == {
+        "@t/server": ["packages/server/src/index.ts"],
+        "@t/server/adapters/next": ["packages/server/src/adapters/next/index.ts"],
+        "@t/server/locales/*": ["packages/server/src/locales/*"],
+        "core": ["packages/core/lib/all.ts"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("manifest", "files", "source"),
+    [
+        ({"main": "dist/index.js"}, {"src/index.ts": ""}, "src/index.ts"),
+        ({"types": "build/types/main.d.ts"}, {"src/main.tsx": "", "src/other.ts": ""}, "src/main.tsx"),
+        ({"main": "index.js"}, {"index.js": "module.exports = require('./dist/a.cjs.js')", "src/index.ts": ""}, "src/index.ts"),
+        ({"main": "index.js"}, {"index.js": ""}, "index.js"),
+        (
+            {"main": "lib/a.js"},
+            {"tsconfig.json": '{"compilerOptions": {"outDir": "lib", "rootDir": "code"}}', "code/a.ts": ""},
+            "code/a.ts",
+        ),
+        ({"main": "dist/out.js"}, {"tsup.config.ts": "export default { entry: ['code/begin.ts'] }", "code/begin.ts": ""}, "code/begin.ts"),
+        ({"main": "dist/vue.cjs.prod.js"}, {"src/vue.ts": ""}, "src/vue.ts"),
+        ({"main": "dist/index.js"}, {"notes.md": ""}, ""),
+    ],
+    ids=["main", "types", "a-script-that-picks", "a-script", "outDir", "bundler", "variants", "nothing"],
+)
+def test_a_package_without_exports_is_found_by(tmp_path: Path, manifest: dict[str, str], files: dict[str, str], source: str) -> None:
+    """Its other fields, the folders that tsconfig writes to, a bundler's entry, or convention."""
+    made = workspace(tmp_path, {"package.json": package("one", **manifest), **files})
+    assert made.paths().get("one", [""]) == [source]
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        {"package.json": package("root", private=True, workspaces=["packages/**", "!**/left"])},
+        {"package.json": package("root", private=True, workspaces={"packages": ["packages/{one,two}"]})},
+        {
+            "package.json": package("root", private=True),
+            "pnpm-workspace.yaml": "packages:\n  # all of them\n  - 'packages/*'\n  - '!packages/left'\n",
+        },
+        {"package.json": package("root", private=True), "lerna.json": '{"packages": ["packages/one", "packages/two"]}'},
+    ],
+    ids=["npm", "yarn", "pnpm", "lerna"],
+)
+def test_a_workspace_says_which_folders_are_packages(tmp_path: Path, says: dict[str, str]) -> None:
+    made = workspace(
+        tmp_path,
+        {
+            **says,
+            "packages/one/package.json": package("one"),
+            "packages/two/package.json": package("two"),
+            "packages/left/package.json": package("react"),
+        },
+    )
+    assert {name: item.folder for name, item in made.packages.items()} == {"one": "packages/one", "two": "packages/two"}
+
+
+def test_names_that_may_mean_something_else_stand_for_nothing(tmp_path: Path) -> None:
+    """A private root called as a published package, an application that nobody depends on, two packages of one name, fixtures."""
+    made = workspace(
+        tmp_path,
+        {
+            "package.json": package("langfuse", private=True, workspaces=["packages/*"], dependencies={"react": "^19", "langfuse": "^3"}),
+            "packages/web/package.json": package("web", private=True, dependencies={"local": "workspace:*"}),
+            "packages/a/package.json": package("twice"),
+            "packages/b/package.json": package("twice"),
+            "packages/local/package.json": package("local", private=True),
+            "fixtures/react/package.json": package("react"),
+        },
+    )
+    assert list(made.packages) == ["local"]
+
+
+def test_without_a_workspace_a_package_counts_that_another_one_asks_for(tmp_path: Path) -> None:
+    made = workspace(
+        tmp_path,
+        {
+            "app/package.json": package("app", dependencies={"lib": "1.0.0", "react": "1.0.0", "linked": "file:../odd/fixtures/linked"}),
+            "lib/package.json": package("lib"),
+            "tests/react/package.json": package("react"),
+            "odd/fixtures/linked/package.json": package("linked"),
+        },
+    )
+    assert sorted(made.packages) == ["lib", "linked"]
+
+
+@pytest.mark.parametrize(
+    ("specifier", "another"),
+    [
+        ("workspace:*", False), ("^4.1.0", False), ("*", False), (">=3", False), ("^3.25.0 || ^4.0.0", False), ("npm:zod@next", False),
+        ("^3.2.0", True), ("3.x", True), ("~3", True), ("npm:zod@3.24.1", True),
+    ],
+)  # fmt: skip
+def test_another_major_version_is_another_package(specifier: str, another: bool) -> None:
+    assert is_another(specifier, "4.1.0") is another
+
+
+def test_a_consumer_of_another_version_is_not_led_to_the_sources(tmp_path: Path) -> None:
+    files = {
+        "package.json": package("root", private=True, workspaces=["*"]),
+        "zod/package.json": json.dumps({"name": "zod", "version": "4.0.1", "main": "index.ts"}),
+        "zod/index.ts": "",
+        "old/package.json": package("old", dependencies={"zod": "^3.0.0"}),
+        "old/tsconfig.json": "{}",
+        "new/package.json": package("new", dependencies={"zod": "^4.0.0"}),
+        "new/tsconfig.json": "{}",
+    }
+    found = told(tmp_path, files)
+    assert "zod" in found["new/tsconfig.json"]["compilerOptions"]["paths"]
+    assert "zod" not in found["old/tsconfig.json"]["compilerOptions"]["paths"]
+
+
+def test_project_files_keep_what_they_say_and_gain_what_they_lack(tmp_path: Path) -> None:
+    """Comments, own paths that work, inherited ones, `baseUrl` that TypeScript 7 dropped, and `extends` of a package beside it."""
+    files = {
+        "package.json": package("root", private=True, workspaces=["packages/*"]),
+        "packages/config/package.json": package("@t/config"),
+        "packages/config/base.json": '{"compilerOptions": {"strict": true}}',
+        "packages/lib/package.json": package("@t/lib", exports={".": "./dist/index.js", "./deep": "./dist/deep.js"}),
+        "packages/lib/src/index.ts": "",
+        "packages/lib/src/deep.ts": "",
+        "tsconfig.base.json": '{\n  // all\n  "compilerOptions": {"paths": {"@t/lib": ["./packages/lib/src"],},},\n}',
+        "packages/app/package.json": package("@t/app", dependencies={"@t/lib": "workspace:*"}),
+        "packages/app/tsconfig.json": '{"extends": "../../tsconfig.base.json", "compilerOptions": {"types": ["node"], "baseUrl": "."}}',
+        "packages/web/package.json": package("@t/web", private=True),
+        "packages/web/tsconfig.json": '{"extends": "@t/config/base.json"}',
+    }
+    found = told(tmp_path, files)
+    app = found["packages/app/tsconfig.json"]
+    assert app["extends"] == "../../tsconfig.base.json"
+    assert app["compilerOptions"]["paths"]["@t/lib/deep"] == ["../lib/src/deep.ts"]
+    assert app["compilerOptions"]["paths"]["*"] == ["./*"]
+    assert app["compilerOptions"]["types"] == ["node"]
+    assert found["packages/web/tsconfig.json"]["extends"] == "../config/base.json"
+    assert found["packages/web/tsconfig.json"]["compilerOptions"]["paths"]["@t/lib"] == ["../lib/src/index.ts"]
+    assert found["tsconfig.base.json"]["compilerOptions"]["paths"]["@t/lib"] == ["./packages/lib/src"], "what works is left alone"
+
+
+def test_nothing_is_told_where_the_project_files_say_it_all(tmp_path: Path) -> None:
+    files = {"package.json": package("one", main="index.js"), "tsconfig.json": "{}", "a.ts": "export {}\n"}
+    assert told(tmp_path, {**files, "package.json": package("one", private=True)}) == {}
+
+
+def test_modules_that_a_project_file_leaves_out_are_taken_in(tmp_path: Path) -> None:
+    """Tests beside `src`; not scripts and declarations, whose names would hold for the whole project, and not what a reference has."""
+    files = {
+        "tsconfig.json": '{"include": ["src"], "references": [{"path": "./tsconfig.node.json"}]}',
+        "tsconfig.node.json": '{"include": ["vite.config.ts"]}',
+        "vite.config.ts": "export default {}\n",
+        "src/a.ts": "export const a = 1\n",
+        "test/a.test.ts": 'import { a } from "../src/a"\n',
+        "test/global.ts": "const a = 2\n",
+        "test/shims.d.ts": 'declare module "x" {\n  export const y: number\n}\n',
+        "inner/tsconfig.json": "{}",
+        "inner/b.ts": "export const b = 1\n",
+    }
+    found = told(tmp_path, files)
+    assert {path: text.get("files") for path, text in found.items()} == {"tsconfig.json": ["./test/a.test.ts"]}
+    assert found["tsconfig.json"]["include"] == ["src"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "path", "takes"),
+    [
+        ({}, "a/b.ts", True),
+        ({}, "node_modules/x/b.ts", False),
+        ({}, ".hidden/b.ts", False),
+        ({"include": ["src"]}, "src/deep/b.ts", True),
+        ({"include": ["src"]}, "srcs/b.ts", False),
+        ({"include": ["src/*"]}, "src/deep/b.ts", False),
+        ({"include": ["**/*.mts"]}, "a/b.mts", True),
+        ({"include": ["packages/*/src"]}, "packages/x/src/y/b.ts", True),
+        ({"include": ["src"], "exclude": ["**/*.test.ts"]}, "src/deep/b.test.ts", False),
+        ({"include": ["."], "exclude": ["dist"]}, "dist/deep/b.ts", False),
+        ({"include": ["."]}, "deep/b.ts", True),
+        ({"files": ["./b.ts"]}, "b.ts", True),
+        ({"files": ["./b.ts"]}, "c.ts", False),
+    ],
+)
+def test_include_and_exclude_mean_what_typescript_takes_them_for(raw: dict[str, Any], path: str, takes: bool) -> None:
+    assert tsconfig.takes(raw, path) is takes
+
+
+def test_a_closed_project_can_tell_its_files_without_loading() -> None:
+    assert json.loads(tsconfig.closed('{"include": ["src"]}'))["compilerOptions"] == {"composite": True}
+    assert json.loads(tsconfig.closed('{"files": ["a.ts"]}')) == {"files": ["a.ts"]}, "what a.ts imports is of the project too"
+
+
+def test_what_was_fetched_is_found_by_every_folder_that_asks_for_it(tmp_path: Path) -> None:
+    """Declarations of the package, of `@types`, entries of `exports`, each by the version that the folder has; globals by name."""
+    fetched = write_tree(
+        tmp_path / "fetched",
+        {
+            "node_modules/react/package.json": package("react", main="index.js"),
+            "node_modules/react/index.js": "",
+            "node_modules/@types/react/package.json": package(
+                "@types/react", exports={".": {"types": "./index.d.ts"}, "./jsx": "./jsx.d.ts"}
+            ),
+            "node_modules/@types/react/index.d.ts": "",
+            "node_modules/@types/react/jsx.d.ts": "",
+            "app/node_modules/zod/package.json": package("zod", exports={".": {"import": "./index.mjs"}, "./*": {"types": "./*.d.ts"}}),
+            "app/node_modules/zod/index.mjs": "",
+            "app/node_modules/zod/index.d.mts": "",
+        },
+    )
+    files = {
+        "package.json": package("root", private=True, workspaces=["app"], devDependencies={"react": "^1", "@types/react": "^1"}),
+        "tsconfig.json": "{}",
+        "app/package.json": package("app", dependencies={"zod": "^1"}),
+        "app/tsconfig.json": "{}",
+    }
+    options = told(tmp_path / "work", files, fetched)["app/tsconfig.json"]["compilerOptions"]
+    place = str(fetched)
+    assert options["paths"]["react"] == [f"{place}/node_modules/@types/react/index.d.ts"]
+    assert options["paths"]["react/jsx"] == [f"{place}/node_modules/@types/react/jsx.d.ts"]
+    assert options["paths"]["zod"] == [f"{place}/app/node_modules/zod/index.d.mts"]
+    assert options["paths"]["zod/*"] == [f"{place}/app/node_modules/zod/*.d.ts"]
+    assert options["types"] == ["react"]
+    assert "zod" not in told(tmp_path / "work", files, fetched)["tsconfig.json"]["compilerOptions"]["paths"]
+
+
+CLONE = {
+    "package.json": package("root", private=True, workspaces=["packages/*"]),
+    "packages/server/package.json": package("@t/server", exports={".": "./dist/index.js", "./deep": "./dist/deep/index.js"}),
+    "packages/server/tsconfig.json": '{"include": ["src"]}',
+    "packages/server/src/index.ts": "export class Box {\n  open(): number {\n    return 1;\n  }\n}\n",
+    "packages/server/src/deep/index.ts": "export function dig(): number {\n  return 2;\n}\n",
+    "packages/client/package.json": package("@t/client", dependencies={"@t/server": "workspace:*"}),
+    "packages/client/tsconfig.json": '{"include": ["src"]}',
+    "packages/client/src/main.ts": "import { Box } from '@t/server';\nexport function use(): number {\n  return new Box().open();\n}\n",
+    "packages/client/test/a.test.ts": "import { dig } from '@t/server/deep';\nexport function check(): number {\n  return dig();\n}\n",
+}
+
+
+def test_packages_of_a_clone_join_without_an_installation(tmp_path: Path) -> None:
+    """By name, below a package, from a test that no project file takes in; and the clone is not written to."""
+    install(["ts7"])
+    root = write_tree(tmp_path / "work", CLONE)
+    done = crawl(root, Config(jobs=1), Watcher())
+    assert done.manifest["lost"] == {}
+    calls = rows(done.generation, "SELECT caller, callee FROM calls ORDER BY 1, 2")
+    missing = rows(done.generation, "SELECT count(*) FROM unresolved_import")
+    assert any("use" in caller and "open" in callee for caller, callee in calls), calls
+    assert any("check" in caller and "dig" in callee for caller, callee in calls), calls
+    assert missing == [(0,)]
+    assert sorted(
+        path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and ".lspidx" not in path.parts
+    ) == sorted(CLONE)
+
+
+def test_a_warm_server_knows_the_workspace_and_what_its_manifests_say_by_now(tmp_path: Path) -> None:
+    """A live question is led as a crawl is; a package that gets an entry is known to have it at the next question."""
+    install(["ts7"])
+    root = write_tree(tmp_path / "work", CLONE)
+
+    def target(line: int, column: int) -> list[str]:
+        position = {"line": line, "character": column}
+        place = {"textDocument": {"uri": (root / "packages/client/src/main.ts").as_uri()}, "position": position}
+        reply = live.host.ask("packages/client/src/main.ts", "textDocument/definition", place)
+        return [(one.get("targetUri") or one["uri"]).removeprefix(root.as_uri()) for one in reply.result or []]
+
+    with live_workspace(root) as live:
+        assert target(2, 20) == ["/packages/server/src/index.ts"]
+        manifest = json.loads(CLONE["packages/server/package.json"])
+        manifest["exports"]["./more"] = "./dist/more.js"
+        changed = {
+            "packages/server/package.json": json.dumps(manifest),
+            "packages/server/src/more.ts": "export const more = 3;\n",
+            "packages/client/src/main.ts": "import { more } from '@t/server/more';\nexport const three = more;\n",
+        }
+        write_tree(root, changed)
+        assert target(1, 22) == ["/packages/server/src/more.ts"]
