@@ -5,7 +5,7 @@
       lock                          held while an index is made
       CURRENT                       name of the generation to read, replaced atomically
       db/gen-<n>.duckdb  gen-<n>.json   an index and its manifest, never modified once published
-      crawl/<recipe>/*.parquet      what a crawl has found so far
+      crawl/<recipe>/*.parquet      what a crawl has found so far: see `indexer.store.unfinished`
       shards/<digest>.parquet       facts as they are kept: see `indexer.store.states`
       states/<recipe>.json          which of them describe which tree
       flags.json                    settings that were given as flags, for the next run; of this machine only
@@ -88,9 +88,10 @@ class Home:
 
     def remember(self, flags: Mapping[str, Any]) -> None:
         """Keeps settings for the next run. Holds the lock."""
-        if flags != self.flags():
+        text = json.dumps(flags, indent=1, sort_keys=True) + "\n"
+        if json.loads(text) != self.flags():  # a tuple is a list there
             beside = self._flags.with_suffix(".tmp")
-            beside.write_text(json.dumps(flags, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            beside.write_text(text, encoding="utf-8")
             os.replace(beside, self._flags)
 
     def require(self) -> Path:
@@ -101,8 +102,20 @@ class Home:
         """
         path = self.current()
         if path is None:
-            raise NoIndex(f"no index in '{self.root}'; to make one: lspidx index")
+            raise NoIndex(self.what_is_missing())
         return path
+
+    def what_is_missing(self) -> str:
+        """That there is no index, how far the crawl has come that was to make it, if one was begun, and what to run."""
+        from indexer.store.unfinished import unfinished  # a reader that has its index needs none
+
+        begun = next(iter(unfinished(self.crawls)), None)
+        if begun is None:
+            return f"no index in '{self.root}'; to make one: lspidx index"
+        return (
+            f"no index in '{self.root}' yet: the run of {begun.begun} has finished {begun.done} of {begun.documents} files; "
+            "if it was cut off, to go on from there: lspidx index"
+        )
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
@@ -151,8 +164,12 @@ class Home:
         _sync(self.path)
         return target
 
-    def clean(self) -> None:
-        """Removes leftovers of killed runs, old generations and what crawls have found that are over. Holds the lock."""
+    def clean(self, *, has_ended: bool = True) -> None:
+        """Removes leftovers of killed runs and old generations. Holds the lock.
+
+        Args:
+            has_ended: what was crawled is all in the index, so what crawls have found is removed too.
+        """
         import shutil  # a reader needs none
 
         self._remove_leftovers()
@@ -163,7 +180,8 @@ class Home:
             if file not in kept:
                 file.unlink(missing_ok=True)
                 file.with_suffix(".json").unlink(missing_ok=True)
-        shutil.rmtree(self.crawls, ignore_errors=True)
+        if has_ended:
+            shutil.rmtree(self.crawls, ignore_errors=True)
         for leftover in self.shards.iterdir():
             if leftover.is_dir():  # of an earlier version
                 shutil.rmtree(leftover, ignore_errors=True)
@@ -199,6 +217,9 @@ def find_home(start: Path) -> Home:
         home = Home(folder)
         if home.current() is not None:
             return home
+    begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).crawls.is_dir()), None)
+    if begun is not None:
+        raise NoIndex(begun.what_is_missing())
     committed = next((folder for folder in (start, *start.parents) if (folder / "cache-artifacts" / "manifest.json").is_file()), None)
     taken = f", or to take the one that is committed: lspidx cache import {committed / 'cache-artifacts'}" if committed else ""
     raise NoIndex(f"no index in '{start}' or above it; to make one: lspidx index{taken}")
