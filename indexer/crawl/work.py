@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from indexer.config import Config, LanguageConfig
+from indexer.crawl.estimate import Estimate, Piece
 from indexer.crawl.groups import Group
 from indexer.crawl.launch import launch
 from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup
@@ -47,6 +48,9 @@ class Watcher(Protocol):
     def phase(self, name: str, total_documents: int) -> None: ...
     def advance(self, documents: int, tokens: int) -> None: ...
     def note(self, message: str) -> None: ...
+    def expect(self, left_s: float | None, waits_for: str) -> None:
+        """How much longer it takes, as far as anybody can know, and what is waited for where nothing was finished for some seconds."""
+        ...
 
 
 @dataclass(slots=True)
@@ -96,6 +100,7 @@ class Work:
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
         self._tasks: list[Task] = []
+        self._estimate = Estimate({}, {}, 1)
         self._has_crawled = False
         self._started = time.monotonic()
         self.totals = Totals()
@@ -145,6 +150,9 @@ class Work:
         todo.sort(key=lambda task: -sizes[task.lane] if task.lane else 0)  # whole projects first
         lanes = len(sizes.keys() - {""})
         self._resize(sum(task.unit.size_bytes for task in todo), lanes + sum(not task.lane for task in todo))
+        servers = {task.setup: self._groups[task.setup].server.spec.name for task in todo}
+        pieces = {str(task.shard): Piece(setup=task.setup, size_bytes=task.unit.size_bytes, is_lane=bool(task.lane)) for task in todo}
+        self._estimate = Estimate(pieces, servers, self._pool.size)
         self._pool.crawl(todo, self._on_report, self._lost_unit, meanwhile=_load_store)
         log.info("units done: elapsed_s=%.2f", time.monotonic() - self._started)
         return shards
@@ -227,7 +235,10 @@ class Work:
 
     def _on_report(self, report: Report, shard: Path | None) -> None:
         if isinstance(report, Progress):
-            self._watcher.advance(report.documents, report.tokens)
+            if report.documents:
+                self._watcher.advance(report.documents, report.tokens)
+            self._estimate.add(str(shard), report)
+            self._watcher.expect(self._estimate.left_s(), self._estimate.waits_for())
         elif isinstance(report, Hello):
             if report.setup not in self.server_info:
                 self.server_info[report.setup] = report
@@ -238,6 +249,7 @@ class Work:
                     self._watcher.note(f"{report.server_name} says: {message}")
         elif isinstance(report, Done):
             self.totals.add(report)
+            self._estimate.finish(str(shard))
             if shard is not None:
                 record = shard.with_suffix(".json")
                 record.write_bytes(msgspec.json.encode(report))
@@ -246,6 +258,7 @@ class Work:
         """A unit that took its worker down twice: its documents are in the index, with nothing but the reason."""
         from indexer.store.shard import write_shard
 
+        self._estimate.finish(str(shard))
         facts, losses = lost_facts(unit.documents, reason)
         self.totals.lost += losses
         write_shard(shard, facts)
