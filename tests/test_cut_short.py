@@ -132,7 +132,7 @@ def test_an_index_of_everything_never_gives_way_to_a_part(root: Path) -> None:
 
 
 def test_nothing_is_published_where_nothing_was_finished(root: Path) -> None:
-    with pytest.raises(CutShort, match="before anything was finished; there is no index yet"):
+    with pytest.raises(CutShort, match="before there was anything to make an index of; there is none yet"):
         run(root, until=0)
     assert Home(root).current() is None
 

@@ -271,6 +271,11 @@ def test_units_of_one_lane_go_to_one_worker_and_the_others_to_anybody():
     assert take(two) == "rust-2"
 
 
+def test_a_server_whose_project_is_one_lane_may_go_on_from_unit_to_unit():
+    """Else each of its units would load the whole project again."""
+    assert [name for name, spec in load_table().server.items() if not spec.split and spec.fresh] == []
+
+
 # ---- readiness
 
 

@@ -192,12 +192,10 @@ class _Run:
             found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
         except KeyboardInterrupt:
             pool.stop()
-            if not partial or base is not None:
-                raise
-            cut = work.part()
-            if not is_better(cut.extent, self.home):
-                if self.home.current() is None:
-                    raise CutShort("interrupted before anything was finished; there is no index yet") from None
+            cut = work.part() if partial and base is None else None
+            if cut is None or not is_better(cut.extent, self.home):
+                if partial and self.home.current() is None:
+                    raise CutShort("interrupted before there was anything to make an index of; there is none yet") from None
                 raise
             found = _Found(shards=cut.shards, outside=outside.all_of({}), extent=cut.extent)
         self.watcher.phase("merge", 0)
