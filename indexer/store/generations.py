@@ -23,9 +23,12 @@ import json
 import os
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexer.errors import Locked, NoIndex
+
+if TYPE_CHECKING:
+    from indexer.store.unfinished import Unfinished
 
 FOLDER = ".lspidx"
 _KEEP = 2
@@ -105,11 +108,17 @@ class Home:
             raise NoIndex(self.what_is_missing())
         return path
 
-    def what_is_missing(self) -> str:
-        """That there is no index, how far the crawl has come that was to make it, if one was begun, and what to run."""
+    def begun(self) -> Unfinished | None:
+        """The crawl that was begun last and has not come to its end."""
+        if not self.crawls.is_dir():
+            return None
         from indexer.store.unfinished import unfinished  # a reader that has its index needs none
 
-        begun = next(iter(unfinished(self.crawls)), None)
+        return next(iter(unfinished(self.crawls)), None)
+
+    def what_is_missing(self) -> str:
+        """That there is no index, how far the crawl has come that was to make it, if one was begun, and what to run."""
+        begun = self.begun()
         if begun is None:
             return f"no index in '{self.root}'; to make one: lspidx index"
         return (
@@ -217,7 +226,7 @@ def find_home(start: Path) -> Home:
         home = Home(folder)
         if home.current() is not None:
             return home
-    begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).crawls.is_dir()), None)
+    begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).begun() is not None), None)
     if begun is not None:
         raise NoIndex(begun.what_is_missing())
     committed = next((folder for folder in (start, *start.parents) if (folder / "cache-artifacts" / "manifest.json").is_file()), None)
