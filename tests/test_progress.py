@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from indexer.crawl.estimate import Estimate, Piece, line, shown
+from indexer.crawl.estimate import Estimate, Piece, line, shown, usual_pace
 from indexer.crawl.messages import Progress
 from indexer.crawl.pace import Pace, said
 from indexer.lsp.session import Notification
@@ -32,7 +32,7 @@ class Clock:
 # ---- a crawl that is played
 
 
-_MERGE_S, _MERGE_S_PER_BYTE = 0.5, 0.35e-6
+_MERGE_S, _MERGE_S_PER_BYTE = 0.5, 0.8e-6
 _BYTES_PER_TOKEN = 20
 
 
@@ -91,7 +91,10 @@ class Run:
             if is_last:
                 estimate.finish(key)
             self.estimates.append((ends_s, done_s / all_s, estimate.left_s(), estimate.waits_for()))
-        self.end_s += _MERGE_S + _MERGE_S_PER_BYTE * sum(size for _, _, files in units for size, _ in files)
+        usual_s = sum(size / usual_pace(self.servers[number].name) for _, number, files in units for size, _ in files)
+        really_s = sum(size / self.servers[number].bytes_per_s for _, number, files in units for size, _ in files)
+        size_bytes = sum(size for _, _, files in units for size, _ in files)
+        self.end_s += (_MERGE_S + _MERGE_S_PER_BYTE * size_bytes) * really_s / usual_s  # a slow machine is slow at that too
         self.estimates.sort(key=lambda item: item[0])
         return self
 
@@ -170,7 +173,7 @@ def test_an_estimate_holds_within_a_factor_of_two_after_a_tenth_of_the_work(name
         judged = [(left_s, run.end_s - now) for now, share, left_s in known if share >= 0.1 and now < 0.95 * run.end_s]
         assert len(judged) > 20
         ratios += [left_s / really_s for left_s, really_s in judged]
-        assert min(share for _, share, _ in known) < 0.45, "it says something in good time"
+        assert min(share for _, share, _ in known) < 0.6, "it says something in good time"
     held = sum(0.5 <= ratio <= 2.0 for ratio in ratios) / len(ratios)
     assert held >= 0.95, (held, min(ratios), max(ratios))
 
@@ -212,14 +215,14 @@ def test_an_estimate_grows_while_a_file_is_stuck() -> None:
     after = estimate.left_s()
     assert before is not None
     assert after is not None
-    assert after > 10 * before
+    assert after > 3 * before
 
 
 def test_a_unit_that_is_crawled_again_after_a_crash_is_not_counted_twice() -> None:
-    estimate = Estimate({"a": Piece(setup=0, size_bytes=1_000), "b": Piece(setup=0, size_bytes=1_000)}, {0: "ty"}, 1)
+    estimate = Estimate({"a": Piece(setup=0, size_bytes=10**6), "b": Piece(setup=0, size_bytes=10**6)}, {0: "ty"}, 1)
     for _ in range(3):
-        estimate.add("a", _report(documents=1, size_bytes=900, busy_s=9.0))
-    assert estimate.left_s() == pytest.approx(10.0, abs=0.5)
+        estimate.add("a", _report(documents=1, size_bytes=900_000, busy_s=9.0))
+    assert estimate.left_s() == pytest.approx(12.0, abs=1.0)
 
 
 def test_a_worker_reports_loading_apart_from_work_and_says_when_nothing_moves() -> None:
@@ -236,11 +239,14 @@ def test_a_worker_reports_loading_apart_from_work_and_says_when_nothing_moves() 
         pace.look()
     [report] = out
     assert (report.is_loading, report.said, report.busy_s, report.idle_s) == (True, "Loading: packages … (40 %)", 0.0, 3.0)
-    clock.now = 4.0
+    clock.now = 4.0  # it says that it is ready, and looks at all types before its first answer
     pace.done(500, 10)
-    assert (out[-1].busy_s, out[-1].size_bytes, out[-1].is_loading) == (1.0, 500, False)
+    assert (out[-1].busy_s, out[-1].size_bytes, out[-1].is_loading) == (0.0, 500, False)
+    clock.now = 5.0
+    pace.done(700, 10)
+    assert (out[-1].busy_s, out[-1].size_bytes, out[-1].is_loading) == (1.0, 700, False)
     with pace.loading():  # a replacement: what happens again and again is part of the work
-        clock.now = 7.0
+        clock.now = 8.0
         pace.look()
     assert (out[-1].busy_s, out[-1].path, out[-1].method) == (3.0, "a.go", "textDocument/hover")
 

@@ -15,19 +15,26 @@ _BASE_SHARE = 0.08
 _BASE_S, _BASE_DOCUMENTS = 15.0, 20
 """What a server must have done before its own pace is believed: this share of its bytes, or so much of anything."""
 
+_LEAST_S = 3.0
+"""And in no less than this: the first documents are finished together."""
+
 _MEASURED_SHARE = 0.5
 """Of the work that is left, the part that must be of servers whose pace was measured; else nothing is said."""
 
-_USUAL_PACE = {"ty": 120_000, "ts7": 150_000, "gopls": 150_000, "clangd": 60_000, "rust-analyzer": 50_000, "bash-language-server": 60_000}
+_USUAL_PACE = {"ty": 200_000, "ts7": 120_000, "gopls": 40_000, "clangd": 30_000, "rust-analyzer": 60_000, "bash-language-server": 60_000}
 _OTHERS_PACE = 50_000
-"""Bytes per second of one server on two slow cores: only their ratios count, for servers that have not begun beside one that has."""
+"""Bytes per second of one of two servers on two idle cores: what a server that has not begun will do beside one that has, and how much
+slower than that this machine is at the moment."""
 
 _PATIENCE_S = 5.0
 """So long nothing is finished before it is said what is waited for."""
 
-_AFTER_S = 0.4
-_AFTER_S_PER_TOKEN = 9e-6
-"""What follows upon the last unit: files outside are read, and all is merged."""
+_AFTER_S = 0.5
+_AFTER_S_PER_TOKEN = 1.7e-5
+"""What follows upon the last unit on two idle cores: files outside are read, and all is merged."""
+
+_SPEEDS = (0.05, 4.0)
+"""Of this machine beside two idle cores: beyond that it is the sources which are unusual."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,23 +82,26 @@ class Estimate:
 
     def left_s(self) -> float | None:
         """Seconds to the end; None as long as nobody can know."""
-        paces = self._paces()
-        if paces is None:
+        measured = [setup for setup in self._total if self._is_measured(setup)]
+        if not measured:
             return None
+        speed = sum(self._crawled[setup] / self._usual(setup) for setup in measured) / sum(self._busy_s[setup] for setup in measured)
+        own = {setup: self._crawled[setup] / self._busy_s[setup] for setup in measured}
         work = dict.fromkeys(self._total, 0.0)
         longest = 0.0
         for key, piece in self._pieces.items():
             done, _ = self._active.get(key, (0, None))
-            seconds = (piece.size_bytes - done) / paces[piece.setup]
+            seconds = (piece.size_bytes - done) / own.get(piece.setup, self._usual(piece.setup) * speed)
             work[piece.setup] += seconds
             longest = max(longest, seconds) if key in self._active else longest
         total = sum(work.values())
-        if sum(seconds for setup, seconds in work.items() if self._is_measured(setup)) < _MEASURED_SHARE * total:
+        if sum(work[setup] for setup in measured) < _MEASURED_SHARE * total:
             return None
         lanes = {piece.setup for piece in self._pieces.values() if piece.is_lane}
         crawl_s = max(total / self._workers, longest, *(work[setup] for setup in lanes), 0.0)
-        crawled, tokens = sum(self._crawled.values()), self._tokens
-        return crawl_s + _AFTER_S + _AFTER_S_PER_TOKEN * tokens * max(1.0, sum(self._total.values()) / max(1, crawled))
+        tokens = self._tokens * max(1.0, sum(self._total.values()) / max(1, sum(self._crawled.values())))
+        slowest, fastest = _SPEEDS
+        return crawl_s + (_AFTER_S + _AFTER_S_PER_TOKEN * tokens) / min(fastest, max(slowest, speed))
 
     def waits_for(self) -> str:
         """What keeps a crawl in which nothing was finished for some seconds; empty where something was."""
@@ -109,20 +119,15 @@ class Estimate:
     def _is_measured(self, setup: int) -> bool:
         done, busy_s = self._crawled[setup], self._busy_s[setup]
         is_much = busy_s >= _BASE_S and self._documents[setup] >= _BASE_DOCUMENTS
-        return busy_s > 0 and done > 0 and (is_much or done >= _BASE_SHARE * self._total[setup])
-
-    def _paces(self) -> dict[int, float] | None:
-        """Bytes per second by setup, from its own work, else as usual beside the others; None where nothing was measured."""
-        measured = [setup for setup in self._total if self._is_measured(setup)]
-        if not measured:
-            return None
-        expected_s = sum(self._crawled[setup] / self._usual(setup) for setup in measured)
-        speed = expected_s / sum(self._busy_s[setup] for setup in measured)
-        own = {setup: self._crawled[setup] / self._busy_s[setup] for setup in measured}
-        return {setup: own.get(setup, self._usual(setup) * speed) for setup in self._total}
+        return busy_s >= _LEAST_S and done > 0 and (is_much or done >= _BASE_SHARE * self._total[setup])
 
     def _usual(self, setup: int) -> float:
-        return _USUAL_PACE.get(self._servers.get(setup, ""), _OTHERS_PACE)
+        return usual_pace(self._servers.get(setup, ""))
+
+
+def usual_pace(server: str) -> float:
+    """Bytes per second that a server of this name does on an idle machine with two cores."""
+    return _USUAL_PACE.get(server, _OTHERS_PACE)
 
 
 def shown(seconds: float) -> str:

@@ -27,8 +27,9 @@ InHand = tuple[str, str]
 class Pace:
     """Sums up since the last report.
 
-    Loading a project for the first time is left out of the time that work takes, since it is no measure of what is still to come;
-    a server that is started anew for each unit, or replaced, loads again and again, and that is counted.
+    Loading a project for the first time, up to the first document that is finished, is left out of the time that work takes: it is no
+    measure of what is still to come (gopls says that it is ready, and checks all types before its first answer). A server that is started
+    anew for each unit, or replaced, loads again and again, and that is counted.
     """
 
     def __init__(
@@ -40,33 +41,27 @@ class Pace:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._say, self._in_hand, self._clock = say, in_hand, clock
-        self._counts_loading = loads_each_time
+        self._is_warm = loads_each_time
         self._documents = self._tokens = self._size_bytes = 0
         self._loading = False
         self._said = ""
         self._mark = self._advanced = clock()
-        self._left_out_s = 0.0
         self._next_report = 0.0
         self._next_look = self._mark + _LOOK_EVERY_S
 
     def begin(self) -> None:
         """A unit is in hand from now on."""
         self._mark = self._advanced = self._clock()
-        self._left_out_s = 0.0
         self._next_look = self._mark + _LOOK_EVERY_S
 
     @contextlib.contextmanager
     def loading(self) -> Generator[None]:
         """While the server starts and loads the project."""
-        began = self._clock()
         self._loading, self._said = True, ""
         try:
             yield
         finally:
             self._loading = False
-            if not self._counts_loading:
-                self._left_out_s += self._clock() - max(began, self._mark)
-            self._counts_loading = True  # whatever follows is a replacement
 
     def heard(self, event: Notification) -> None:
         """What a server says of its own progress while it loads."""
@@ -75,6 +70,8 @@ class Pace:
 
     def done(self, size_bytes: int, tokens: int) -> None:
         """A document is finished."""
+        if not self._is_warm:
+            self._is_warm, self._mark = True, self._clock()
         self._documents += 1
         self._size_bytes += size_bytes
         self._tokens += tokens
@@ -91,15 +88,12 @@ class Pace:
         """What was done since the last report; where it is nothing, that."""
         now = self._clock()
         path, method = self._in_hand()
-        left_out_s = self._left_out_s
-        if self._loading and not self._counts_loading:
-            left_out_s = now - self._mark
         self._say(
             Progress(
                 documents=self._documents,
                 tokens=self._tokens,
                 size_bytes=self._size_bytes,
-                busy_s=max(0.0, now - self._mark - left_out_s),
+                busy_s=now - self._mark if self._is_warm else 0.0,
                 idle_s=now - self._advanced,
                 is_loading=self._loading,
                 path=path,
@@ -108,7 +102,7 @@ class Pace:
             )
         )
         self._documents = self._tokens = self._size_bytes = 0
-        self._mark, self._left_out_s = now, 0.0
+        self._mark = now
         self._next_report, self._next_look = now + _REPORT_EVERY_S, now + _LOOK_EVERY_S
 
 
