@@ -187,10 +187,10 @@ def test_after_a_kill_a_question_says_how_far_the_crawl_came_and_the_next_run_go
     assert done.returncode == -signal.SIGKILL
     for folder in (root, *[root / "below"]):
         folder.mkdir(exist_ok=True)
-        asked = lspidx("query", "symbols", "first", cwd=folder)
-        assert asked.returncode == 4
-        assert "yet: the run of " in asked.stderr
-        assert "has finished 2 of 5 files; if it was cut off, to go on from there: lspidx index" in asked.stderr
+        for command in (("query", "symbols", "first"), ("query", "callers", "first1"), ("status",)):
+            asked = lspidx(*command, cwd=folder)
+            assert asked.returncode == 4
+            assert "has finished 2 of 5 files; if it was cut off, to go on from there: lspidx index" in asked.stderr, command
     again = lspidx("index", cwd=root)
     assert "taking up 2 of 5 files that the run of " in again.stderr
     fresh = write_tree(root.parent / "fresh" / "work", FILES)

@@ -105,7 +105,7 @@ class Home:
         """
         path = self.current()
         if path is None:
-            raise NoIndex(self.what_is_missing())
+            raise NoIndex(f"no index in '{self.root}'; {remedy(self.root)}")
         return path
 
     def begun(self) -> Unfinished | None:
@@ -115,16 +115,6 @@ class Home:
         from indexer.store.unfinished import unfinished  # a reader that has its index needs none
 
         return next(iter(unfinished(self.crawls)), None)
-
-    def what_is_missing(self) -> str:
-        """That there is no index, how far the crawl has come that was to make it, if one was begun, and what to run."""
-        begun = self.begun()
-        if begun is None:
-            return f"no index in '{self.root}'; to make one: lspidx index"
-        return (
-            f"no index in '{self.root}' yet: the run of {begun.begun} has finished {begun.done} of {begun.documents} files; "
-            "if it was cut off, to go on from there: lspidx index"
-        )
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
@@ -216,6 +206,15 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def remedy(start: Path) -> str:
+    """How to get an index where there is none: how far the crawl has come that was to make it, if one was begun, and what to run."""
+    begun = next((found for folder in (start, *start.parents) if (found := Home(folder).begun()) is not None), None)
+    if begun is None:
+        return "to make one: lspidx index"
+    how_far = f"the run of {begun.begun} has finished {begun.done} of {begun.documents} files"
+    return f"{how_far}; if it was cut off, to go on from there: lspidx index"
+
+
 def find_home(start: Path) -> Home:
     """The index around `start`: the nearest folder upwards that has one.
 
@@ -228,7 +227,7 @@ def find_home(start: Path) -> Home:
             return home
     begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).begun() is not None), None)
     if begun is not None:
-        raise NoIndex(begun.what_is_missing())
+        raise NoIndex(f"no index in '{begun.root}' yet; {remedy(begun.root)}")
     committed = next((folder for folder in (start, *start.parents) if (folder / "cache-artifacts" / "manifest.json").is_file()), None)
     taken = f", or to take the one that is committed: lspidx cache import {committed / 'cache-artifacts'}" if committed else ""
     raise NoIndex(f"no index in '{start}' or above it; to make one: lspidx index{taken}")
