@@ -5,10 +5,12 @@ STAMP := .venv/.installed
 DEMO := .demo
 DJANGO := django-5.2.9
 VERSITYGW := v1.8.0
+CLONES ?= .bench/repositories
+BENCH_FLAGS ?=
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers object-store demo-index demo test kills check format lint types page-check bench bench-quick bench-changes bench-increments bench-live self docs cache golden clean
+.PHONY: help setup servers object-store demo-index demo test kills check format lint types page-check bench bench-quick bench-changes bench-increments bench-live bench-clones self docs cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +79,9 @@ bench-increments: $(STAMP) ## what edits of django and chains of releases cost, 
 
 bench-live: $(STAMP) ## hovers, references and a rename by a running server, beside the index and beside agent-lsp (about 5 minutes)
 	$(BIN)/python -m ci.bench.live
+
+bench-clones: $(STAMP) ## index every clone in the folder CLONES as git gives it, before and after its download step, and print the table
+	$(BIN)/python -m ci.bench.clones "$(CLONES)" $(BENCH_FLAGS)
 
 self: $(STAMP) ## index this repository and lint the result
 	$(BIN)/lspidx index .

@@ -25,6 +25,8 @@ LspidxError
 ├── Storage            whoever owns the disk: it is full, or may not be written
 ├── Locked             another `lspidx index` is running
 └── Bug                us
+
+CutShort is none of them but a KeyboardInterrupt: whoever survives errors is to end all the same when told to.
 """
 
 from __future__ import annotations
@@ -172,6 +174,10 @@ class Locked(LspidxError):
 
 class Bug(LspidxError):
     pass
+
+
+class CutShort(KeyboardInterrupt):
+    """A crawl was told to end before it was done; the message says what there is now."""
 
 
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EIO)

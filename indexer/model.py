@@ -157,6 +157,7 @@ class LossReason(StrEnum):
     CHANGED_DURING_CRAWL = "changed_during_crawl"
     SYNTAX_ERROR = "syntax_error"
     NOT_READY = "not_ready"
+    NOT_CRAWLED = "not_crawled"  # the run was cut off before it came to it
 
 
 class CoverageStatus(StrEnum):

@@ -5,17 +5,19 @@ stdout holds the answer and nothing else; progress and errors go to stderr. A qu
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from indexer.errors import Bug, LspidxError, ServerError, UsageError, storage_failure
+from indexer.errors import Bug, CutShort, LspidxError, ServerError, UsageError, storage_failure
 from query.trust_option import trust_option
 
 _EXIT_INTERRUPTED = 130
@@ -123,8 +125,8 @@ def index(
         "min_resolved": min_resolved,
     }
     config = load_config(folder, flags=flags, remembered={} if forget else Home(folder).flags())
-    with progress.watcher(quiet=quiet) as watcher:
-        made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss)
+    with progress.watcher(quiet=quiet) as watcher, _told_to_end():
+        made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
     for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest)]:
         click.echo(line, err=True)
     click.echo(progress.summary(made), err=True)
@@ -134,6 +136,20 @@ def index(
     if too_few:
         click.echo("; ".join(too_few), err=True)
         raise SystemExit(1)
+
+
+@contextlib.contextmanager
+def _told_to_end() -> Generator[None]:
+    """SIGTERM and SIGHUP interrupt as Ctrl-C does, so that what was found is not lost; one that is ignored stays so."""
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    before = {number: signal.getsignal(number) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _absolute_folder(entry: str) -> str:
@@ -293,8 +309,9 @@ def main() -> None:
             _fail(UsageError(error.format_message()))
         error.show()
         raise SystemExit(2) from None
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; the index is what it was before", err=True)
+    except (click.Abort, KeyboardInterrupt) as error:
+        cut = next((item for item in (error, error.__cause__) if isinstance(item, CutShort)), None)
+        click.echo(str(cut) if cut else "interrupted; the index is what it was before", err=True)
         raise SystemExit(_EXIT_INTERRUPTED) from None
     except LspidxError as error:
         _fail(error)

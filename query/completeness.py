@@ -180,6 +180,8 @@ class Certificate:
         ]
 
     def _certify(self, reasons: list[Reason]) -> Completeness:
+        if (extent := self._index.meta.get("partial")) and not any(reason.code == "lost_not_crawled" for reason in reasons):
+            reasons.append(Reason(code="lost_not_crawled", detail=not_crawled(extent, self._index)))
         if not self.drift.checked:
             reasons.append(
                 Reason(
@@ -225,7 +227,8 @@ class Certificate:
                 detail = f"in {_files(count)} an identifier may mean more things than are kept of it"
                 reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
             elif status == "lost":
-                detail = f"{method} is missing for {_files(count)}: {reason.replace('_', ' ')}"
+                said = not_crawled(extent, self._index) if reason == "not_crawled" and (extent := self._index.meta.get("partial")) else ""
+                detail = f"{method} is missing for {_files(count)}: {said or reason.replace('_', ' ')}"
                 reasons.append(Reason(code=f"lost_{reason}", detail=detail, count=count, paths=shown))
             elif method == SUPERTYPES:
                 detail = "the server does not support type hierarchies, so only what the text says is known of them"
@@ -251,6 +254,11 @@ class Certificate:
         paths = sorted(path for path, _ in fitting)[:_MAX_PATHS]
         detail = f"{count} identifiers named '{name}' could not be resolved and may belong here; list: lspidx query references --possible"
         return [Reason(code="unresolved_same_name", detail=detail, count=count, paths=paths)]
+
+
+def not_crawled(extent: str, index: Index) -> str:
+    """Why an index is partial, and what helps. `extent`: how many files of how many are in it."""
+    return f"the run that made this index was cut off, {extent} files are in it; to go on from there: {index_command(index)}"
 
 
 def _files(count: int) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from indexer.errors import NoIndex, UsageError
 from indexer.lsp.decode import Target
 from indexer.lsp.uri import path_to_uri, uri_to_path
+from indexer.store.generations import remedy
 from indexer.text import index_to_utf16, lines_of, utf16_to_index
 from query import names, present
 from query.answer import Completeness, Place, Provenance, Reason
@@ -159,7 +160,7 @@ def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
 def _by_name(workspace: Workspace, name: str) -> Spot:
     """Where the index says that a symbol is defined; in a file that has changed since, where that symbol is now."""
     if workspace.index is None:
-        raise NoIndex(f"no index knows what '{name}' is; give file_path with line and column; to make one: lspidx index")
+        raise NoIndex(f"no index knows what '{name}' is; give file_path with line and column; {remedy(workspace.root)}")
     record = names.resolve(workspace.index, name).record
     if record.external:
         raise UsageError(f"'{name}' is defined outside the workspace, in {record.path}")

@@ -322,4 +322,6 @@ def _hint(index: Index, name: str) -> str:
         """,
         {"name": last},
     )
-    return f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else ""
+    extent = index.meta.get("partial")
+    partial = f"; the run that made this index was cut off, and only {extent} files are in it" if extent else ""
+    return (f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else "") + partial

@@ -1,29 +1,34 @@
-"""How a crawl shows itself on stderr: a bar with rate and remaining time on a terminal, a sober line now and then otherwise."""
+"""How a crawl shows itself on stderr: a bar with the remaining time on a terminal, a sober line now and then otherwise."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import NoReturn
 
 import click
 from tqdm import tqdm
 
+from indexer.crawl.estimate import line
 from indexer.crawl.run import Crawl, Watcher
+from query.style import one_line
 
 _LINE_EVERY_S = 10.0
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of {total_fmt} files, {elapsed}{postfix}"
+"""Without tqdm's own estimate, which counts files and the time in which a server loads."""
 
 
-class _Quiet:
+class Quiet:
     def phase(self, name: str, total_documents: int) -> None: ...
     def advance(self, documents: int, tokens: int) -> None: ...
+    def expect(self, left_s: float | None, waits_for: str) -> None: ...
     def note(self, message: str) -> None:
         click.echo(message, err=True)
 
 
-class _Bar(_Quiet):
+class Bar(Quiet):
     """On a terminal."""
 
     def __init__(self) -> None:
@@ -32,13 +37,19 @@ class _Bar(_Quiet):
     def phase(self, name: str, total_documents: int) -> None:
         self.close()
         if total_documents:
-            self._bar = tqdm(total=total_documents, desc=name, unit="file", file=sys.stderr, dynamic_ncols=True, leave=False)
+            self._bar = tqdm(
+                total=total_documents, desc=name, bar_format=_BAR, unit="file", file=sys.stderr, dynamic_ncols=True, leave=False
+            )
         else:
             click.echo(f"{name} …\r", err=True, nl=False)
 
     def advance(self, documents: int, tokens: int) -> None:
         if self._bar is not None:
             self._bar.update(documents)
+
+    def expect(self, left_s: float | None, waits_for: str) -> None:
+        if self._bar is not None:
+            self._bar.set_postfix_str(one_line(line(left_s, waits_for)), refresh=bool(waits_for))
 
     def note(self, message: str) -> None:
         tqdm.write(message, file=sys.stderr)
@@ -49,41 +60,43 @@ class _Bar(_Quiet):
             self._bar = None
 
 
-class _Lines(_Quiet):
+class Lines(Quiet):
     """In a log: one line when something begins, one every few seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._total = self._done = 0
-        self._started = self._last = time.monotonic()
+        self._last = clock()
 
     def phase(self, name: str, total_documents: int) -> None:
         self._total, self._done = total_documents, 0
-        self._started = self._last = time.monotonic()
+        self._last = self._clock()
         click.echo(f"{name}: {total_documents} files" if total_documents else name, err=True)
 
     def advance(self, documents: int, tokens: int) -> None:
         self._done += documents
-        now = time.monotonic()
+
+    def expect(self, left_s: float | None, waits_for: str) -> None:
+        now = self._clock()
         if now - self._last >= _LINE_EVERY_S:
             self._last = now
-            rate = self._done / (now - self._started)
-            left = (self._total - self._done) / rate if rate else 0
-            click.echo(f"{self._done} of {self._total} files, {rate:.0f} per second, about {left:.0f} s left", err=True)
+            said = one_line(line(left_s, waits_for))
+            click.echo(f"{self._done} of {self._total} files{', ' if said else ''}{said}", err=True)
 
 
 @contextlib.contextmanager
 def watcher(*, quiet: bool) -> Generator[Watcher]:
     """The watcher that fits stderr."""
     if quiet:
-        yield _Quiet()
+        yield Quiet()
     elif sys.stderr.isatty():
-        bar = _Bar()
+        bar = Bar()
         try:
             yield bar
         finally:
             bar.close()
     else:
-        yield _Lines()
+        yield Lines()
 
 
 def summary(made: Crawl) -> str:

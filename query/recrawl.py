@@ -41,5 +41,8 @@ class Watching:
         self._done += documents
         self._progress(self._done, self._total, self._phase)
 
+    def expect(self, left_s: float | None, waits_for: str) -> None:
+        """Tools tell how much is done, and of how much."""
+
     def note(self, message: str) -> None:
         """In the manifest."""

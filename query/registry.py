@@ -15,6 +15,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 import msgspec
 
 from indexer.errors import EditsOff, NoIndex, UsageError
+from indexer.store.generations import remedy
 from indexer.vcs import find_root
 from query.answer import Answer
 from query.completeness import Certificate
@@ -256,7 +257,7 @@ def call(
             workspace = Workspace(root=home, index=index, servers=own, progress=progress, phases=session)
             answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
         elif index is None:
-            raise NoIndex(f"{name} needs an index; to make one: lspidx index")
+            raise NoIndex(f"{name} needs an index; {remedy(home)}")
         else:
             if why := declared.unavailable(index):
                 raise UsageError(f"{name}: {why}")

@@ -131,7 +131,7 @@ class Service:
         except NoIndex as error:
             raise UsageError(f"there is no index to bring up to date; {error}") from error
         tree = drift(index, now_only=True)
-        if tree.checked and not tree.paths and not moved(index):
+        if tree.checked and not tree.paths and not moved(index) and not index.meta.get("partial"):
             return False
         recrawl(index.root, index.home.flags(), progress)
         return True

@@ -104,6 +104,14 @@ def status_text(report: dict[str, Any]) -> str:
         f"  holds      {counts.get('documents', 0)} files, {counts.get('symbols', 0)} symbols, {counts.get('occurrences', 0)} occurrences, "
         f"{counts.get('calls', 0)} calls, {counts.get('type_edges', 0)} type edges, {report['bytes'] / 1e6:.1f} MB",
     ]
+    if partial := manifest.get("partial"):
+        lines.append(
+            click.style(
+                f"  partial    the run was cut off, {partial['done']} of {partial['documents']} files are in it; "
+                f"to go on from there: {report['refresh']}",
+                fg="yellow",
+            )
+        )
     if any(item["language"] == "python" for item in report["languages"]):
         lines.append(f"  python     environment: {manifest.get('environment', '')}")
     if manifest.get("trust"):

@@ -42,6 +42,7 @@ class Watcher:
 
     phases: list[tuple[str, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    expected: list[tuple[float | None, str]] = field(default_factory=list)
     documents: int = 0
     on_phase: Callable[[str], None] | None = None
     on_advance: Callable[[], None] | None = None
@@ -58,6 +59,9 @@ class Watcher:
 
     def note(self, message: str) -> None:
         self.notes.append(message)
+
+    def expect(self, left_s: float | None, waits_for: str) -> None:
+        self.expected.append((left_s, waits_for))
 
 
 def crawl_with_ty(root: Path, *, watcher: Watcher | None = None, full: bool = False, **settings: Any) -> Crawl:

@@ -140,6 +140,22 @@ def _index(work: Path, sides: Sides, tmp_path: Path) -> Victim:
     return _on_index(("index", "-q", "--jobs", "2"), work, sides, tmp_path)
 
 
+def _first_index(work: Path, sides: Sides, tmp_path: Path) -> Victim:
+    """One that makes an index where there is none: a kill publishes nothing, not even a part."""
+
+    def survived() -> str:
+        if Home(work).current() is not None:
+            return _side(work, sides)
+        with pytest.raises(NoIndex):
+            Home(work).require()
+        return "none"
+
+    made = _on_index(("index", "-q", "--jobs", "2"), work, sides, tmp_path)
+    return Victim(
+        command=made.command, reset=lambda: shutil.rmtree(work / ".lspidx", ignore_errors=True), survived=survived, done=made.done
+    )
+
+
 def _import(work: Path, sides: Sides, tmp_path: Path) -> Victim:
     return _on_index(("cache", "import", str(sides.folders[1])), work, sides, tmp_path)
 
@@ -239,6 +255,7 @@ def _push(work: Path, sides: Sides, tmp_path: Path) -> Victim:
 
 VICTIMS = {
     "index": _index,
+    "first index": _first_index,
     "export, file": _export_file,
     "export, folder": _export_folder,
     "import": _import,

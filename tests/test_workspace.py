@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
@@ -12,7 +14,8 @@ from support import write_tree
 from indexer.config import Config, load_config
 from indexer.crawl import groups
 from indexer.crawl.companions import compile_commands, go_workspace, include_folders
-from indexer.crawl.plan import PlannedDocument, cut, of_folder, survey, together
+from indexer.crawl.plan import PlannedDocument, Unit, of_folder, survey, together
+from indexer.crawl.pool import Task, Worker, _next
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.errors import ConfigError, ServerMissing, UsageError
 from indexer.lsp.session import Notification
@@ -261,12 +264,32 @@ def test_settings_of_a_language_merge_key_by_key(tmp_path: Path):
         load_config(root, environment={}, user_dir=user)
 
 
-def test_a_whole_project_is_one_unit():
-    """A server that must see all of a project gets it in one piece, with a name of its own."""
-    documents = _planned(*[f"{number}.go" for number in range(50)], language="go")
-    (unit,) = cut(documents, "tree", prefix="gopls-", whole=True)
-    assert (unit.name, len(unit.documents)) == ("gopls-00000", 50)
-    assert cut([], "tree", whole=True) == []
+def _lane_task(name: str, lane: str = "") -> Task:
+    return Task(Unit(name=name, fingerprint="", documents=[]), 0, Path(name), lane)
+
+
+def test_units_of_one_lane_go_to_one_worker_and_the_others_to_anybody():
+    """A server that must load the whole project is started once; whoever has it goes on with it first."""
+    one, two = cast("Worker", "one"), cast("Worker", "two")
+    queue = deque([_lane_task("rust-0", "rust"), _lane_task("py-0"), _lane_task("rust-1", "rust"), _lane_task("py-1")])
+    held: dict[str, Worker] = {}
+
+    def take(worker: Worker) -> str | None:
+        task = _next(queue, worker, held)
+        if task is not None and task.lane:
+            held[task.lane] = worker
+        return task.unit.name if task else None
+
+    assert [take(one), take(two), take(one), take(two)] == ["rust-0", "py-0", "rust-1", "py-1"]
+    queue.append(_lane_task("rust-2", "rust"))
+    assert take(two) is None
+    del held["rust"]  # the worker that had it has ended
+    assert take(two) == "rust-2"
+
+
+def test_a_server_whose_project_is_one_lane_may_go_on_from_unit_to_unit():
+    """Else each of its units would load the whole project again."""
+    assert [name for name, spec in load_table().server.items() if not spec.split and spec.fresh] == []
 
 
 # ---- readiness

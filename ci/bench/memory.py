@@ -6,7 +6,9 @@ to read, so it is taken at every twentieth look only. Both are sums over the tre
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -17,13 +19,17 @@ from pathlib import Path
 
 import psutil
 
+GRACE_S = 60.0  # for a command to write down what it has
 INTERVAL_S = 0.1  # a look costs some milliseconds of a core that the measured program could use
 _PSS_EVERY = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """cpu_s: user + system of the whole tree. peak_pss_mb is 0 where the system does not tell. Megabytes are 10^6 bytes."""
+    """cpu_s: user + system of the whole tree. peak_pss_mb is 0 where the system does not tell. Megabytes are 10^6 bytes.
+
+    timed_out: it was told to end, because its limit was over.
+    """
 
     wall_s: float
     cpu_s: float
@@ -31,10 +37,15 @@ class Measurement:
     peak_pss_mb: float
     processes: int
     status: int
+    timed_out: bool = False
 
 
-def measure(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], log: Path) -> Measurement:
-    """Runs `command` to its end; its output goes to `log`."""
+def measure(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], log: Path, limit_s: float | None = None) -> Measurement:
+    """Runs `command` to its end; its output goes to `log`.
+
+    Args:
+        limit_s: after so long it gets SIGTERM, and SIGKILL if it has not ended `GRACE_S` later.
+    """
     with log.open("wb") as output:
         started = time.monotonic()
         process = subprocess.Popen(
@@ -42,7 +53,11 @@ def measure(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
         )
         sampler = _Sampler(process.pid)
         sampler.start()
+        ended, timed_out = threading.Event(), threading.Event()
+        if limit_s is not None:
+            threading.Thread(target=_end_late, args=(process.pid, limit_s, ended, timed_out), daemon=True).start()
         _, status, usage = os.wait4(process.pid, 0)  # its own usage and that of all descendants it has waited for
+        ended.set()
         wall_s = time.monotonic() - started
         process.returncode = os.waitstatus_to_exitcode(status)
         sampler.stop()
@@ -53,7 +68,18 @@ def measure(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
         peak_pss_mb=round(sampler.peak_pss / 1e6, 1),
         processes=sampler.processes,
         status=process.returncode,
+        timed_out=timed_out.is_set(),
     )
+
+
+def _end_late(pid: int, limit_s: float, ended: threading.Event, timed_out: threading.Event) -> None:
+    """Ends the process if it has not ended by itself in time."""
+    for wait_s, number in ((limit_s, signal.SIGTERM), (GRACE_S, signal.SIGKILL)):
+        if ended.wait(wait_s):
+            return
+        timed_out.set()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 class _Sampler(threading.Thread):

@@ -68,6 +68,8 @@ def pack(
     manifest_of = home.manifest()
     if len(manifest_of.get("folders", [])) > 1:
         raise UsageError("the index spans several workspace folders, whose places differ from machine to machine; export one of each")
+    if manifest_of.get("partial"):
+        raise UsageError("the run that made this index was cut off, and others would take it for all there is; to end it: lspidx index")
     shards = [home.shards / f"{name}.parquet" for name in manifest_of.get("shards", ["?"])]
     if not all(shard.is_file() for shard in shards):
         raise UsageError("the facts that the index was made of are gone; to find them again: lspidx index --full")

@@ -94,8 +94,21 @@ class Hello(msgspec.Struct, kw_only=True, tag=True):
 
 
 class Progress(msgspec.Struct, kw_only=True, tag=True):
+    """What was done since the last report; now and then nothing.
+
+    busy_s: how long that took, without the first loading of a project. idle_s: since a document was finished.
+    is_loading: the server starts or loads, and has `said` so far how it gets on. path, method: of the oldest question that is open.
+    """
+
     documents: int
     tokens: int
+    size_bytes: int = 0
+    busy_s: float = 0.0
+    idle_s: float = 0.0
+    is_loading: bool = False
+    path: str = ""
+    method: str = ""
+    said: str = ""
 
 
 class Reading(msgspec.Struct, kw_only=True, tag=True):

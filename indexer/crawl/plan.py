@@ -234,19 +234,16 @@ def recipe_digest(documents: Sequence[PlannedDocument], ingredients: Sequence[st
     return digest.hexdigest()
 
 
-def cut(documents: Sequence[PlannedDocument], tree_digest: str, *, prefix: str = "", whole: bool = False, fine: bool = False) -> list[Unit]:
+def cut(documents: Sequence[PlannedDocument], tree_digest: str, *, prefix: str = "", fine: bool = False) -> list[Unit]:
     """Units of neighbouring documents, the large ones first; they depend on the tree alone, not on who crawls them.
 
     Neighbours import each other, and the server then has them at hand.
 
     Args:
         prefix: what the units' names begin with.
-        whole: one unit, for a server that must see all of a project anyway.
         fine: units of half the size, for a server that goes on from one to the next: they cost next to nothing, and workers end
             together though their bytes are not equally hard.
     """
-    if whole:
-        return [_unit(f"{prefix}{0:05d}", list(documents), tree_digest)] if documents else []
     units: list[Unit] = []
     batch: list[PlannedDocument] = []
     left = sum(document.size_bytes for document in documents)

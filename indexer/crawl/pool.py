@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,12 +32,16 @@ log = logging.getLogger(__name__)
 
 
 class Task(NamedTuple):
-    """A unit, the number of the setup of its server, and the shard to write."""
+    """A unit, the number of the setup of its server, and the shard to write.
+
+    Units of one `lane` go to one worker, one after the other, since their server must load the whole project; units of none to anybody.
+    """
 
     unit: Unit
     setup: int
     shard: Path
     patient: bool = False
+    lane: str = ""
 
 
 _WORKER_END_S = 5
@@ -171,10 +175,13 @@ class Pool:
         failures: list[Failed] = []
         crashed: dict[str, Counter[str]] = {}  # by unit: the documents that were in hand
         prepared: set[int] = set()
+        holders: dict[str, Worker] = {}  # of lanes
 
         def hand_out(worker: Worker) -> None:
-            job = queue.popleft() if queue else None
+            job = _next(queue, worker, {lane: holder for lane, holder in holders.items() if holder in self.workers})
             worker.busy = job
+            if job is not None and job.lane:
+                holders[job.lane] = worker
             if job is not None:
                 suspects = crashed.get(job.unit.name, Counter[str]())
                 quarantine = [path for path, count in suspects.items() if path and count > 1]
@@ -217,7 +224,7 @@ class Pool:
                     on_report(report, shard)
             for worker in self.workers:
                 if worker.busy is None and queue:
-                    hand_out(worker)
+                    hand_out(worker)  # if there is nothing for it, there is for one that is busy
         if failures and not self.workers:
             raise _error_of(failures[-1])
 
@@ -301,6 +308,12 @@ class Pool:
         for worker in self.workers:
             worker.end()
 
+    def stop(self) -> None:
+        """Ends the workers at once, whatever they have in hand."""
+        for worker in [*self.workers, *self._surplus]:
+            worker.kill()
+        self.workers, self._surplus = [], []
+
     def close(self) -> None:
         self.end()
         deadline = time.monotonic() + _WORKER_END_S
@@ -310,6 +323,16 @@ class Pool:
             except subprocess.TimeoutExpired:
                 pass
             worker.kill()
+
+
+def _next(queue: deque[Task], worker: Worker, holders: Mapping[str, Worker]) -> Task | None:
+    """What this worker is to do next, taken out of the queue: rather of a lane that it holds, never of one that another holds."""
+    own = [task for task in queue if task.lane and holders.get(task.lane) is worker]
+    free = (task for task in queue if not task.lane or task.lane not in holders)
+    found = own[0] if own else next(free, None)
+    if found is not None:
+        queue.remove(found)
+    return found
 
 
 def _error_of(failed: Failed) -> LspidxError:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from importlib.metadata import distributions
 from importlib.metadata import version as distribution_version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
@@ -32,10 +32,11 @@ from indexer.crawl.groups import Group, group
 from indexer.crawl.launch import sandbox_of
 from indexer.crawl.losses import Lost, languages_lost, worse_than
 from indexer.crawl.messages import Hello
+from indexer.crawl.partial import Extent, is_better
 from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
 from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, processors, worker_count
-from indexer.errors import LanguageLost, ServerError, UsageError
+from indexer.errors import CutShort, LanguageLost, ServerError, UsageError
 from indexer.model import LossReason
 from indexer.prerequisites.fetch import fetch
 from indexer.servers.registry import endings_of, families, language_of, load_table
@@ -80,6 +81,8 @@ class _Found:
     kept: list[Path] = field(default_factory=list[Path])
     gone: set[str] = field(default_factory=set[str])
     crawled: int = 0
+    extent: Extent | None = None
+    """Of a crawl that was cut off."""
 
     @property
     def is_imported(self) -> bool:
@@ -97,6 +100,7 @@ def crawl(
     home: Home | None = None,
     beside: Sequence[Home] = (),
     accept_loss: bool = False,
+    partial: bool = False,
 ) -> Crawl:
     """Indexes `root` (an absolute folder) and publishes the result.
 
@@ -108,8 +112,10 @@ def crawl(
         home: where the index lies, if not in the root's `.lspidx`.
         beside: indexes of other trees from whose facts this one may go on; the repository's other work trees are looked at anyway.
         accept_loss: publish also what lacks a language that the present index has.
+        partial: where there is no index yet, a crawl that is interrupted publishes what it has found (`indexer.crawl.partial`).
     Raises:
         LanguageLost: a language was lost that the present index has; that stays.
+        CutShort: what was found until an interruption is published. KeyboardInterrupt: there was nothing to publish.
         ServerMissing: the language's server is not on this machine.
         ServerError: no server could be kept running at all.
         UsageError, ConfigError, Locked.
@@ -120,10 +126,9 @@ def crawl(
     home = home or Home(root)
     with home.locked():
         logs.configure(home.log_file)
-        made = _Run(
-            home, config, watcher, full, os.environ if environment is None else environment, started, beside, accept_loss=accept_loss
-        ).go()
-        home.remember(json.loads(json.dumps(config.flags())))
+        caller = os.environ if environment is None else environment
+        made = _Run(home, config, watcher, full, caller, started, beside, accept_loss=accept_loss).go(partial=partial)
+        home.remember(config.flags())
         return made
 
 
@@ -146,13 +151,13 @@ class _Run:
         self.states = States(home)
         self.folders = find_folders(home.root, config.folders)
 
-    def go(self) -> Crawl:
+    def go(self, *, partial: bool) -> Crawl:
         with contextlib.ExitStack() as ending:
             pool = Pool(self.home.path)
             ending.callback(pool.close)
-            return self._go(pool)
+            return self._go(pool, partial=partial)
 
-    def _go(self, pool: Pool) -> Crawl:
+    def _go(self, pool: Pool, *, partial: bool) -> Crawl:
         config, folders = self.config, self.folders
         begun = datetime.now(UTC)
         paths, plan = self._look(pool)
@@ -187,24 +192,47 @@ class _Run:
         described = {item.path: describe(_header(item), recipes[member.key]) for member in groups for item in member.documents}
         base = None if self.full or not documents else self.states.nearest(common, described, self._others())
         work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full)
-        found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
-        lost = self._languages_lost(work, found, groups, plan)
+        if self.home.current() is None:  # should this run be cut off, the next goes on from there only with the same settings
+            self.home.remember(config.flags())
+        try:
+            found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
+        except KeyboardInterrupt:
+            pool.stop()
+            cut = work.part() if partial and base is None else None
+            if cut is None or not is_better(cut.extent, self.home):
+                if partial and self.home.current() is None:
+                    raise CutShort("interrupted before there was anything to make an index of; there is none yet") from None
+                raise
+            found = _Found(shards=cut.shards, outside=outside.all_of({}), extent=cut.extent)
+        lost = self._languages_lost(work, found, groups, plan) if found.extent is None else []
         self.watcher.phase("merge", 0)
         manifest, built, number, settled = self._merge(work, found, plan, groups, recipe, checkouts, begun)
         manifest["surroundings"] = surroundings
         manifest["missing_servers"] = grouping.missing
         manifest["languages_lost"] = [{**msgspec.structs.asdict(item), "sentence": item.sentence, "remedy": item.remedy} for item in lost]
         manifest["prerequisites"] = [msgspec.structs.asdict(item) for item in missing]
+        if found.extent is not None:
+            self._publish_part(built, number, manifest, found.extent)
         state = self._state(work, found, settled, recipe, common, recipes, described, groups)
         state.skipped = left_out
         manifest |= {"shards": state.shards, "ingredients": common, "recipes": recipes}
         self.states.save(state)
-        generation = self.home.publish(built, number, json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n")
+        generation = self.home.publish(built, number, _to_json(manifest))
         self.home.clean()
         self.states.collect()
         elapsed_s = time.monotonic() - self.started
         self._record(work, manifest, elapsed_s)
         return Crawl(root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
+
+    def _publish_part(self, built: Path, number: int, manifest: dict[str, Any], extent: Extent) -> NoReturn:
+        """Without a state, and beside the shards: the next run takes these up."""
+        manifest["partial"] = msgspec.structs.asdict(extent)
+        self.home.publish(built, number, _to_json(manifest))
+        self.home.clean(has_ended=False)
+        raise CutShort(
+            f"cut off: {extent.done} of {extent.documents} files are indexed, and every answer says that it is partial; "
+            "to go on from there: lspidx index"
+        )
 
     def _prerequisites(self, paths: Sequence[str], plan: Survey) -> list[prerequisites.Prerequisite]:
         """What the clone lacks; where the user wants that (`fetch`), after the download steps of its build tools."""
@@ -423,6 +451,7 @@ class _Run:
                 "recipe": recipe,
                 "generation": str(number),
                 **({"imported": "true"} if found.is_imported else {}),
+                **({"partial": f"{found.extent.done} of {found.extent.documents}"} if found.extent is not None else {}),
             },
         )
         existing = [shard for shard in found.shards if shard.is_file()]
@@ -520,6 +549,10 @@ class _Run:
         with self.home.run_record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def _to_json(manifest: Mapping[str, Any]) -> bytes:
+    return json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n"
 
 
 def _is_first_of_server(number: int, groups: Sequence[Group]) -> bool:

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from indexer.config import Config, LanguageConfig
-from indexer.crawl import harvest
+from indexer.crawl.estimate import Estimate, Piece
 from indexer.crawl.groups import Group
 from indexer.crawl.launch import launch
 from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup
 from indexer.crawl.outside import Outside
+from indexer.crawl.partial import Part, lost_facts, part
 from indexer.crawl.plan import Unit, cut
 from indexer.crawl.pool import Pool, Task
 from indexer.crawl.readiness import probe_documents
-from indexer.model import CoverageStatus, LossReason
+from indexer.model import LossReason
 from indexer.servers.registry import ServerSpec
-from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
+from indexer.store.unfinished import SERVERS, Plan, unfinished, write_plan, write_whole
 from indexer.workspace import Folder
 
 log = logging.getLogger(__name__)
@@ -47,6 +49,9 @@ class Watcher(Protocol):
     def phase(self, name: str, total_documents: int) -> None: ...
     def advance(self, documents: int, tokens: int) -> None: ...
     def note(self, message: str) -> None: ...
+    def expect(self, left_s: float | None, waits_for: str) -> None:
+        """How much longer it takes, as far as anybody can know, and what is waited for where nothing was finished for some seconds."""
+        ...
 
 
 @dataclass(slots=True)
@@ -96,6 +101,8 @@ class Work:
         self._home, self._folders, self._groups, self._config, self._watcher, self._pool = home, folders, groups, config, watcher, pool
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
+        self._tasks: list[Task] = []
+        self._estimate = Estimate({}, {}, 1)
         self._has_crawled = False
         self._started = time.monotonic()
         self.totals = Totals()
@@ -121,33 +128,34 @@ class Work:
             prefix: of the units' names, one for each wave.
         """
         tasks = _tasks(groups, self._recipe, self._folder, prefix=prefix)
-        shards: list[Path] = []
-        todo: list[Task] = []
-        server_record = self._folder / "servers.json"
+        self._tasks += tasks
+        known = self._known_servers()
         finished = [self._finished(task.unit, task.shard) for task in tasks]
-        if not server_record.is_file():  # an earlier run ended before it: one unit of each server again, to know what that can do
-            asked = {task.setup for task, done in zip(tasks, finished, strict=True) if done is None}
-            for number, task in enumerate(tasks):
-                if task.setup not in asked:
-                    asked.add(task.setup)
-                    finished[number] = None
-        for task, done in zip(tasks, finished, strict=True):
-            shards.append(task.shard)
-            if done is None:
-                todo.append(task)
-            else:
-                self.totals.add(done, task.setup)
-                self.totals.reused += 1
-                self._watcher.advance(done.documents, done.tokens)
+        # Of a server that nobody has written down what it can do, one unit is crawled again.
+        asked = known.keys() | {task.setup for task, done in zip(tasks, finished, strict=True) if done is None}
+        for number, task in enumerate(tasks):
+            if task.setup not in asked and self._groups[task.setup].server.command:
+                asked.add(task.setup)
+                finished[number] = None
+        todo = [task for task, done in zip(tasks, finished, strict=True) if done is None]
+        self._take_up([done for done in finished if done is not None], sum(len(task.unit.documents) for task in tasks))
+        for number in {task.setup for task, done in zip(tasks, finished, strict=True) if done is not None} & known.keys():
+            self.server_info.setdefault(number, known[number])
+        shards = [task.shard for task in tasks]
         if not todo:  # all was crawled before: nothing to ask of anybody
-            with contextlib.suppress(OSError, msgspec.DecodeError):
-                self.server_info = {item.setup: item for item in msgspec.json.decode(server_record.read_bytes(), type=list[Hello])}
             return shards
         self._has_crawled = True
         documents = sum(len(task.unit.documents) for task in todo)
         log.info("crawl begins: documents=%d units=%d servers=%s", documents, len(todo), _names(self._groups))
-        todo.sort(key=lambda task: -task.unit.size_bytes if not self._groups[task.setup].server.spec.split else 0)  # whole projects first
-        self._resize(sum(task.unit.size_bytes for task in todo), len(todo))
+        sizes = Counter[str]()
+        for task in todo:
+            sizes[task.lane] += task.unit.size_bytes
+        todo.sort(key=lambda task: -sizes[task.lane] if task.lane else 0)  # whole projects first
+        lanes = len(sizes.keys() - {""})
+        self._resize(sum(task.unit.size_bytes for task in todo), lanes + sum(not task.lane for task in todo))
+        servers = {task.setup: self._groups[task.setup].server.spec.name for task in todo}
+        pieces = {str(task.shard): Piece(setup=task.setup, size_bytes=task.unit.size_bytes, is_lane=bool(task.lane)) for task in todo}
+        self._estimate = Estimate(pieces, servers, self._pool.size)
         self._pool.crawl(todo, self._on_report, self._lost_unit, meanwhile=_load_store)
         again = [task for task in todo if task.unit.name in self._postponed]
         if again:  # a busy machine, perhaps: once more, with patience
@@ -155,11 +163,27 @@ class Work:
             log.warning("units are tried again: units=%s", "|".join(task.unit.name for task in again))
             self._pool.crawl([task._replace(patient=True) for task in again], self._on_report, self._lost_unit, meanwhile=_load_store)
         log.info("units done: elapsed_s=%.2f", time.monotonic() - self._started)
-        if self.server_info:
-            temporary = server_record.with_name("tmp-servers.json")
-            temporary.write_bytes(msgspec.json.encode([self.server_info[number] for number in sorted(self.server_info)]))
-            os.replace(temporary, server_record)  # whole or not at all: a later run believes it
         return shards
+
+    def _take_up(self, finished: Sequence[Done], documents: int) -> None:
+        """Counts what an earlier run has finished, says so, and writes down how much this one has to do."""
+        there = next((item for item in unfinished(self._home.crawls) if item.recipe == self._folder.name), None)
+        for done in finished:
+            self.totals.add(done, done.setup)
+            self.totals.reused += 1
+            self._watcher.advance(done.documents, done.tokens)
+        known = sum(done.documents for done in finished)
+        if known and there is not None:
+            self._watcher.note(f"taking up {known} of {documents} files that the run of {there.begun} has finished")
+        write_plan(self._folder, Plan(begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), documents=documents))
+
+    def _known_servers(self) -> dict[int, Hello]:
+        """By number of the group, what servers of an earlier run of this very tree said of themselves."""
+        try:
+            found = msgspec.json.decode((self._folder / SERVERS).read_bytes(), type=list[Hello])
+        except (OSError, msgspec.DecodeError):
+            return {}
+        return {item.setup: item for item in found}
 
     def _resize(self, size_bytes: int, most: int) -> None:
         """As many workers as there is work for; those that are there stay, for the next wave."""
@@ -224,10 +248,15 @@ class Work:
 
     def _on_report(self, report: Report, shard: Path | None) -> None:
         if isinstance(report, Progress):
-            self._watcher.advance(report.documents, report.tokens)
+            if report.documents:
+                self._watcher.advance(report.documents, report.tokens)
+            self._estimate.add(str(shard), report)
+            self._watcher.expect(self._estimate.left_s(), self._estimate.waits_for())
         elif isinstance(report, Hello):
             if report.setup not in self.server_info:
                 self.server_info[report.setup] = report
+                every = {**self._known_servers(), **self.server_info}
+                write_whole(self._folder / SERVERS, msgspec.json.encode([every[number] for number in sorted(every)]))
                 log.info("server started: name=%s version=%s", report.server_name, report.server_version)
                 for message in report.messages:
                     self._watcher.note(f"{report.server_name} says: {message}")
@@ -236,6 +265,7 @@ class Work:
                 self._postponed[report.unit] = report
                 return
             self.totals.add(report, report.setup)
+            self._estimate.finish(str(shard))
             if shard is not None:
                 record = shard.with_suffix(".json")
                 record.write_bytes(msgspec.json.encode(report))
@@ -244,30 +274,17 @@ class Work:
         """A unit that took its worker down twice: its documents are in the index, with nothing but the reason."""
         from indexer.store.shard import write_shard
 
-        facts: list[DocumentFacts] = []
-        for document in unit.documents:
-            item = DocumentFacts(
-                header={
-                    "path": document.path,
-                    "language": document.language,
-                    "module": document.module,
-                    "digest": document.digest,
-                    "size_bytes": document.size_bytes,
-                    "line_count": 0,
-                    "is_test": document.is_test,
-                    "status": "lost",
-                    "error_lines": [],
-                    "package_manager": document.package[0],
-                    "package": document.package[1],
-                    "package_version": document.package[2],
-                }
-            )
-            for method in harvest.METHODS:
-                for column, value in zip(item.tables["coverage"], (method, str(CoverageStatus.LOST), str(reason), 0, 0), strict=True):
-                    column.append(value)
-                self.totals.lost.append((document.path, method, str(reason)))
-            facts.append(item)
+        self._estimate.finish(str(shard))
+        facts, losses = lost_facts(unit.documents, reason)
+        self.totals.lost += losses
         write_shard(shard, facts)
+
+    def part(self) -> Part:
+        """What has been found so far, when a crawl is cut off."""
+        found = part([(task.unit.documents, task.shard) for task in self._tasks], self._folder)
+        self.totals.lost += found.losses
+        self.totals.lost += [(path, "external files", str(LossReason.NOT_CRAWLED)) for path in self.totals.externals]
+        return found
 
 
 def worker_count(config: Config, processors: int, size_bytes: int) -> int:
@@ -297,13 +314,17 @@ def processors() -> int:
 
 
 def _tasks(groups: Sequence[Group], recipe: str, folder: Path, *, prefix: str = "") -> list[Task]:
-    """The units of all groups, each with its shard. Python's are numbered only, the others carry their server's name."""
+    """The units of all groups, each with its shard. Python's are numbered only, the others carry their server's name.
+
+    A server that must load the whole project gets several units too, one after the other: what it has told of one is not lost with the run.
+    """
     tasks: list[Task] = []
     for number, item in enumerate(groups):
         spec = item.server.spec
         name = prefix if "python" in spec.languages else f"{prefix}{item.key}-"
-        for unit in cut(item.documents, recipe, prefix=name, whole=not spec.split, fine=not spec.fresh):
-            tasks.append(Task(unit, number, folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"))
+        for unit in cut(item.documents, recipe, prefix=name, fine=not spec.fresh):
+            shard = folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"
+            tasks.append(Task(unit, number, shard, lane="" if spec.split else item.key))
     return tasks
 
 

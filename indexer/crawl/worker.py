@@ -27,7 +27,8 @@ from indexer import syntax as syntaxes
 from indexer.crawl import crosscheck, harvest
 from indexer.crawl.document import Document, read_source
 from indexer.crawl.externals import read_external
-from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Progress, Reading, Report, Setup
+from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Report, Setup
+from indexer.crawl.pace import Pace
 from indexer.crawl.places import Places
 from indexer.crawl.plan import Unit
 from indexer.crawl.questions import POSITION, questions
@@ -49,7 +50,6 @@ from indexer.text import blob_digest
 
 log = logging.getLogger("indexer.crawl.worker")  # this module runs as __main__
 
-_REPORT_EVERY_S = 0.2
 _MAX_STARTS_IN_A_ROW = 3
 _PUBLISH_FIRST_WAIT_S = 30.0  # a busy machine
 _PUBLISH_WAIT_S = 5.0  # once an appointment was missed
@@ -101,8 +101,7 @@ class Crawler:
         self._pending: dict[int, _Question] = {}
         self._used = False
         self._server_messages: list[str] = []
-        self._progress = Progress(documents=0, tokens=0)
-        self._next_report = 0.0
+        self.pace = Pace(send, self._in_hand, loads_each_time=setup.fresh)
         self.root = setup.root
         self.has_server = bool(setup.command)
         self.unusable = ""  # why no server could ever be started
@@ -135,6 +134,7 @@ class Crawler:
             one_thread=setup.one_thread,
             confinement=setup.confinement,
             overlays=setup.overlays,
+            meanwhile=self.pace.look,
         )
         self.client = client
         self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value, setup.ready_failed)
@@ -371,7 +371,8 @@ class Crawler:
             if self.client is not None:
                 return self.client
             try:
-                return self.start()
+                with self.pace.loading():
+                    return self.start()
             except (ServerCrashed, ServerTimeout, ServerProtocolError) as error:
                 failure = error
                 log.warning("server start failed: %s", error)
@@ -401,6 +402,7 @@ class Crawler:
         A used server is replaced first where its table says so: what it infers for circular definitions depends on what it was
         asked before, and a shard must depend on the tree and the unit alone (ADR 0006).
         """
+        self.pace.begin()
         if not self.has_server:
             return self._read_only(unit)
         if self._used and (self.setup.fresh or (self.client is not None and self._is_large(self.client))):
@@ -669,6 +671,7 @@ class Crawler:
                 continue
             if self._readiness is not None and event.method != "textDocument/publishDiagnostics":
                 self._readiness.notified(event)
+                self.pace.heard(event)
             if event.method == "window/showMessage":
                 try:
                     message = decode.anything(event.params)
@@ -741,19 +744,14 @@ class Crawler:
         facts[document.planned.path] = harvest.harvest(
             document.planned, document.path, document.syntax, document.answers, surroundings=self.places
         )
-        progress = self._progress
-        progress.documents += 1
-        progress.tokens += len(document.syntax.tokens)
+        self.pace.done(document.planned.size_bytes, len(document.syntax.tokens))
         document.syntax = None
-        now = time.monotonic()
-        if now >= self._next_report:
-            self.report_progress()
-            self._next_report = now + _REPORT_EVERY_S
 
-    def report_progress(self) -> None:
-        if self._progress.documents:
-            send(self._progress)
-            self._progress = Progress(documents=0, tokens=0)
+    def _in_hand(self) -> tuple[str, str]:
+        """What is waited for: the document and the method of the oldest open question."""
+        for document, method, _, _ in self._pending.values():
+            return document.planned.path, method
+        return "", ""
 
     def _is_large(self, client: Client) -> bool:
         return client.memory_bytes() > self.setup.memory_bytes
@@ -837,7 +835,7 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
         send(hello)
         greeted.add(job.setup)
     send(Facts(documents=facts))
-    crawler.report_progress()
+    crawler.pace.report()
     send(
         Done(
             unit=job.unit.name,

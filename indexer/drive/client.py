@@ -57,6 +57,7 @@ class Client:
         confinement: Confinement | None = None,
         given_up: Callable[[], bool] = lambda: False,
         overlays: Mapping[str, str] = {},
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         """Starts the server and waits until it is initialized.
 
@@ -65,6 +66,7 @@ class Client:
             connection: to one that runs already, in place of `command`.
             confinement: what it may see; None for all that we see.
             given_up: asked now and then while something is waited for; once it is true, that raises ServerCrashed.
+            meanwhile: called twice a second or more while something is waited for.
         Raises:
             ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
         """
@@ -82,6 +84,7 @@ class Client:
         self._waiting_since: float | None = None
         self._looked = time.monotonic()
         self._given_up = given_up
+        self._meanwhile = meanwhile
         try:
             self.session.initialize()
             deadline = time.monotonic() + _START_TIMEOUT_S
@@ -89,8 +92,7 @@ class Client:
                 if time.monotonic() > deadline:
                     raise ServerTimeout(f"did not answer initialize within {_START_TIMEOUT_S:g} s")
                 self._go_on()
-                data = self._process.exchange(self.session.outgoing, min(_LOOK_S, _START_TIMEOUT_S))
-                self._keep(self.session.receive(data))
+                self._keep(self.session.receive(self._exchange(min(_LOOK_S, _START_TIMEOUT_S))))
             self.tell(overlays)
             self._process.unpin()
         except ServerError:
@@ -131,7 +133,7 @@ class Client:
         since = self._waiting_since = self._waiting_since or now
         data = b""
         while not data and (left := now + self.timeout_s - time.monotonic()) > 0:
-            data = self._process.exchange(self.session.outgoing, min(_LOOK_S, left) if self.most_memory_bytes else left)
+            data = self._exchange(min(_LOOK_S, left))
             self._look()
         if not data:
             raise ServerTimeout(f"silent for {self.timeout_s:g} s with questions open")
@@ -166,7 +168,12 @@ class Client:
     def poll(self, timeout_s: float) -> list[Answer | Notification]:
         """What arrives within `timeout_s`; nothing is no error."""
         self._go_on()
-        return self.session.receive(self._process.exchange(self.session.outgoing, timeout_s))
+        return self.session.receive(self._exchange(timeout_s))
+
+    def _exchange(self, timeout_s: float) -> bytes:
+        data = self._process.exchange(self.session.outgoing, timeout_s)
+        self._meanwhile()
+        return data
 
     def _go_on(self) -> None:
         if self._given_up():

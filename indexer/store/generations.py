@@ -5,7 +5,7 @@
       lock                          held while an index is made
       CURRENT                       name of the generation to read, replaced atomically
       db/gen-<n>.duckdb  gen-<n>.json   an index and its manifest, never modified once published
-      crawl/<recipe>/*.parquet      what a crawl has found so far
+      crawl/<recipe>/*.parquet      what a crawl has found so far: see `indexer.store.unfinished`
       shards/<digest>.parquet       facts as they are kept: see `indexer.store.states`
       states/<recipe>.json          which of them describe which tree
       flags.json                    settings that were given as flags, for the next run; of this machine only
@@ -23,9 +23,12 @@ import json
 import os
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexer.errors import Locked, NoIndex
+
+if TYPE_CHECKING:
+    from indexer.store.unfinished import Unfinished
 
 FOLDER = ".lspidx"
 _KEEP = 2
@@ -88,9 +91,10 @@ class Home:
 
     def remember(self, flags: Mapping[str, Any]) -> None:
         """Keeps settings for the next run. Holds the lock."""
-        if flags != self.flags():
+        text = json.dumps(flags, indent=1, sort_keys=True) + "\n"
+        if json.loads(text) != self.flags():  # a tuple is a list there
             beside = self._flags.with_suffix(".tmp")
-            beside.write_text(json.dumps(flags, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            beside.write_text(text, encoding="utf-8")
             os.replace(beside, self._flags)
 
     def require(self) -> Path:
@@ -101,8 +105,16 @@ class Home:
         """
         path = self.current()
         if path is None:
-            raise NoIndex(f"no index in '{self.root}'; to make one: lspidx index")
+            raise NoIndex(f"no index in '{self.root}'; {remedy(self.root)}")
         return path
+
+    def begun(self) -> Unfinished | None:
+        """The crawl that was begun last and has not come to its end."""
+        if not self.crawls.is_dir():
+            return None
+        from indexer.store.unfinished import unfinished  # a reader that has its index needs none
+
+        return next(iter(unfinished(self.crawls)), None)
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
@@ -151,8 +163,12 @@ class Home:
         _sync(self.path)
         return target
 
-    def clean(self) -> None:
-        """Removes leftovers of killed runs, old generations and what crawls have found that are over. Holds the lock."""
+    def clean(self, *, has_ended: bool = True) -> None:
+        """Removes leftovers of killed runs and old generations. Holds the lock.
+
+        Args:
+            has_ended: what was crawled is all in the index, so what crawls have found is removed too.
+        """
         import shutil  # a reader needs none
 
         self._remove_leftovers()
@@ -163,7 +179,8 @@ class Home:
             if file not in kept:
                 file.unlink(missing_ok=True)
                 file.with_suffix(".json").unlink(missing_ok=True)
-        shutil.rmtree(self.crawls, ignore_errors=True)
+        if has_ended:
+            shutil.rmtree(self.crawls, ignore_errors=True)
         for leftover in self.shards.iterdir():
             if leftover.is_dir():  # of an earlier version
                 shutil.rmtree(leftover, ignore_errors=True)
@@ -189,6 +206,15 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def remedy(start: Path) -> str:
+    """How to get an index where there is none: how far the crawl has come that was to make it, if one was begun, and what to run."""
+    begun = next((found for folder in (start, *start.parents) if (found := Home(folder).begun()) is not None), None)
+    if begun is None:
+        return "to make one: lspidx index"
+    how_far = f"the run of {begun.begun} has finished {begun.done} of {begun.documents} files"
+    return f"{how_far}; if it was cut off, to go on from there: lspidx index"
+
+
 def find_home(start: Path) -> Home:
     """The index around `start`: the nearest folder upwards that has one.
 
@@ -199,6 +225,9 @@ def find_home(start: Path) -> Home:
         home = Home(folder)
         if home.current() is not None:
             return home
+    begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).begun() is not None), None)
+    if begun is not None:
+        raise NoIndex(f"no index in '{begun.root}' yet; {remedy(begun.root)}")
     committed = next((folder for folder in (start, *start.parents) if (folder / "cache-artifacts" / "manifest.json").is_file()), None)
     taken = f", or to take the one that is committed: lspidx cache import {committed / 'cache-artifacts'}" if committed else ""
     raise NoIndex(f"no index in '{start}' or above it; to make one: lspidx index{taken}")
