@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support import write_tree
 
-from indexer.python_project import Externals, environment_digest, find_project, is_test, module_names, own_package
+from indexer.python_project import Externals, environment_digest, find_project, is_test, module_names
 
 
 def _project(root: Path, files: list[str], **more: object):

@@ -16,7 +16,7 @@ import msgspec
 
 from indexer import sandbox
 from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_work
+from indexer.crawl.companions import compile_commands, go_work, python_environment
 from indexer.crawl.groups import Group
 from indexer.errors import UsageError
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
@@ -65,7 +65,7 @@ def launch(
     """
     spec, own = item.server.spec, item.settings
     scratch, cache = own_folder(home, "scratch", config.trust), own_folder(home, "cache", config.trust)
-    values = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
+    values: dict[str, Any] = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
     environment: dict[str, Any] = {**spec.environment, **own.environment}
     if "c" in item.languages or "cpp" in item.languages:
         made_of = compile_commands(home.root, item.documents, cache)
@@ -75,6 +75,12 @@ def launch(
             note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
     if "go" in item.languages and (work := go_work(folders, cache)) is not None:
         environment["GOWORK"] = str(work)
+    if "python" in item.languages and "python_version" in values:
+        behind = values.get("python_behind")
+        own_python = python_environment(cache, str(values["python_version"]), behind or [])
+        values["no_python"] = str(own_python / "bin" / "python")  # it does not exist: a server that cannot ask it knows no other either
+        values["python"] = values["python"] or values["no_python"]
+        values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
     places = [folder.path for folder in folders]
     held: Confinement | None = None
     if item.server.command and config.trust is not Trust.FULL:

@@ -69,7 +69,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def fetched_here(self) -> Path:
         """The part of `fetched` that belongs to this workspace alone."""
-        return self.fetched / f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]}"
+        return fetched_part(self.fetched, self.root)
 
 
 class BuildTool(Protocol):
@@ -87,6 +87,11 @@ class BuildTool(Protocol):
 def fetched_dir(environment: Mapping[str, str] | None = None) -> Path:
     """Where `--fetch` puts what it downloads: beside the servers, outside of every repository."""
     return servers_dir(environment).parent / "fetched"
+
+
+def fetched_part(fetched: Path, root: Path) -> Path:
+    """The folder of one workspace in there."""
+    return fetched / f"{root.name}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:12]}"
 
 
 def find(look: Look) -> list[Prerequisite]:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from indexer.prerequisites import Look, Prerequisite, Step
+from collections.abc import Mapping
+from pathlib import Path
+
+from indexer.prerequisites import Look, Prerequisite, Step, fetched_dir, fetched_part
+
+
+def fetched_environment(root: Path, environment: Mapping[str, str]) -> Path:
+    """The environment that `lspidx index --fetch` makes for a workspace; need not be there."""
+    return fetched_part(fetched_dir(environment), root) / "python"
 
 
 def find(look: Look) -> list[Prerequisite]:

@@ -62,12 +62,14 @@ def confinement(
             variables[name] = folder
             run += [os.path.join(folder, part) for part in place.only] if place.only else [folder]
     prefix = values.get("python_prefix")
-    if isinstance(prefix, str) and trust.covers(Trust.DEPS) and values.get("python") != values.get("safe_python"):
+    if isinstance(prefix, str) and trust.covers(Trust.DEPS) and values.get("python") != values.get("no_python"):
         run.append(prefix)
     if trust.covers(Trust.DEPS):
         run += [os.path.join(folder, "node_modules") for folder in workspace]
     pointed = [path for path in _pointed(folders, list(paths), values) if _is_harmless(path, home)]
     read = [*_SYSTEM_READ, *workspace, *dict.fromkeys(pointed[:_MOST_POINTED]), *(os.path.expanduser(path) for path in readable)]
+    if isinstance(fetched := values.get("fetched_python"), str):
+        read.append(fetched)  # ours, though it lies in a hidden folder of the home folder
     values = {**values, "user_cache": caller.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")}
     own = fill_words(spec.writes, values)
     for path in own:
@@ -146,7 +148,7 @@ def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str,
             yield site
             for file in sorted(Path(site).glob("*.pth")):
                 yield from (line for line in _text(file).splitlines() if os.path.isabs(line))
-    roots = values.get("source_roots")
+    roots = values.get("all_roots")
     yield from (str(path) for path in (roots if isinstance(roots, list) else []))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     database = values.get("compile_commands")
     if isinstance(database, str):
