@@ -156,7 +156,8 @@ def table(value: object, *path: str) -> Mapping[str, Any]:
 
 def rows(value: object) -> list[Mapping[str, Any]]:
     """The tables of a list."""
-    return [cast("dict[str, Any]", item) for item in cast("list[object]", value) if isinstance(item, dict)] if isinstance(value, list) else []
+    found = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", item) for item in found if isinstance(item, dict)]
 
 
 def strings(value: object) -> list[str]:

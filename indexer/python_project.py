@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexer.python_manifests import Manifest, normalised, read_manifests, read_text
-from indexer.python_requirements import Need, declared
+from indexer.python_requirements import Need, declared, is_aside
 from indexer.python_roots import Roots, find_source_roots
 
 _ON_PATH, _OURS = "python3 on PATH", "the interpreter that lspidx runs on"
@@ -34,6 +34,9 @@ _SITE = re.compile(r"^(.*/(?:site|dist)-packages)/(.+)\Z")
 
 DEFAULT_VERSION = "3.13"
 """The Python that a project is taken to be for where it does not say: the same on every machine."""
+
+_LOWEST = 7
+"""Minor version of the oldest Python 3 that servers can assume."""
 
 NAMELESS = "workspace"
 """The package of files that no project file names: not the folder's name, which differs from clone to clone."""
@@ -137,7 +140,7 @@ def _find_environment(
         if path.is_file():
             return path.parent.parent, "configured"
         return None, f"configured as '{python}', which does not exist"
-    projects = [item.folder for item in manifests if item.folder and not is_test(f"{item.folder}/x")]
+    projects = [item.folder for item in manifests if item.folder and not is_aside(f"{item.folder}/x")]
     for folder in ["", *sorted(projects, key=lambda folder: (folder.count("/"), folder))]:
         for name in _ENVIRONMENT_NAMES:
             if (root / folder / name / "pyvenv.cfg").is_file():
@@ -214,7 +217,7 @@ def wanted_version(manifests: Sequence[Manifest]) -> str:
         ]
         if versions:
             minor, is_strict = max(versions)
-            return f"3.{minor + is_strict}" if 7 <= minor else DEFAULT_VERSION
+            return f"3.{minor + is_strict}" if minor >= _LOWEST else DEFAULT_VERSION
     return DEFAULT_VERSION
 
 

@@ -20,14 +20,15 @@ from packaging.version import InvalidVersion, Version
 from indexer.python_manifests import Manifest, normalised, read_text, rows, strings, table
 
 _REQUIREMENTS = re.compile(r"(?:^|/)(?:[^/]*requirements?[^/]*\.(?:txt|in)|requirements?/[^/]+(?:/[^/]+)?\.(?:txt|in))\Z", re.IGNORECASE)
-_FOR_USERS = re.compile(r"(?:^|/)requirements?(?:/(?:default|base|common|main|prod|production|requirements?))?\.(?:txt|in)\Z", re.IGNORECASE)
+_FOR_USERS = re.compile(r"(?:^|/)requirements?(?:/(?:default|base|common|main|prod|production))?\.(?:txt|in)\Z", re.IGNORECASE)
+_OF_DOCUMENTATION = re.compile(r"(?:^|/)docs?/", re.IGNORECASE)
 _ASIDE = frozenset(
     {"tests", "test", "testing", "testdata", "fixtures", "examples", "example", "samples", "sample", "templates", "template", "vendor"}
 )
 """Folders whose project files and requirements are those of somebody else."""
 
-_STANDARD = frozenset({"python", "argparse", "dataclasses", "enum34", "asyncio", "pathlib", "typing", "unittest", "wheel", "setuptools"})
-"""Names that stand for Python itself, for what it brings by now, or for what builds and is not imported."""
+_STANDARD = frozenset({"python", "argparse", "dataclasses", "enum34", "asyncio", "pathlib", "typing", "unittest", "wheel"})
+"""Names that stand for Python itself, for what it brings by now, or for what nobody imports."""
 
 _MOST_FILES = 200
 
@@ -36,11 +37,20 @@ Kind = Literal["run", "more"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """One requirement. `name` is normalised, `text` as PEP 508 writes it; kind: `run`, or `more` for extras, groups, tests, documentation."""
+    """One requirement. `name` is normalised, `text` as PEP 508 writes it.
+
+    kind: `run`, or `more` for extras, groups, tests and documentation.
+    """
 
     name: str
     text: str
     kind: Kind
+
+
+def is_aside(path: str) -> bool:
+    """Whether a file lies where the project files and requirements of others lie: below tests, examples, templates."""
+    folders = path.split("/")[:-1]
+    return bool(_ASIDE & set(folders)) and not (folders[0] == "requirements" and path.endswith((".txt", ".in")))
 
 
 def declared(root: Path, paths: Iterable[str], manifests: Sequence[Manifest]) -> list[Need]:
@@ -53,7 +63,7 @@ def declared(root: Path, paths: Iterable[str], manifests: Sequence[Manifest]) ->
     found: dict[str, Need] = {}
     main = [item for item in manifests if not _ASIDE & set(item.folder.split("/"))]
     files = [path for path in paths if path.endswith((".txt", ".in", "tox.ini", "Pipfile")) and not path.startswith("../")]
-    files = [path for path in files if not _ASIDE & set(path.split("/")[:-1]) or path.startswith("requirements/")]
+    files = [path for path in files if not is_aside(path)]
     lines: list[tuple[str, Kind]] = [line for item in main for line in _of_manifest(item)]
     lines += [line for path in sorted(files, key=lambda path: (path.count("/"), path))[:_MOST_FILES] for line in _of_file(root, path)]
     for line, kind in lines:
@@ -63,6 +73,13 @@ def declared(root: Path, paths: Iterable[str], manifests: Sequence[Manifest]) ->
             if known is None or (known.kind == "more" and kind == "run"):
                 found[need.text] = need
     return sorted(found.values(), key=lambda need: (need.kind != "run", need.name, need.text))
+
+
+def on_python(needs: Iterable[Need], version: str) -> list[Need]:
+    """Those whose markers hold for a version of Python (`3.12`) on this machine's system."""
+    around = {"python_version": version, "python_full_version": f"{version}.0", "extra": ""}
+    markers = [(need, Requirement(need.text).marker) for need in needs]
+    return [need for need, marker in markers if marker is None or marker.evaluate(around)]
 
 
 def _need(line: str, kind: Kind) -> Need | None:
@@ -95,6 +112,9 @@ def _of_manifest(item: Manifest) -> Iterator[tuple[str, Kind]]:
     for environment in table(tool, "hatch", "envs").values():
         yield from _as("more", strings(table(environment).get("dependencies")))
         yield from _as("more", strings(table(environment).get("extra-dependencies")))
+    yield from _as("more", strings(table(item.pyproject, "build-system").get("requires")))
+    if item.setup:
+        yield "setuptools", "more"
     flit = table(tool, "flit", "metadata")
     yield from _as("run", strings(flit.get("requires")))
     for entries in table(flit, "requires-extra").values():
@@ -180,7 +200,7 @@ def _of_file(root: Path, path: str) -> Iterator[tuple[str, Kind]]:
     elif name == "Pipfile":
         yield from _pipfile(read_text(root / path))
     elif _REQUIREMENTS.search(path):
-        kind: Kind = "run" if _FOR_USERS.search(path) else "more"
+        kind: Kind = "run" if _FOR_USERS.search(path) and not _OF_DOCUMENTATION.search(path) else "more"
         yield from _as(kind, read_text(root / path).replace("\\\n", " ").splitlines())
 
 

@@ -77,6 +77,8 @@ def go_work(folders: Sequence[Folder], folder: Path) -> Path | None:
 def python_environment(folder: Path, version: str, behind: Sequence[str]) -> Path:
     """Puts an environment into `folder` in which nothing is installed and nothing can be run, and gives its path.
 
+    Its folder `nothing` is empty, for who must name a folder to mean none.
+
     Args:
         version: of the Python that it says to be of.
         behind: absolute folders that are searched after the standard library, in this order.
@@ -84,6 +86,7 @@ def python_environment(folder: Path, version: str, behind: Sequence[str]) -> Pat
     place = folder / "python"
     site = place / "lib" / f"python{version}" / "site-packages"
     site.mkdir(parents=True, exist_ok=True)
+    (place / "nothing").mkdir(exist_ok=True)
     # `home` leads nowhere: what is looked up there is the standard library of this machine's Python, which differs between machines.
     _put(place / "pyvenv.cfg", f"home = {place / 'bin'}\ninclude-system-site-packages = false\nversion = {version}\n")
     _put(site / "lspidx.pth", "".join(f"{path}\n" for path in behind if "\n" not in path))

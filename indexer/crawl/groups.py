@@ -10,7 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from indexer.model import Skipped, SkipReason, Trust
 from indexer.prerequisites.python import fetched_environment
 from indexer.python_manifests import read_manifests
 from indexer.python_roots import find_source_roots
-from indexer.servers.grants import of_python
+from indexer.servers.grants import linked, of_python
 from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
 from indexer.servers.trust import at_level
 from indexer.syntax import tree
@@ -69,6 +69,8 @@ class Group:
     settings: LanguageConfig
     paths: Sequence[str] = ()
     """All files of the workspace, relative to the root."""
+    recoded: Sequence[tuple[str, str]] = ()
+    """Documents that are not in UTF-8, with their languages: a server must be told their texts."""
 
     @property
     def languages(self) -> list[str]:
@@ -124,7 +126,8 @@ def group(
     for name, members in by_server.items():
         server = next((item for item in servers.values() if item.spec.name == name), NO_SERVER)
         make = _python_group if "python" in server.spec.languages else _plain_group
-        groups.append(make(server, folders, paths, members, config, environment))
+        made = make(server, folders, paths, members, config, environment)
+        groups.append(replace(made, recoded=[(item.path, item.language) for item in members if item.encoding]))
     return Grouping(groups=groups, skipped=skipped, missing=missing)
 
 
@@ -205,7 +208,7 @@ def _python_group(
         last += [path for path in found.last if path not in last]
     named = [_described(item, modules[item.path], owners[item.path], config) for item in documents]
     is_part = not config.trust.covers(Trust.FULL) and _is_part_of(root, paths, project.prefix)  # not installed for it: brought by it
-    packages_of = of_python(str(project.prefix)) if project.prefix else []
+    packages_of = [path for site in of_python(str(project.prefix)) for path in (site, *linked(site))] if project.prefix else []
     behind = [*(str(path) for path in last), *packages_of, *(str(path) for path in project.fallback_roots)]
     all_roots = [str(path) for path in (*roots, *last, *project.fallback_roots)] or None
     search_paths = [*(str(path) for path in roots), *behind] or None

@@ -80,6 +80,7 @@ def launch(
         own_python = python_environment(cache, str(values["python_version"]), behind or [])
         values["no_python"] = str(own_python / "bin" / "python")  # it does not exist: a server that cannot ask it knows no other either
         values["python"] = values["python"] or values["no_python"]
+        values["source_roots"] = values["source_roots"] or [str(own_python / "nothing")]  # without a word it would be the workspace
         values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
     places = [folder.path for folder in folders]
     held: Confinement | None = None

@@ -15,7 +15,10 @@ Position = tuple[int, int, int, int]
 
 
 class Setup(msgspec.Struct, kw_only=True):
-    """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first."""
+    """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first.
+
+    `recoded` are documents that are not in UTF-8, as paths relative to the root, with their languages.
+    """
 
     root: str
     folders: list[str]
@@ -43,6 +46,8 @@ class Setup(msgspec.Struct, kw_only=True):
     quirks: list[str]
     cross_check: float
     log_file: str
+    max_file_bytes: int = 0
+    recoded: list[tuple[str, str]] = []
 
 
 class Job(msgspec.Struct, kw_only=True, tag=True):

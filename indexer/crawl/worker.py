@@ -33,6 +33,7 @@ from indexer.crawl.questions import POSITION, questions
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client
 from indexer.drive.process import end_marked, end_with_parent
+from indexer.encoding import as_utf8
 from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
@@ -124,6 +125,8 @@ class Crawler:
             confinement=setup.confinement,
         )
         self.client = client
+        if setup.open == "none":
+            self._open_unreadable(client)
         self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value)
         self._notified(client.overheard())
         by_builtins = "python" in setup.languages and not self._readiness.has_signal
@@ -477,6 +480,8 @@ class Crawler:
             for tally in document.answers.tallies.values():
                 tally.failed = LossReason.CHANGED_DURING_CRAWL
             return False
+        if document.planned.encoding:
+            document.source = as_utf8(document.source)
         document.syntax = self._parse(document, document.source)
         return True
 
@@ -507,6 +512,14 @@ class Crawler:
         }
         client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": text}))
         self._by_uri[document.path] = document
+
+    def _open_unreadable(self, client: Client) -> None:
+        """Tells a server that reads the disk the texts of files that are not in UTF-8, which it would take for empty or for others."""
+        for path, language in self.setup.recoded:
+            place = os.path.normpath(os.path.join(self.root, path))
+            text = as_utf8(read_source(place, self.setup.max_file_bytes)).decode("utf-8")
+            item = {"uri": path_to_uri(place), "languageId": language_id(path, language), "version": 1, "text": text}
+            client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": item}))
 
     def _change_nothing(self, client: Client, document: Document, version: int) -> None:
         """The same text as a new version, which a server looks at anew. To close and open it would be told as "no diagnostics"."""

@@ -125,6 +125,11 @@ def of_python(prefix: str) -> list[str]:
     return sorted(str(path) for path in Path(prefix).glob("lib/python3*/*-packages"))
 
 
+def linked(site: str) -> list[str]:
+    """Folders that a folder of packages leads to, as an editable install has it."""
+    return [line for file in sorted(Path(site).glob("*.pth")) for line in _text(file).splitlines() if os.path.isabs(line)]
+
+
 def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str, object]) -> Iterator[str]:
     """What the workspace says about places outside it; the caller decides what of it is harmless."""
     workspace = [str(folder) for folder in folders]
@@ -146,8 +151,7 @@ def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str,
             yield os.path.dirname(os.path.dirname(real))
         for site in of_python(prefix):
             yield site
-            for file in sorted(Path(site).glob("*.pth")):
-                yield from (line for line in _text(file).splitlines() if os.path.isabs(line))
+            yield from linked(site)
     roots = values.get("all_roots")
     yield from (str(path) for path in (roots if isinstance(roots, list) else []))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     database = values.get("compile_commands")
