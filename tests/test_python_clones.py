@@ -413,3 +413,10 @@ def test_module_names_of_clashing_projects_stay_unique(tmp_path: Path) -> None:
     project = find_project(tmp_path, files, python="", source_roots=(), environment={}, own_prefix="/nowhere")
     names = module_names(tmp_path, project.all_roots, [path for path in files if path.endswith(".py")])
     assert sorted(names.values()) == ["services.one.app", "services.one.main", "services.two.app", "services.two.main"]
+
+
+def test_what_is_known_does_not_depend_on_what_was_asked_before_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ty unpacks its typeshed as it is asked about it, and we look there: packages are asked for in every run."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    done = crawl_with_ty(write_tree(tmp_path / "w", {"a.py": "import urllib.parse\nimport xml.etree.ElementTree as e\n"}))
+    assert rows(done.generation, "SELECT name FROM occurrences WHERE symbol IS NULL") == []

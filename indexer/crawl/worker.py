@@ -30,7 +30,7 @@ from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hell
 from indexer.crawl.places import Places
 from indexer.crawl.plan import Unit
 from indexer.crawl.questions import POSITION, questions
-from indexer.crawl.readiness import Readiness, probe_candidates
+from indexer.crawl.readiness import STANDARD_PACKAGES, Readiness, probe_candidates
 from indexer.drive.client import Client
 from indexer.drive.process import end_marked, end_with_parent
 from indexer.encoding import as_utf8
@@ -160,14 +160,23 @@ class Crawler:
             ServerError: it stays without an answer.
         """
         names = sorted(python_syntax.BUILTINS)
+        packages = STANDARD_PACKAGES if self.setup.open == "none" else ()
         uri = path_to_uri(os.path.join(self.setup.root, _PROBE_NAME))
-        document = {"uri": uri, "languageId": "python", "version": 1, "text": "\n".join(names) + "\n"}
+        document = {
+            "uri": uri,
+            "languageId": "python",
+            "version": 1,
+            "text": "\n".join([*names, *(f"import {name}" for name in packages), ""]),
+        }
         client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": document}))
         found: dict[str, list[harvest.Place]] = {}
         for attempt in range(_PROBE_ATTEMPTS):
             asked: dict[int, str] = {}
-            for line, name in enumerate(names):
-                params = {"textDocument": {"uri": uri}, "position": {"line": line, "character": 0}}
+            places = [(line, 0, name) for line, name in enumerate(names)]
+            if not attempt:
+                places += [(line, len(f"import {name}") - 1, "") for line, name in enumerate(packages, len(names))]
+            for line, col, name in places:
+                params = {"textDocument": {"uri": uri}, "position": {"line": line, "character": col}}
                 asked[client.session.request(harvest.DEFINITION.encode(), msgspec.json.encode(params))] = name
             while asked:
                 for event in client.wait():
@@ -175,7 +184,7 @@ class Crawler:
                         name = asked.pop(event.id, None)
                         if name is None:
                             raise ServerProtocolError(f"answered request {event.id} twice")
-                        if event.error is None:
+                        if name and event.error is None:
                             with contextlib.suppress(*decode.BROKEN):
                                 found[name] = harvest.places(decode.targets(event.result))
                     else:
