@@ -15,7 +15,7 @@ from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.prerequisites import Look, Prerequisite, fetched_dir, steps
 from indexer.prerequisites.python import fetched_environment, find
-from indexer.prerequisites.python_install import chosen, fit, version_for
+from indexer.prerequisites.python_install import bring, chosen, version_for
 from indexer.python_manifests import read_manifests
 from indexer.python_requirements import Need
 
@@ -100,20 +100,32 @@ def _pip(missing: Sequence[str] = (), clash: Sequence[str] = (), calls: list[lis
 
 def test_what_cannot_be_had_loses_nothing_else() -> None:
     """A name that no registry has, a version that does not exist, requirements that exclude each other."""
-    assert fit(["a", "b>=2", "c"], _pip()) == (["a", "b>=2", "c"], [])
-    assert fit(["a", "gone", "c"], _pip(missing=["gone"])) == (["a", "c"], ["gone"])
-    assert fit(["a", "b>=9", "c"], _pip(missing=["b>=9"])) == (["a", "b", "c"], ["b>=9"])
-    assert fit(["a", "b>=9"], _pip(missing=["b>=9", "b"])) == (["a"], ["b>=9", "b"])
-    assert fit(["a==1", "b", "c", "z==2"], _pip(clash=["a==1", "z==2"])) == (["a==1", "b", "c", "z"], ["z==2"])
-    assert fit(["gone"], _pip(missing=["gone"])) == ([], ["gone"])
-    assert fit([], _pip()) == ([], [])
+    assert bring(["a", "b>=2", "c"], _pip()) == (["a", "b>=2", "c"], [], "")
+    assert bring(["a", "gone", "c"], _pip(missing=["gone"])) == (["a", "c"], ["gone"], "")
+    assert bring(["a", "b>=9", "c"], _pip(missing=["b>=9"])) == (["a", "b", "c"], ["b>=9"], "")
+    assert bring(["a", "b>=9"], _pip(missing=["b>=9", "b"])) == (["a"], ["b>=9", "b"], "")
+    assert bring(["a==1", "b", "c", "z==2"], _pip(clash=["a==1", "z==2"])) == (["a==1", "b", "c", "z"], ["z==2"], "")
+    assert bring(["gone"], _pip(missing=["gone"])) == ([], ["gone"], "")
+    assert bring([], _pip()) == ([], [], "")
+
+
+def test_a_registry_that_cannot_be_reached_is_not_asked_again_and_again() -> None:
+    """It is no fault of any one requirement."""
+    calls: list[list[str]] = []
+
+    def attempt(items: Sequence[str], _only_try: bool) -> str:
+        calls.append(list(items))
+        return "WARNING: Retrying: NewConnectionError\nERROR: No matching distribution found for a"
+
+    assert bring(["a", "b"], attempt)[0] == []
+    assert len(calls) == 1
 
 
 def test_one_bad_requirement_among_many_costs_few_tries() -> None:
     """Halves, not one by one."""
     calls: list[list[str]] = []
     names = [f"p{number}" for number in range(64)]
-    kept, lost = fit(names, _pip(clash=["p7", "p50"], calls=calls))
+    kept, lost, _ = bring(names, _pip(clash=["p7", "p50"], calls=calls))
     assert (len(kept), lost) == (63, ["p50"])
     assert len(calls) < 25
 

@@ -42,6 +42,9 @@ _FOREIGN = re.compile(
 )
 """Variables that would make pip install elsewhere, for another machine, or what is to be built."""
 
+_UNREACHABLE = re.compile("NewConnectionError|ConnectTimeout|ReadTimeout|NameResolution|name resolution|ProxyError|SSLError|Max retries")
+"""What pip says where it reaches no registry: then no other requirement can be had either."""
+
 _TAIL_LINES = 12
 _MOST_TRIES = 60
 
@@ -79,18 +82,19 @@ def chosen(needs: Sequence[Need], version: str) -> list[str]:
     return [str(requirement) for requirement in found.values()]
 
 
-def fit(wanted: Sequence[str], attempt: Try) -> tuple[list[str], list[str]]:
-    """As many of the requirements as can be had together, in their order; and those that cannot, with what was wanted of them.
+def bring(wanted: Sequence[str], attempt: Try) -> tuple[list[str], list[str], str]:
+    """Installs as many of the requirements as can be had together.
 
     What pip names as missing is tried without its version, then left out. Where it names nothing, halves are tried, the former first.
+    Returns what was installed, in order; what was not, or not as wanted; and what went wrong where nothing could be installed.
     """
     items = list(wanted)
     lost: list[str] = []
     relaxed: set[str] = set()
     for _ in range(_MOST_TRIES):
-        said = attempt(items, True) if items else ""
-        if not said:
-            return items, lost
+        said = attempt(items, False) if items else ""  # pip decides about all before it installs the first
+        if not said or _UNREACHABLE.search(said):
+            return ([] if said else items), lost, said
         names = {normalised(name) for name in _MISSING.findall(said)}
         blamed = [item for item in items if normalised(Requirement(item).name) in names]
         if not blamed:
@@ -105,7 +109,8 @@ def fit(wanted: Sequence[str], attempt: Try) -> tuple[list[str], list[str]]:
             if item not in lost:
                 lost.append(item)
     kept = _halves([], items, attempt)
-    return kept, [*lost, *(item for item in items if item not in kept)]
+    problem = attempt(kept, False) if kept else ""
+    return ([] if problem else kept), [*lost, *(item for item in items if item not in kept)], problem
 
 
 def _halves(base: list[str], items: list[str], attempt: Try) -> list[str]:
@@ -159,11 +164,10 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
         )
         return "" if done.returncode == 0 else done.stdout.strip() or f"pip ended with {done.returncode}"
 
-    kept, lost = fit(wanted, attempt)
-    problem = attempt(kept, False) if kept else "none of what the projects declare could be had as a wheel"
-    if problem:
+    kept, lost, problem = bring(wanted, attempt)
+    if not kept:
         shutil.rmtree(new, ignore_errors=True)
-        return "\n".join(problem.splitlines()[-_TAIL_LINES:])
+        return "\n".join(problem.splitlines()[-_TAIL_LINES:]) or "none of what the projects declare could be had as a wheel"
     (new / "pyvenv.cfg").write_text(f"home = {new.with_name(place.name) / 'bin'}\nversion = {version}\n", encoding="utf-8")
     (new / ASKED).write_text(asked, encoding="utf-8")
     (new / SUMMARY).write_text("".join(f"{item}\n" for item in lost), encoding="utf-8")
