@@ -420,3 +420,13 @@ def test_what_is_known_does_not_depend_on_what_was_asked_before_on_this_machine(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     done = crawl_with_ty(write_tree(tmp_path / "w", {"a.py": "import urllib.parse\nimport xml.etree.ElementTree as e\n"}))
     assert rows(done.generation, "SELECT name FROM occurrences WHERE symbol IS NULL") == []
+
+
+def test_an_import_that_is_used_is_counted_as_unresolved_too(tmp_path: Path) -> None:
+    """A server that is asked at the use points to the import itself, which is no answer."""
+    done = crawl_with_ty(write_tree(tmp_path, {"a.py": "import missing\nfrom gone import x\n\nmissing.y\nx()\n"}))
+    assert rows(done.generation, "SELECT line, module FROM unresolved_imports ORDER BY 1, 2") == [
+        (0, "missing"),
+        (1, "gone"),
+        (1, "gone:x"),
+    ]

@@ -571,7 +571,7 @@ class Crawler:
                     tally.cut += len(found) > harvest.MAX_TARGETS and not document.names_package(ordinal)
                     found = found[: harvest.MAX_TARGETS]
                 if ordinal >= 0:
-                    if found:
+                    if found and not document.is_import_itself(ordinal, found):
                         answers.definitions[ordinal] = found
                         tally.answered += 1
                     else:
