@@ -12,6 +12,7 @@ LspidxError
 │   ├── ServerMissing
 │   ├── ServerCrashed
 │   ├── ServerTimeout
+│   │   └── ServerNotReady
 │   ├── ServerProtocolError
 │   └── ServerTooLarge
 ├── IndexUnusable      run `lspidx index`
@@ -103,6 +104,12 @@ class ServerCrashed(ServerError):
 
 class ServerTimeout(ServerError):
     code = "server_timeout"
+
+
+class ServerNotReady(ServerTimeout):
+    """It runs, and says itself, or shows by its answers, that it knows nothing of the workspace."""
+
+    code = "server_not_ready"
 
 
 class ServerProtocolError(ServerError):

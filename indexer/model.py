@@ -141,6 +141,7 @@ class SkipReason(StrEnum):
     UNREADABLE = "unreadable"
     NAME_NOT_UTF8 = "name_not_utf8"
     NO_SERVER = "no_server"
+    NOT_IN_BUILD = "not_in_build"  # of a document: read for its text only, since its server takes no build of it
 
 
 class LossReason(StrEnum):

@@ -37,6 +37,7 @@ _GAPS = """
     SELECT d.path, d.language, c.method, c.status, split_part(c.reason, ':', 1)
     FROM document_coverage c JOIN document d USING (doc_id)
     WHERE c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR starts_with(c.reason, 'targets_cut')
+       OR starts_with(c.reason, 'not_in_build')
        OR (c.method = 'syntax' AND c.reason <> '')
     ORDER BY c.method, c.status, c.reason, d.path
 """
@@ -214,6 +215,9 @@ class Certificate:
             if method == "syntax":
                 detail = f"{_files(count)} {'has' if count == 1 else 'have'} text that could not be parsed"
                 reasons.append(Reason(code="syntax_error", detail=detail, count=count, paths=shown))
+            elif reason == "not_in_build":
+                detail = f"{method} is missing for {_files(count)} that no build takes in which was loaded; which: lspidx status"
+                reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
             elif status == "skipped":
                 detail = f"{method} is missing for {_files(count)}: there was no language server for them; see: lspidx doctor"
                 reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))

@@ -11,7 +11,7 @@ from support import write_tree
 
 from indexer.config import Config, load_config
 from indexer.crawl import groups
-from indexer.crawl.companions import compile_commands, go_work
+from indexer.crawl.companions import compile_commands, go_workspace
 from indexer.crawl.plan import PlannedDocument, cut, of_folder, survey, together
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.errors import ConfigError, ServerMissing, UsageError
@@ -166,14 +166,18 @@ def test_go_modules_side_by_side_get_a_go_work(tmp_path: Path):
     write_tree(tmp_path / "lib", {"go.mod": "module b\n\ngo 1.22.1\n"})
     cache = tmp_path / "cache"
     cache.mkdir()
-    assert go_work(find_folders(root, []), cache) is None
-    made = go_work(find_folders(root, ["../lib"]), cache)
-    assert made is not None
-    text = made.read_text()
+    environment = {"HOME": str(tmp_path / "home")}
+
+    def made(*folders: str) -> str:
+        found = go_workspace(find_folders(root, folders), ["go.mod"], cache, environment)
+        return Path(found.variables["GOWORK"]).read_text() if "GOWORK" in found.variables else ""
+
+    assert made() == ""
+    text = made("../lib")
     assert "go 1.22.1\n" in text
     assert f"\t{root}\n" in text
     write_tree(root, {"go.work": "go 1.22\n"})
-    assert go_work(find_folders(root, ["../lib"]), cache) is None
+    assert made("../lib") == ""
 
 
 # ---- groups

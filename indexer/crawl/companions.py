@@ -9,16 +9,29 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from indexer import go_modules
 from indexer.crawl.plan import PlannedDocument
+from indexer.prerequisites import fetched_dir
 from indexer.workspace import Folder
 
 _DATABASES = ("", "build", "out", "cmake-build-debug", "cmake-build-release", "builddir")
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoWorkspace:
+    """`variables` of gopls; `missing` are the module paths that empty modules stand for.
+
+    `is_vendored`: all that is required lies in the repository's own folder `vendor`.
+    """
+
+    variables: Mapping[str, str]
+    is_vendored: bool = False
+    missing: Sequence[str] = ()
 
 
 def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: Path) -> str:
@@ -48,9 +61,7 @@ def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: P
         for document in documents
         if document.path.lower().endswith(_SOURCES)
     ]
-    text = json.dumps(entries, indent=0)
-    if not target.is_file() or target.read_text(encoding="utf-8") != text:
-        target.write_text(text, encoding="utf-8")
+    _write(target, json.dumps(entries, indent=0))
     return made_of
 
 
@@ -59,19 +70,38 @@ def _include_folders(path: str) -> list[str]:
     return ["/".join(parts[: i + 1]) for i, part in enumerate(parts) if part in ("include", "src")]
 
 
-def go_work(folders: Sequence[Folder], folder: Path) -> Path | None:
-    """A go.work over the workspace folders that are modules; None where there are not two, or the root has one of its own."""
-    modules = [item.path for item in folders if (item.path / "go.mod").is_file()]
-    if len(modules) < 2 or (folders[0].path / "go.work").is_file():
-        return None
-    texts = [(path / "go.mod").read_text(encoding="utf-8", errors="replace") for path in modules]
-    versions = [match.group(1) for text in texts if (match := re.search(r"^go\s+(\S+)", text, re.MULTILINE))]
-    newest = max(versions, key=lambda text: [int(part) for part in re.findall(r"\d+", text)], default="1.21")
-    text = f"go {newest}\n\nuse (\n" + "".join(f"\t{shlex.quote(str(path))}\n" for path in modules) + ")\n"
+def go_workspace(folders: Sequence[Folder], paths: Sequence[str], folder: Path, environment: Mapping[str, str]) -> GoWorkspace:
+    """What gopls is told of the workspace's modules; a go.work in `folder` where it needs one that the repository has not.
+
+    It needs one where there are several workspace folders, so that imports lead from one into another, and where a module that is
+    required is not in the module cache, for then the go command would load nothing at all.
+
+    Args:
+        paths: all files of the workspace, relative to the root.
+        environment: the caller's.
+    """
+    root = folders[0].path
+    if (root / "vendor" / "modules.txt").is_file():
+        return GoWorkspace(variables={}, is_vendored=True)
+    modules_of = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
+    beside = [item.path for item in folders[1:] if (item.path / "go.mod").is_file()]
+    cache, modules = go_modules.best_cache([*modules_of, *beside], environment, fetched_dir(environment))
+    variables = {"GOMODCACHE": str(cache)}
+    is_complete = modules.is_whole and (not beside or (root / "go.work").is_file())
+    if is_complete or not modules.folders or environment.get("GOWORK"):
+        return GoWorkspace(variables=variables)
+    if modules.is_whole:  # all are there: only those that the workspace names have to be seen together
+        named = [item.path for item in folders if (item.path / "go.mod").is_file()]
+        if len(named) < 2:
+            return GoWorkspace(variables=variables)
+        modules = replace(modules, folders=named, replaced={})
+    empty = folder / "go-missing"
+    for name, text in go_modules.empty_modules(modules).items():
+        (empty / name).mkdir(parents=True, exist_ok=True)
+        _write(empty / name / "go.mod", text)
     target = folder / "go.work"
-    if not target.is_file() or target.read_text(encoding="utf-8") != text:
-        target.write_text(text, encoding="utf-8")
-    return target
+    _write(target, go_modules.work_text(modules, (), empty))
+    return GoWorkspace(variables={**variables, "GOWORK": str(target)}, missing=[item.path for item in modules.missing])
 
 
 def python_environment(folder: Path, version: str, behind: Sequence[str]) -> Path:
@@ -105,3 +135,9 @@ def _put(file: Path, text: str) -> None:
     beside = file.with_name(f"{file.name}.{os.getpid()}")
     beside.write_text(text, encoding="utf-8", errors="surrogateescape")
     beside.replace(file)
+
+
+def _write(file: Path, text: str) -> None:
+    """Leaves a file alone that says so already: servers look at its time."""
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")

@@ -48,7 +48,10 @@ def size_of(path: str | Path) -> int:
 
 
 class Document:
-    """A document while it is crawled. `silent` are tokens without an answer; `settled` means that nothing more will be asked."""
+    """A document while it is crawled. `silent` are tokens without an answer; `settled` means that nothing more will be asked.
+
+    `unbuilt`: the server says that no build takes it in.
+    """
 
     __slots__ = (
         "answers",
@@ -65,6 +68,7 @@ class Document:
         "silent",
         "source",
         "syntax",
+        "unbuilt",
         "uri",
         "uri_json",
     )
@@ -85,6 +89,7 @@ class Document:
         self.open = 0
         self.settled = False
         self.published = False
+        self.unbuilt = False
         self.silent: list[int] = []
         self.follow_ups: list[tuple[str, bytes, int]] = []
         self.repeats: Counter[tuple[str, int]] = Counter()

@@ -16,11 +16,13 @@ from typing import Any
 
 import msgspec
 
-from indexer import packages, python_project
+from indexer import go_modules, packages, python_project
+from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
 from indexer.model import Skipped, SkipReason, Trust
+from indexer.prerequisites import fetched_dir
 from indexer.prerequisites.python import fetched_environment
 from indexer.python_manifests import read_manifests
 from indexer.python_roots import find_source_roots
@@ -71,6 +73,14 @@ class Group:
     """All files of the workspace, relative to the root."""
     recoded: Sequence[tuple[str, str]] = ()
     """Documents that are not in UTF-8, with their languages: a server must be told their texts."""
+
+    build: Build = DEFAULT
+    """The build that the server loads; its documents are those that this one takes in and the default leaves out."""
+
+    @property
+    def key(self) -> str:
+        """Name of the server, and of the build where it is not the default."""
+        return "-".join([self.server.spec.name, *self.build.label.split()])
 
     @property
     def languages(self) -> list[str]:
@@ -127,8 +137,33 @@ def group(
         server = next((item for item in servers.values() if item.spec.name == name), NO_SERVER)
         make = _python_group if "python" in server.spec.languages else _plain_group
         made = make(server, folders, paths, members, config, environment)
-        groups.append(replace(made, recoded=[(item.path, item.language) for item in members if item.encoding]))
+        groups += _by_build(replace(made, recoded=[(item.path, item.language) for item in members if item.encoding]))
     return Grouping(groups=groups, skipped=skipped, missing=missing)
+
+
+def _by_build(item: Group) -> list[Group]:
+    """The group in parts, one for each build that takes in files which the default leaves out; the default's comes first."""
+    if not item.server.spec.builds:
+        return [item]
+    wanted = variants({one.path: one.constraint for one in item.documents if is_left_out(one.constraint)})
+    parts: dict[Build, list[PlannedDocument]] = {DEFAULT: []}
+    for document in item.documents:
+        parts.setdefault(wanted.get(document.path) or DEFAULT, []).append(document)
+    return [
+        item if build == DEFAULT and len(documents) == len(item.documents) else _of_build(item, build, documents)
+        for build, documents in parts.items()
+        if documents
+    ]
+
+
+def _of_build(item: Group, build: Build, documents: list[PlannedDocument]) -> Group:
+    if build == DEFAULT:
+        return replace(item, documents=documents)
+    spec = item.server.spec
+    told = {"system": build.system, "machine": build.machine, "tags": ",".join(build.tags)}
+    environment = {**spec.environment, **{name: text.format_map(told) for name, text in spec.builds.items()}}
+    server = msgspec.structs.replace(item.server, spec=msgspec.structs.replace(spec, environment=environment))
+    return replace(item, server=server, documents=documents, build=build, ingredients=[*item.ingredients, f"build {build.label}"])
 
 
 def _choose(language: str, config: Config, folders: Sequence[Folder], paths: Sequence[str]) -> FoundServer | None:
@@ -271,11 +306,24 @@ def _plain_group(
         server=server,
         documents=named,
         placeholders={**_common_placeholders(server, root), "cargo_manifests": packages.cargo_manifests(root, paths) or None},
-        ingredients=[packages.ingredients_digest(root, paths), _settings_text(config, languages)],
+        ingredients=[
+            packages.ingredients_digest(root, paths),
+            _settings_text(config, languages),
+            *_of_modules(root, paths, languages, environment),
+        ],
         environment="",
         settings=config.of_language(languages[0]),
         paths=paths,
     )
+
+
+def _of_modules(root: Path, paths: Sequence[str], languages: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """What is missing of Go's modules: once it is downloaded, other answers come."""
+    if "go" not in languages:
+        return []
+    folders = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
+    _, modules = go_modules.best_cache(folders, environment, fetched_dir(environment))
+    return [f"go modules missing {modules.missing} {modules.absent}"]
 
 
 def _in_folder(path: str, folder: Folder, folders: Sequence[Folder]) -> bool:

@@ -16,7 +16,7 @@ import msgspec
 
 from indexer import sandbox
 from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_work, python_environment
+from indexer.crawl.companions import compile_commands, go_workspace, python_environment
 from indexer.crawl.groups import Group
 from indexer.errors import UsageError
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
@@ -73,8 +73,6 @@ def launch(
         log.info("compilation database: %s", made_of)
         if made_of.startswith("guessed"):
             note(f"{spec.name}: compiler flags are {made_of}; headers may be missing")
-    if "go" in item.languages and (work := go_work(folders, cache)) is not None:
-        environment["GOWORK"] = str(work)
     if "python" in item.languages and "python_version" in values:
         behind = values.get("python_behind")
         own_python = python_environment(cache, str(values["python_version"]), behind or [])
@@ -82,6 +80,13 @@ def launch(
         values["python"] = values["python"] or values["no_python"]
         values["source_roots"] = values["source_roots"] or [str(own_python / "nothing")]  # without a word it would be the workspace
         values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
+    if "go" in item.languages:
+        go = go_workspace(folders, item.paths, cache, os.environ if caller is None else caller)
+        environment |= go.variables
+        if go.is_vendored:
+            environment["GOFLAGS"] = str(environment.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
+        if go.missing:
+            log.info("empty modules stand for missing ones: modules=%s", "|".join(go.missing))
     places = [folder.path for folder in folders]
     held: Confinement | None = None
     if item.server.command and config.trust is not Trust.FULL:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from indexer.crawl.plan import Unit
+from indexer.crawl.plan import PlannedDocument, Unit
 from indexer.sandbox import Confinement
 from indexer.store.facts import DocumentFacts
 
@@ -18,6 +18,7 @@ class Setup(msgspec.Struct, kw_only=True):
     """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first.
 
     `recoded` are documents that are not in UTF-8, as paths relative to the root, with their languages.
+    probes: documents from all over the group; where a unit's own are unknown to the server, one of these shows whether it is ready.
     """
 
     root: str
@@ -39,6 +40,10 @@ class Setup(msgspec.Struct, kw_only=True):
     ready_title: str
     ready_method: str
     ready_value: dict[str, Any]
+    ready_failed: str
+    unbuilt: str
+    no_answer: str
+    probes: list[PlannedDocument]
     hierarchy: Literal["item", "every_item", "prepare", "none"]
     diagnostics: Literal["pull", "publish", "none"]
     hover: bool
@@ -54,12 +59,14 @@ class Job(msgspec.Struct, kw_only=True, tag=True):
     """Crawl a unit with the server of setup number `setup`.
 
     After a worker has ended with it: `quarantine` are the paths that are not even read, `careful` means one document at a time.
+    `patient`: the second try of a unit whose server was not ready in time.
     """
 
     unit: Unit
     setup: int
     quarantine: list[str] = []
     careful: bool = False
+    patient: bool = False
 
 
 class Prepare(msgspec.Struct, kw_only=True, tag=True):
@@ -136,6 +143,7 @@ class Done(msgspec.Struct, kw_only=True, tag=True):
     externals: dict[str, list[Position]]
     elapsed_ms: int
     problem: str = ""  # why no server could be started for it
+    may_recover: bool = False  # whether that may be different at a second try
 
 
 class Failed(msgspec.Struct, kw_only=True, tag=True):

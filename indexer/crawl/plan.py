@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from indexer import vcs
+from indexer import builds, vcs
 from indexer.config import Config
 from indexer.encoding import encoding_of
 from indexer.model import Skipped, SkipReason
@@ -47,7 +47,8 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A file to crawl. `path` is relative to the root; `digest` is git's blob name of its content; `module` its dotted name.
 
     `package` is manager, name and version as its monikers carry them, `place` its path in there. `encoding` is empty for UTF-8, else
-    what `indexer.encoding` says: servers cannot read such a file from the disk.
+    what `indexer.encoding` says: servers cannot read such a file from the disk. `constraint` is what the file demands of a build, empty
+    where every build takes it in.
     """
 
     path: str
@@ -59,6 +60,7 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     package: tuple[str, str, str] = ("", "", "")
     place: str = ""
     encoding: str = ""
+    constraint: str = ""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +127,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
                     digest=blob_digest(content),
                     size_bytes=len(content),
                     encoding=encoding_of(content) or "",
+                    constraint=builds.constraint(language, path, content),
                 )
             )
         else:

@@ -7,24 +7,40 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 import msgspec
 
+from indexer.crawl.plan import PlannedDocument
 from indexer.lsp import decode
 from indexer.lsp.session import Notification
 from indexer.model import Role, SymbolFlag
 from indexer.syntax.model import Syntax
 
 _CANDIDATES = 5
+_FAILURE_CHARS = 300
+_PROBE_FOLDERS = 12
+_PROBE_BYTES = 200_000
+_MESSAGES = frozenset({"window/logMessage", "window/showMessage"})
 _NO_USE = Role.DEFINITION | Role.IMPORT | Role.KEYWORD
 
 
 class Readiness:
-    """Follows a server's own signal. `ready` starts true where it has none."""
+    """Follows a server's own signal. `ready` starts true where it has none.
 
-    def __init__(self, kind: Literal["initialized", "progress", "notification"], title: str, method: str, value: Mapping[str, Any]) -> None:
+    `signs` counts what it has said of its progress: while that grows, it is at work. `failure` is what it says went wrong with loading
+    the workspace, in its own words.
+    """
+
+    def __init__(
+        self,
+        kind: Literal["initialized", "progress", "notification"],
+        title: str,
+        method: str,
+        value: Mapping[str, Any],
+        failed: str = "",
+    ) -> None:
         self.has_signal = kind != "initialized"
         self.ready = not self.has_signal
         self.begun = False
@@ -32,11 +48,17 @@ class Readiness:
         self._title = re.compile(title)
         self._method = method
         self._value = value
+        self._failed = re.compile(failed) if failed else None
         self._open: set[str | int] = set()
         self._matched = False
+        self._last_sign = ""
+        self.signs = 0
+        self.failure = ""
 
     def notified(self, event: Notification) -> None:
         """Takes in what the server says of itself; other notifications are passed over."""
+        if event.method == "$/progress" or event.method == self._method or event.method in _MESSAGES:
+            self._hear(event)
         if self._kind == "notification" and event.method == self._method:
             self.begun = True
             params = _table(event.params)
@@ -55,6 +77,24 @@ class Readiness:
                 self._open.discard(token)
             self.ready = self._matched and not self._open
 
+    def _hear(self, event: Notification) -> None:
+        params = _table(event.params)
+        said = _said(params)
+        if event.method not in _MESSAGES and said != self._last_sign:  # the same again is no progress
+            self._last_sign = said
+            self.signs += 1
+        match = self._failed.search(said) if self._failed is not None else None
+        if match is not None:
+            self.failure = " ".join((match.group(1) if match.re.groups else said).split())[:_FAILURE_CHARS]
+
+
+def _said(params: Mapping[str, Any]) -> str:
+    """`title: message` or `health: message` of a progress note, a message or a status, and how far it has come."""
+    value = params.get("value")
+    said = cast("dict[str, Any]", value) if isinstance(value, dict) else params
+    text = ": ".join(str(said[key]) for key in ("title", "health", "message") if said.get(key))
+    return f"{text} {said['percentage']}" if "percentage" in said else text
+
 
 def _fits(said: object, wanted: object) -> bool:
     """Equal, or where a text is wanted, a text that it is a pattern of."""
@@ -67,6 +107,22 @@ def _table(raw: msgspec.Raw) -> dict[str, Any]:
     except decode.BROKEN:
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def probe_documents(documents: Sequence[PlannedDocument]) -> list[PlannedDocument]:
+    """Documents of different folders and different builds, the largest of each folder, for the question whether a server knows anything.
+
+    Those above count first: a folder deep in the tree is more often an example, a fixture or a module of its own.
+    """
+    largest: dict[str, PlannedDocument] = {}
+    for document in documents:
+        folder = document.path.rpartition("/")[0]
+        if document.size_bytes <= _PROBE_BYTES and (folder not in largest or document.size_bytes > largest[folder].size_bytes):
+            largest[folder] = document
+    order = sorted(
+        largest, key=lambda folder: (largest[folder].is_test, folder.count("/") + bool(folder), -largest[folder].size_bytes, folder)
+    )
+    return [largest[folder] for folder in order[:_PROBE_FOLDERS]]
 
 
 def probe_candidates(syntax: Syntax) -> list[int]:

@@ -159,7 +159,7 @@ class _Run:
         documents = [document for item in groups for document in item.documents]
         plan = replace(plan, documents=documents, skipped=sorted([*plan.skipped, *grouping.skipped], key=lambda item: item.path))
         common = hashlib.sha256("\n".join(self._ingredients()).encode()).hexdigest()
-        recipes = {item.server.spec.name: _recipe_of(item) for item in groups}
+        recipes = {item.key: _recipe_of(item) for item in groups}
         recipe = recipe_digest(
             documents, [common, str(sorted(recipes.items())), f"skipped {[(item.path, str(item.reason)) for item in plan.skipped]}"]
         )
@@ -176,7 +176,7 @@ class _Run:
                 up_to_date=True,
                 elapsed_s=time.monotonic() - self.started,
             )
-        described = {item.path: describe(_header(item), recipes[member.server.spec.name]) for member in groups for item in member.documents}
+        described = {item.path: describe(_header(item), recipes[member.key]) for member in groups for item in member.documents}
         base = None if self.full or not documents else self.states.nearest(common, described, self._others())
         work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full)
         found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
@@ -324,7 +324,7 @@ class _Run:
         shards += work.read_outside(beyond)
         gone |= beyond.stale | beyond.unwanted
         for index, item in enumerate(groups):
-            said = base.servers.get(item.server.spec.name)
+            said = base.servers.get(item.key)
             if said is not None and index not in work.server_info:
                 work.server_info[index] = msgspec.convert({**said, "setup": index}, Hello)
         return _Found(shards=shards, outside=beyond, base=base, kept=kept, gone=gone, crawled=crawled)
@@ -372,7 +372,10 @@ class _Run:
             stamps={path: (stamp.size_bytes, stamp.mtime_ns) for path, stamp in plan.stamps.items()},
             folders=plan.folders,
             servers=[
-                row for number, item in enumerate(groups) if item.server.command for row in _server_rows(work.server_info.get(number), item)
+                row
+                for number, item in enumerate(groups)
+                if item.server.command and _is_first_of_server(number, groups)
+                for row in _server_rows(work.server_info.get(number), item)
             ],
             run=run_row,
             meta={
@@ -420,8 +423,9 @@ class _Run:
                     "fingerprint": item.server.fingerprint,
                 }
                 for number, item in enumerate(groups)
-                if item.server.command
+                if item.server.command and _is_first_of_server(number, groups)
             ],
+            "builds": sorted({item.build.label for item in groups} - {""}),
             "trust": str(self.config.trust),
             "sandbox": sandbox_of(self.config.trust),
             "environment": next((item.environment for item in groups if item.environment), ""),
@@ -459,7 +463,7 @@ class _Run:
         existing = [shard for shard in found.shards if shard.is_file()]
         layout = settle(existing, settled, self.home.shards, kept=found.kept, places=places, gone=found.gone)
         servers = dict(base.servers) if base is not None else {}
-        servers |= {groups[number].server.spec.name: msgspec.structs.asdict(info) for number, info in work.server_info.items()}
+        servers |= {groups[number].key: msgspec.structs.asdict(info) for number, info in work.server_info.items()}
         return State(
             recipe=recipe,
             ingredients=common,
@@ -485,6 +489,11 @@ class _Run:
         with self.home.run_record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def _is_first_of_server(number: int, groups: Sequence[Group]) -> bool:
+    """Whether no group before this one has the same server, for another build."""
+    return all(item.server.spec.name != groups[number].server.spec.name for item in groups[:number])
 
 
 def _version_of(info: Hello | None, item: Group) -> str:

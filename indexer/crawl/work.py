@@ -22,6 +22,7 @@ from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Repor
 from indexer.crawl.outside import Outside
 from indexer.crawl.plan import Unit, cut
 from indexer.crawl.pool import Pool, Task
+from indexer.crawl.readiness import probe_documents
 from indexer.model import CoverageStatus, LossReason
 from indexer.servers.registry import ServerSpec
 from indexer.store.facts import DocumentFacts
@@ -200,6 +201,10 @@ class Work:
             ready_title=spec.ready_title,
             ready_method=spec.ready_method,
             ready_value=spec.ready_value,
+            ready_failed=spec.ready_failed,
+            unbuilt=spec.unbuilt,
+            no_answer=spec.no_answer,
+            probes=probe_documents(item.documents) if spec.ready != "initialized" else [],
             hierarchy=spec.hierarchy,
             diagnostics=spec.diagnostics if config.diagnostics else "none",
             hover=config.hover,
@@ -287,11 +292,11 @@ def _tasks(groups: Sequence[Group], recipe: str, folder: Path, *, prefix: str = 
     tasks: list[Task] = []
     for number, item in enumerate(groups):
         spec = item.server.spec
-        name = prefix if "python" in spec.languages else f"{prefix}{spec.name}-"
+        name = prefix if "python" in spec.languages else f"{prefix}{item.key}-"
         for unit in cut(item.documents, recipe, prefix=name, whole=not spec.split, fine=not spec.fresh):
             tasks.append(Task(unit, number, folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"))
     return tasks
 
 
 def _names(groups: Sequence[Group]) -> str:
-    return ", ".join(f"{item.server.spec.name} {item.server.version}" for item in groups)
+    return ", ".join(f"{item.key} {item.server.version}" for item in groups)

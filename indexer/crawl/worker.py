@@ -12,16 +12,17 @@ import contextlib
 import gc
 import logging
 import os
+import re
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from indexer import logs
+from indexer import builds, logs
 from indexer import syntax as syntaxes
 from indexer.crawl import crosscheck, harvest
 from indexer.crawl.document import Document, read_source
@@ -34,7 +35,7 @@ from indexer.crawl.readiness import STANDARD_PACKAGES, Readiness, probe_candidat
 from indexer.drive.client import Client
 from indexer.drive.process import end_marked, end_with_parent
 from indexer.encoding import as_utf8
-from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
+from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerNotReady, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri, uri_to_path
@@ -62,7 +63,13 @@ _PROBE_NAME = "__lspidx_probe__.py"
 _PROBE_ATTEMPTS = 20
 _PROBE_LOOKS = 200
 _PROBE_DOCUMENTS = 3
-_LONG_S = 60.0
+_WIDEN_AFTER = 4  # attempts, about a second and a half
+_PROBES_ELSEWHERE = 6
+_FAILED_PATIENCE_S = 3.0  # once the server has said itself that it could not load the workspace
+_PATIENT = 2.5  # times `timeout_s`, at the second try of a unit
+_LOADS_AT_MOST = 15
+"""Times `timeout_s`: how long a server may load, however much it says of its progress."""
+
 _LATE_S = 0.06  # late registrations (pull diagnostics, say) come right after `initialized`
 _READ_AHEAD = 8_000  # tokens; what is read while a server loads is kept until it is asked about
 _SIGNAL_BEGINS_S = 10.0
@@ -100,8 +107,13 @@ class Crawler:
         self.root = setup.root
         self.has_server = bool(setup.command)
         self.unusable = ""  # why no server could ever be started
+        self._unusable_for = LossReason.SERVER_UNAVAILABLE
+        self.may_recover = False  # whether more patience could help
+        self._patience = 1.0
         self._ever_started = False
         self._readiness: Readiness | None = None
+        self._no_answer = re.compile(setup.no_answer) if setup.no_answer else None
+        self._unbuilt = re.compile(setup.unbuilt) if setup.unbuilt else None
         self._probe_crashes = 0  # servers of this unit that went down while they were probed
         self._publish_misses = 0
         self._memory_at_start = 0
@@ -127,7 +139,7 @@ class Crawler:
         self.client = client
         if setup.open == "none":
             self._open_unreadable(client)
-        self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value)
+        self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value, setup.ready_failed)
         self._notified(client.overheard())
         by_builtins = "python" in setup.languages and not self._readiness.has_signal
         deadline = time.monotonic() + _LATE_S
@@ -200,33 +212,35 @@ class Crawler:
     def _await_ready(self, client: Client, probes: list[tuple[Document, list[int]]], asked: set[int]) -> None:
         """Waits for the server's own signal, then for the answer to a question whose answer must be there.
 
+        Its `timeout_s` counts from its last sign of progress. Where it knows none of the unit's names, it is asked for some of other
+        folders: the unit may lie in a corner that no build takes in.
+
         Args:
             asked: questions that are open already, and of whose answers nothing is wanted.
         Raises:
-            ServerTimeout: it does not come within the server's `timeout_s`.
+            ServerNotReady: it does not come, or the server says why it will not.
         """
         readiness = self._readiness
         assert readiness is not None
         started = time.monotonic()
-        deadline = started + self.setup.timeout_s
         # Should the server die of them, others are asked at its next start; what they do to it is seen when they are crawled.
-        if self.setup.open != "none":
-            for document, _ in probes:
-                self._open(client, document)
-        while not readiness.ready:
-            now = time.monotonic()
-            if not readiness.begun and now > started + min(_SIGNAL_BEGINS_S, self.setup.timeout_s / 2):
-                log.info("no sign of life from the server, the probe decides: seconds=%.1f", now - started)
-                break
-            if now > deadline:
-                raise ServerTimeout(f"not ready after {self.setup.timeout_s:g} s, by its own signal")
-            self._heard(client.poll(0.2), asked)
-        attempts = 0
+        self._open_probes(client, probes)
+        self._await_signal(client, readiness, asked)
+        ready_at, attempts, widened = time.monotonic(), 0, False
         while (probes or asked) and not self._probe_succeeds(client, probes, asked):
             attempts += 1
-            if time.monotonic() > deadline:
+            waited_s = time.monotonic() - ready_at
+            if not widened and probes and (attempts >= _WIDEN_AFTER or self._all_unbuilt(probes)):
+                widened = True
+                more = self._probes_elsewhere(probes)
+                self._open_probes(client, more)
+                probes = [*probes, *more]
+                continue
+            if readiness.failure and waited_s > _FAILED_PATIENCE_S:
+                raise ServerNotReady(f"could not load the workspace: {readiness.failure}")
+            if waited_s > self.setup.timeout_s * self._patience:
                 paths = ", ".join(document.planned.path for document, _ in probes)
-                raise ServerTimeout(f"not ready after {self.setup.timeout_s:g} s: knows no name of {paths}")
+                raise ServerNotReady(f"not ready after {self.setup.timeout_s:g} s: knows no name of {paths}")
             self._notified(client.poll(min(2.0, 0.05 * 2**attempts)))
         if self.setup.open != "none":
             for document, _ in probes:
@@ -234,11 +248,50 @@ class Crawler:
                 client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
         log.info("server ready: seconds=%.2f attempts=%d probes=%d", time.monotonic() - started, attempts, len(probes))
 
+    def _await_signal(self, client: Client, readiness: Readiness, asked: set[int]) -> None:
+        """Waits until the server says that it is ready, as long as it says anything new of its progress."""
+        started = last_sign = time.monotonic()
+        signs = readiness.signs
+        while not readiness.ready:
+            now = time.monotonic()
+            if readiness.signs != signs:
+                signs, last_sign = readiness.signs, now
+            if not readiness.begun and now > started + min(_SIGNAL_BEGINS_S, self.setup.timeout_s / 2):
+                log.info("no sign of life from the server, the probe decides: seconds=%.1f", now - started)
+                return
+            if now > last_sign + self.setup.timeout_s * self._patience or now > started + _LOADS_AT_MOST * self.setup.timeout_s:
+                why = f": {readiness.failure}" if readiness.failure else ""
+                raise ServerNotReady(f"not ready, by its own signal, after {now - started:.0f} s{why}")
+            self._heard(client.poll(0.2), asked)
+
+    def _open_probes(self, client: Client, probes: list[tuple[Document, list[int]]]) -> None:
+        if self.setup.open != "none":
+            for document, _ in probes:
+                self._open(client, document)
+
+    def _all_unbuilt(self, probes: list[tuple[Document, list[int]]]) -> bool:
+        return all(document.unbuilt for document, _ in probes)
+
+    def _probes_elsewhere(self, tried: list[tuple[Document, list[int]]]) -> list[tuple[Document, list[int]]]:
+        """Probes of other folders of the group."""
+        known = {document.planned.path for document, _ in tried}
+        candidates = [Document(planned, self.setup.root) for planned in self.setup.probes if planned.path not in known]
+        return self._with_candidates(candidates, _PROBES_ELSEWHERE)
+
     def _probes(self) -> list[tuple[Document, list[int]]]:
         """Documents of the unit and tokens in them of which a ready server can place at least one; none where no document has such."""
+        own = [Document(item.planned, self.setup.root) if item.settled else item for item in self._documents[:_PROBE_LOOKS]]
+        probes = self._with_candidates(own, _PROBE_DOCUMENTS)
+        if self._probe_crashes:  # one of them may be to blame: each alone then, and none where they have all been tried
+            return probes[self._probe_crashes - 1 : self._probe_crashes]
+        return probes
+
+    def _with_candidates(self, documents: Sequence[Document], most: int) -> list[tuple[Document, list[int]]]:
+        """The first of these documents in which there is something to ask about."""
         probes: list[tuple[Document, list[int]]] = []
-        for planned in self._documents[:_PROBE_LOOKS]:
-            document = Document(planned.planned, self.setup.root) if planned.settled else planned  # one is done with
+        for document in documents:
+            if len(probes) == most:
+                break
             if document.syntax is not None or self._read(document):
                 assert document.syntax is not None
                 tokens = probe_candidates(document.syntax)
@@ -246,23 +299,19 @@ class Crawler:
                     probes.append((document, tokens))
                 else:
                     document.syntax = None
-            if len(probes) == _PROBE_DOCUMENTS:
-                break
-        if self._probe_crashes:  # one of them may be to blame: each alone then, and none where they have all been tried
-            return probes[self._probe_crashes - 1 : self._probe_crashes]
         return probes
 
     def _probe_succeeds(self, client: Client, probes: list[tuple[Document, list[int]]], asked: set[int]) -> bool:
         """Asks, and waits for all answers, those to the questions in `asked` too."""
         can_tell = bool(probes) and (client.session.supports("definitionProvider") or client.session.supports(harvest.DEFINITION))
-        telling: set[int] = set()
+        telling: dict[int, Document] = {}
         for document, tokens in probes if can_tell else ():
             assert document.syntax is not None
             places = document.syntax.tokens
             for token in tokens:
                 params = b'{"textDocument":{"uri":%b}' % document.uri_json + POSITION % (places.line[token], places.col[token])
-                telling.add(client.session.request(harvest.DEFINITION.encode(), params))
-        asked |= telling
+                telling[client.session.request(harvest.DEFINITION.encode(), params)] = document
+        asked |= telling.keys()
         knows = not can_tell  # then there is nothing to wait for
         self._probe_crashes += 1  # until all have been answered
         ahead = self._read_ahead()
@@ -270,9 +319,16 @@ class Crawler:
             has_read = next(ahead, False)
             events = client.poll(0.0) if has_read else client.wait()
             self._heard(events, asked)
-            knows = knows or any(isinstance(event, Answer) and event.id in telling and _tells_a_place(event) for event in events)
+            for event in events:
+                if isinstance(event, Answer) and event.id in telling:
+                    knows = knows or _tells_a_place(event)
+                    telling[event.id].unbuilt = self._says_unbuilt(event)
         self._probe_crashes -= 1
         return knows
+
+    def _says_unbuilt(self, event: Answer) -> bool:
+        """Whether an answer says that no build takes the file in."""
+        return event.error is not None and self._unbuilt is not None and self._unbuilt.search(event.error.message) is not None
 
     def _heard(self, events: list[Answer | Notification], asked: set[int]) -> None:
         """Takes in what the server says while it is waited for."""
@@ -331,7 +387,7 @@ class Crawler:
                 failure = error
                 log.warning("server start failed: %s", error)
                 self.stop(polite=False)
-                if isinstance(error, ServerTimeout) and self.setup.timeout_s >= _LONG_S:  # minutes were waited: it will not be ready
+                if isinstance(error, ServerNotReady):  # it was waited for as long as it went on
                     break
             except ServerError as error:  # it is not there at all
                 failure = error
@@ -339,7 +395,14 @@ class Crawler:
         assert failure is not None
         if not self._ever_started:
             self.unusable = str(failure)
+            self.may_recover = isinstance(failure, ServerTimeout | ServerCrashed) and not (self._readiness and self._readiness.failure)
+            self._unusable_for = LossReason.NOT_READY if isinstance(failure, ServerNotReady) else LossReason.SERVER_UNAVAILABLE
         raise failure
+
+    def be_patient(self) -> None:
+        """Another try for a server that never became ready, with more time."""
+        if self._patience == 1.0:
+            self._patience, self.unusable = _PATIENT, ""
 
     # ---- one unit
 
@@ -387,7 +450,7 @@ class Crawler:
                 self.restarts += 1
                 if not started:  # it cannot be started at all
                     for document in [*active, *again, *fresh]:
-                        self._give_up(document, LossReason.SERVER_UNAVAILABLE, facts)
+                        self._give_up(document, self._unusable_for, facts)
                     active, fresh, again = [], deque(), deque()
                     continue
                 for document in active:
@@ -435,6 +498,8 @@ class Crawler:
                 document = queue.popleft()
                 active.append(document)
                 for question in self._prepare(client, document):
+                    if document.unbuilt:
+                        break
                     yield document, *question
                     document.answers.tallies[harvest.TALLIED.get(question[0], question[0])].asked += question[2] >= 0
                     asked += 1
@@ -558,8 +623,12 @@ class Crawler:
         answers = document.answers
         tally = answers.tallies[harvest.TALLIED.get(method, method)]
         if event.error is not None:
+            if self._no_answer is not None and self._no_answer.search(event.error.message):
+                return
             tally.lost += 1
-            if not tally.failed:
+            if self._says_unbuilt(event):
+                document.unbuilt = True
+            elif not tally.failed:
                 tally.failed = f"{LossReason.SERVER_ERROR}: {event.error.message.replace(self.root, '.')[:200]}"
             return
         try:
@@ -642,6 +711,8 @@ class Crawler:
             self._publish_misses = 0
 
     def _finish(self, document: Document, facts: dict[str, DocumentFacts]) -> None:
+        if document.unbuilt:
+            leave_out(document)
         if self.setup.open != "none" and self.client is not None:
             self._await_diagnostics(document)
             self._by_uri.pop(document.path, None)
@@ -653,7 +724,7 @@ class Crawler:
     def _await_diagnostics(self, document: Document) -> None:
         """Published diagnostics may come after the last answer; wait for them, then count them as lost."""
         tally = document.answers.tallies[harvest.DIAGNOSTIC]
-        if self.setup.diagnostics != "publish" or tally.failed:
+        if self.setup.diagnostics != "publish" or tally.failed or document.unbuilt:
             return
         if document.attempt >= 2 and not document.published:  # the server went down while it was waited for, twice
             tally.failed = str(document.failure)
@@ -718,7 +789,19 @@ def _tells_a_place(event: Answer) -> bool:
         return False
 
 
+def leave_out(document: Document) -> None:
+    """Takes back what was asked about a document that no build takes in: its text is read, and the rest is a gap with the reason."""
+    why = builds.left_out(document.planned.language, document.planned.path, document.source)
+    for method, tally in document.answers.tallies.items():
+        if method != harvest.SYNTAX:
+            document.answers.tallies[method] = harvest.MethodTally(
+                unsupported=tally.unsupported, skipped=f"{SkipReason.NOT_IN_BUILD}: {why}"
+            )
+
+
 def _loss_reason(error: ServerError) -> LossReason:
+    if isinstance(error, ServerNotReady):
+        return LossReason.NOT_READY
     if isinstance(error, ServerTimeout):
         return LossReason.SERVER_TIMEOUT
     if isinstance(error, ServerProtocolError):
@@ -765,6 +848,8 @@ def _serve(setups: list[Setup]) -> None:
 def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
     started = time.monotonic()
     crawler.quarantine, crawler.careful = frozenset(job.quarantine), job.careful
+    if job.patient:
+        crawler.be_patient()
     facts = crawler.crawl(job.unit)
     hello = crawler.hello(job.setup) if job.setup not in greeted else None
     if hello is not None:
@@ -785,6 +870,7 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
             externals={path: sorted(where) for path, where in sorted(crawler.places.wanted.items())},
             elapsed_ms=int((time.monotonic() - started) * 1000),
             problem=crawler.unusable,
+            may_recover=bool(crawler.unusable) and crawler.may_recover,
         )
     )
     crawler.asked = crawler.restarts = 0

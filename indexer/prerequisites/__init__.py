@@ -38,7 +38,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One command of `--fetch`.
 
     executes: what of the repository, or of what it downloads, the command may execute; empty: nothing.
-    level: the least trust at which the step is taken. writes: folders that it may change.
+    level: the least trust at which the step is taken. writes: folders that it may change; made where they are not there.
+    files: texts that are written before it is run, by absolute path.
     """
 
     language: str
@@ -46,6 +47,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     environment: Mapping[str, str]
     writes: list[Path]
+    files: Mapping[str, str] = {}
     executes: str = ""
     level: Trust = Trust.NONE
     timeout_s: float = 900.0

@@ -9,6 +9,7 @@ import logging
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -57,6 +58,9 @@ def _run(step: Step, trust: Trust, avoid: Sequence[str], say: Callable[[str], No
         return f"'{step.command[0]}' is not on PATH; install it, or run yourself: {shown}"
     for folder in step.writes:
         folder.mkdir(parents=True, exist_ok=True)
+    for path, text in step.files.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text, encoding="utf-8")
     say(f"fetch {step.language}: {shown}")
     try:
         done = subprocess.run(

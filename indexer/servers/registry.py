@@ -92,6 +92,10 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     ready_title: str = ""
     ready_method: str = ""
     ready_value: dict[str, Any] = {}
+    ready_failed: str = ""
+    unbuilt: str = ""
+    no_answer: str = ""
+    builds: dict[str, str] = {}
     hierarchy: Literal["item", "every_item", "prepare", "none"]
     timeout_s: float
     memory_mb: int

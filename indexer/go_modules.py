@@ -1,0 +1,254 @@
+"""Go modules of a workspace: what they require, what of that is in the module cache, and a `go.work` with which all else still loads.
+
+The go command refuses to load anything while the go.mod file of one required module is missing. A go.work of lspidx's own, in which
+each such module is replaced by an empty one, lets it load the repository's own packages; what they use of the missing is unresolved.
+Reads manifests and the module cache; runs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+_BLOCK = re.compile(r"^(\w+)\s*\((.*?)^\s*\)", re.MULTILINE | re.DOTALL)
+_LINE = re.compile(r"^(module|go|require|replace|use|toolchain)[ \t]+([^(\n]+)$", re.MULTILINE)
+_COMMENT = re.compile(r"\s*//.*$", re.MULTILINE)
+_MOST_MANIFESTS = 5_000
+_MOST_BYTES = 4_000_000
+
+
+class Version(NamedTuple):
+    """A module at a version, as go.mod names them."""
+
+    path: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """A go.mod or go.work. `direct` are the requirements that its own packages import; `replaced` by path, the new path or folder."""
+
+    module: str = ""
+    go: str = ""
+    requires: tuple[Version, ...] = ()
+    direct: frozenset[str] = frozenset()
+    replaced: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modules:
+    """The modules of a workspace.
+
+    folders: absolute, of those that one build can take in together, the root's first; `apart` are those whose module path another one
+    has already. missing: required versions whose go.mod is in no cache; `instead` by missing version, one that is there.
+    absent: direct requirements without sources. go: the highest version of the language that one of them is for.
+    """
+
+    folders: list[Path]
+    apart: list[Path]
+    missing: list[Version]
+    instead: Mapping[Version, str]
+    absent: list[Version]
+    replaced: Mapping[str, tuple[Path, tuple[str, str]]]
+    go: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the go command can load all of them as they are."""
+        return not self.missing
+
+
+def parse(text: str) -> Manifest:
+    """What a go.mod or a go.work says; lines that are not understood say nothing."""
+    statements: list[tuple[str, str]] = []
+    for match in _BLOCK.finditer(text):
+        statements += [(match.group(1), line.strip()) for line in match.group(2).splitlines() if line.strip()]
+    statements += [(match.group(1), match.group(2).strip()) for match in _LINE.finditer(_BLOCK.sub("", text))]
+    module = go = ""
+    requires: list[Version] = []
+    direct: set[str] = set()
+    replaced: dict[str, tuple[str, str]] = {}
+    uses: list[str] = []
+    for verb, line in statements:
+        words = [word.strip('"`') for word in _COMMENT.sub("", line).split()]
+        if not words:
+            continue
+        if verb == "module":
+            module = words[0]
+        elif verb == "go":
+            go = words[0]
+        elif verb == "use":
+            uses.append(words[0])
+        elif verb == "require" and len(words) == 2:
+            requires.append(Version(*words))
+            if "// indirect" not in line:
+                direct.add(words[0])
+        elif verb == "replace" and "=>" in words and len(words) > (at := words.index("=>")) + 1:
+            replaced[words[0]] = (words[at + 1], words[at + 2] if len(words) > at + 2 else "")
+    return Manifest(module=module, go=go, requires=tuple(requires), direct=frozenset(direct), replaced=replaced, uses=tuple(uses))
+
+
+def read(file: Path) -> Manifest:
+    """A manifest on the disk; an empty one where there is none."""
+    try:
+        with file.open("rb") as opened:
+            return parse(opened.read(_MOST_BYTES).decode("utf-8", "replace"))
+    except OSError:
+        return Manifest()
+
+
+def folders_of(root: Path, paths: Iterable[str]) -> list[Path]:
+    """Folders of the workspace with a go.mod, the root's own first, then those above others."""
+    found = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == "go.mod"}
+    return [
+        (root / folder).absolute() if folder else root
+        for folder in sorted(found, key=lambda folder: (folder.count("/") + bool(folder), folder))
+    ]
+
+
+def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
+    """What these modules require, and what of it is in one of the caches (folders like `GOMODCACHE`)."""
+    known = _Cache(caches)
+    manifests: dict[Path, Manifest] = {}
+    apart: list[Path] = []
+    taken: set[str] = set()
+    for folder in folders:
+        manifest = read(folder / "go.mod")
+        if not manifest.module or manifest.module in taken:
+            apart.append(folder)
+        else:
+            taken.add(manifest.module)
+            manifests[folder] = manifest
+    replaced: dict[str, tuple[Path, tuple[str, str]]] = {}
+    for folder, manifest in manifests.items():
+        for path, target in manifest.replaced.items():
+            replaced.setdefault(path, (folder, target))
+    needed, missing = _graph(manifests.values(), taken | {path for path, (_, target) in replaced.items() if not target[1]}, replaced, known)
+    instead: dict[Version, str] = {}
+    for item in missing:
+        there = [other.version for other in needed if other.path == item.path and known.has_manifest(other)]
+        if there:
+            instead[item] = max(there, key=_order)
+    absent = {
+        Version(*item)
+        for manifest in manifests.values()
+        for item in manifest.requires
+        if item.path in manifest.direct and item.path not in taken and item.path not in replaced and not known.has_sources(item)
+    }
+    absent = {item for item in absent if not any(known.has_sources(other) for other in needed if other.path == item.path)}
+    return Modules(
+        folders=list(manifests),
+        apart=apart,
+        missing=sorted(missing),
+        instead=instead,
+        absent=sorted(absent),
+        replaced=replaced,
+        go=max((manifest.go for manifest in manifests.values() if manifest.go), key=_order, default="1.21"),
+    )
+
+
+def _graph(
+    manifests: Iterable[Manifest], own: set[str], replaced: Mapping[str, tuple[Path, tuple[str, str]]], known: _Cache
+) -> tuple[set[Version], set[Version]]:
+    """All versions that the go command may look at, and those of them whose go.mod is not there."""
+    todo = [item for manifest in manifests for item in manifest.requires]
+    todo += [Version(*target) for _, target in replaced.values() if target[1]]
+    seen: set[Version] = set()
+    missing: set[Version] = set()
+    while todo and len(seen) < _MOST_MANIFESTS:
+        item = todo.pop()
+        if item in seen or item.path in own:
+            continue
+        seen.add(item)
+        if item.path in replaced and replaced[item.path][1] != tuple(item):
+            continue  # the one in its place is looked at
+        if known.has_manifest(item):
+            todo += known.manifest(item).requires
+        else:
+            missing.add(item)
+    return seen, missing
+
+
+class _Cache:
+    """Module caches: `cache/download/PATH/@v/VERSION.mod` and `PATH@VERSION/`."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+        self._known: dict[Version, Path | None] = {}
+
+    def has_manifest(self, item: Version) -> bool:
+        return self._file(item) is not None
+
+    def manifest(self, item: Version) -> Manifest:
+        file = self._file(item)
+        return read(file) if file is not None else Manifest()
+
+    def has_sources(self, item: Version) -> bool:
+        return any(os.path.isdir(folder / f"{_escaped(item.path)}@{_escaped(item.version)}") for folder in self._folders)
+
+    def _file(self, item: Version) -> Path | None:
+        if item not in self._known:
+            place = f"cache/download/{_escaped(item.path)}/@v/{_escaped(item.version)}.mod"
+            self._known[item] = next((folder / place for folder in self._folders if os.path.isfile(folder / place)), None)
+        return self._known[item]
+
+
+def _escaped(text: str) -> str:
+    """As the cache writes it: `!a` for `A`."""
+    return re.sub(r"[A-Z]", lambda match: f"!{match.group().lower()}", text)
+
+
+def _order(version: str) -> tuple[list[int], bool, str]:
+    """Versions in their order, as far as choosing among a few takes it: a release stands above its candidates."""
+    base, _, candidate = version.lstrip("v").partition("-")
+    return [int(part) for part in re.findall(r"\d+", base)], not candidate, candidate
+
+
+def work_text(modules: Modules, more: Sequence[Path], empty: Path) -> str:
+    """The go.work over these modules and `more` folders; what is missing is replaced by what lies in the folder `empty`."""
+    lines = [f"go {modules.go}", "", "use ("]
+    lines += [f"\t{shlex.quote(str(folder))}" for folder in dict.fromkeys([*modules.folders, *more])]
+    lines += [")"]
+    for path, (folder, target) in sorted(modules.replaced.items()):  # those of several modules may contradict each other
+        place = shlex.quote(os.path.normpath(folder / target[0])) if not target[1] else " ".join(target)
+        lines.append(f"replace {path} => {place}")
+    for item in modules.missing:
+        if item.path in modules.replaced and modules.replaced[item.path][1] != tuple(item):
+            continue
+        better = modules.instead.get(item)
+        lines.append(f"replace {item.path} {item.version} => " + (f"{item.path} {better}" if better else str(empty / _folder_name(item))))
+    return "\n".join(lines) + "\n"
+
+
+def empty_modules(modules: Modules) -> Mapping[str, str]:
+    """By name of a folder, the go.mod of each module that stands for a missing one."""
+    return {_folder_name(item): f"module {item.path}\n" for item in modules.missing if item not in modules.instead}
+
+
+def _folder_name(item: Version) -> str:
+    return re.sub(r"[^A-Za-z0-9.-]", "_", item.path)
+
+
+def caches(environment: Mapping[str, str], fetched: Path) -> list[Path]:
+    """Module caches: the user's, as the go command finds it, and the one that lspidx has filled."""
+    home = environment.get("HOME") or str(Path.home())
+    go_path = environment.get("GOPATH", "").split(os.pathsep)[0] or os.path.join(home, "go")
+    own = Path(environment.get("GOMODCACHE") or os.path.join(go_path, "pkg", "mod"))
+    return [own, fetched_cache(fetched)]
+
+
+def fetched_cache(fetched: Path) -> Path:
+    """Where `--fetch` puts modules; named as the go command names it, so that what lies there is known as Go's."""
+    return fetched / "go" / "pkg" / "mod"
+
+
+def best_cache(folders: Sequence[Path], environment: Mapping[str, str], fetched: Path) -> tuple[Path, Modules]:
+    """The cache that holds most of what is required (the user's where both do), and what is missing in it."""
+    looked = [(cache, look(folders, [cache])) for cache in caches(environment, fetched)]
+    return min(looked, key=lambda item: (len(item[1].missing), len(item[1].absent)))

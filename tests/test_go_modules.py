@@ -1,0 +1,134 @@
+"""Go modules: what is required, what of it is in a cache, and the go.work with which the rest still loads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support import write_tree
+
+from indexer import go_modules
+from indexer.crawl.companions import go_workspace
+from indexer.go_modules import Version
+from indexer.prerequisites import Look, go
+from indexer.workspace import find_folders
+
+APP = """module example.org/app
+
+go 1.21
+
+require example.org/Kept v1.0.0
+require (
+\texample.org/gone v1.2.0
+\texample.org/deep v1.1.0 // indirect
+)
+
+replace example.org/beside => ./beside
+"""
+
+
+def _cache(folder: Path, *versions: tuple[str, str], requires: str = "") -> Path:
+    for path, version in versions:
+        escaped = path.replace("K", "!k")
+        write_tree(
+            folder,
+            {
+                f"cache/download/{escaped}/@v/{version}.mod": f"module {path}\n\ngo 1.17\n{requires}",
+                f"{escaped}@{version}/a.go": "package a\n",
+            },
+        )
+    return folder
+
+
+def _look(root: Path, tmp_path: Path) -> Look:
+    paths = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    return Look(
+        root=root,
+        paths=paths,
+        languages=frozenset({"go"}),
+        environment={"GOMODCACHE": str(tmp_path / "mod"), "HOME": str(tmp_path)},
+        fetched=tmp_path / "fetched",
+    )
+
+
+def test_a_manifest_is_read_in_blocks_and_in_lines():
+    manifest = go_modules.parse(APP)
+    assert (manifest.module, manifest.go) == ("example.org/app", "1.21")
+    assert manifest.requires == (
+        Version("example.org/gone", "v1.2.0"),
+        Version("example.org/deep", "v1.1.0"),
+        Version("example.org/Kept", "v1.0.0"),
+    )
+    assert manifest.direct == {"example.org/gone", "example.org/Kept"}
+    assert manifest.replaced == {"example.org/beside": ("./beside", "")}
+
+
+def test_what_is_missing_is_what_no_cache_has(tmp_path: Path):
+    root = write_tree(tmp_path / "app", {"go.mod": APP})
+    cache = _cache(tmp_path / "mod", ("example.org/Kept", "v1.0.0"))
+    found = go_modules.look([root], [cache])
+    assert found.missing == [("example.org/deep", "v1.1.0"), ("example.org/gone", "v1.2.0")]
+    assert found.absent == [("example.org/gone", "v1.2.0")]  # the other one is imported by what is missing anyway
+
+
+def test_what_a_module_in_the_cache_requires_is_looked_for_too(tmp_path: Path):
+    root = write_tree(tmp_path / "app", {"go.mod": "module a\n\nrequire example.org/Kept v1.0.0\n"})
+    cache = _cache(tmp_path / "mod", ("example.org/Kept", "v1.0.0"), requires="require example.org/old v0.1.0\n")
+    assert go_modules.look([root], [cache]).missing == [("example.org/old", "v0.1.0")]
+
+
+def test_another_version_that_is_there_stands_for_a_missing_one(tmp_path: Path):
+    """A nested module must not take from the root what that has, by asking for a newer version that nobody has downloaded."""
+    root = write_tree(
+        tmp_path / "app",
+        {
+            "go.mod": "module a\n\nrequire example.org/Kept v1.0.0\n",
+            "tools/go.mod": "module a/tools\n\nrequire example.org/Kept v1.9.0\n",
+        },
+    )
+    cache = _cache(tmp_path / "mod", ("example.org/Kept", "v1.0.0"))
+    found = go_modules.look([root, root / "tools"], [cache])
+    assert found.instead == {("example.org/Kept", "v1.9.0"): "v1.0.0"}
+    text = go_modules.work_text(found, (), tmp_path / "empty")
+    assert "replace example.org/Kept v1.9.0 => example.org/Kept v1.0.0\n" in text
+    assert f"\t{root / 'tools'}\n" in text
+    assert go_modules.empty_modules(found) == {}
+
+
+def test_a_clone_without_modules_gets_empty_ones(tmp_path: Path):
+    root = write_tree(tmp_path / "app", {"go.mod": APP})
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    made = go_workspace(find_folders(root, []), ["go.mod"], cache, {"HOME": str(tmp_path)})
+    assert made.missing == ["example.org/Kept", "example.org/deep", "example.org/gone"]
+    text = Path(made.variables["GOWORK"]).read_text()
+    folder = next(line.split(" => ")[1] for line in text.splitlines() if line.startswith("replace example.org/gone v1.2.0"))
+    assert (Path(folder) / "go.mod").read_text() == "module example.org/gone\n"
+    assert f"replace example.org/beside => {root / 'beside'}\n" in text
+    assert sorted(path.name for path in root.iterdir()) == ["go.mod"]
+
+
+def test_two_modules_of_one_name_do_not_meet(tmp_path: Path):
+    root = write_tree(tmp_path, {"go.mod": "module a\n", "testdata/go.mod": "module a\n", "b/go.mod": "module b\n"})
+    found = go_modules.look(go_modules.folders_of(root, ["go.mod", "testdata/go.mod", "b/go.mod"]), [])
+    assert found.folders == [root, root / "b"]
+    assert found.apart == [root / "testdata"]
+
+
+def test_committed_dependencies_are_taken_from_where_they_lie(tmp_path: Path):
+    root = write_tree(tmp_path / "app", {"go.mod": APP, "vendor/modules.txt": ""})
+    made = go_workspace(find_folders(root, []), ["go.mod"], tmp_path, {"HOME": str(tmp_path)})
+    assert made.is_vendored
+    assert go.find(_look(root, tmp_path)) == []
+
+
+def test_the_prerequisite_names_modules_and_command(tmp_path: Path):
+    root = write_tree(tmp_path / "app", {"go.mod": APP})
+    [found] = go.find(_look(root, tmp_path))
+    assert found.detail == "2 of 3 required modules are not downloaded (example.org/Kept, example.org/gone)"
+    assert (found.remedy, found.can_fetch) == ("go mod download", True)
+    [step] = go.steps(_look(root, tmp_path))
+    assert step.cwd == root
+    assert not any(str(path).startswith(str(root)) for path in [*step.writes, *map(Path, step.files)])
+    _cache(tmp_path / "fetched/go/pkg/mod", ("example.org/Kept", "v1.0.0"), ("example.org/gone", "v1.2.0"), ("example.org/deep", "v1.1.0"))
+    assert go.find(_look(root, tmp_path)) == []
+    assert go.steps(_look(root, tmp_path)) == []
