@@ -104,9 +104,17 @@ def test_what_cannot_be_had_loses_nothing_else() -> None:
     assert bring(["a", "gone", "c"], _pip(missing=["gone"])) == (["a", "c"], ["gone"], "")
     assert bring(["a", "b>=9", "c"], _pip(missing=["b>=9"])) == (["a", "b", "c"], ["b>=9"], "")
     assert bring(["a", "b>=9"], _pip(missing=["b>=9", "b"])) == (["a"], ["b>=9", "b"], "")
-    assert bring(["a==1", "b", "c", "z==2"], _pip(clash=["a==1", "z==2"])) == (["a==1", "b", "c", "z"], ["z==2"], "")
+    assert bring(["a==1", "b", "c", "z==2"], _pip(clash=["a==1", "z==2"]), {"a", "z"}) == (["a==1", "b", "c", "z"], ["z==2"], "")
     assert bring(["gone"], _pip(missing=["gone"])) == ([], ["gone"], "")
     assert bring([], _pip()) == ([], [], "")
+
+
+def test_versions_that_tests_pin_are_given_up_before_those_that_the_project_runs_with() -> None:
+    """Two pins exclude each other: the one that is not firm goes, and no half is tried."""
+    calls: list[list[str]] = []
+    pip = _pip(clash=["a==1", "z==2"], calls=calls)
+    assert bring(["a==1", "b", "z==2"], pip, {"a"}) == (["a==1", "b", "z"], ["z==2"], "")
+    assert len(calls) == 2
 
 
 def test_a_registry_that_cannot_be_reached_is_not_asked_again_and_again() -> None:

@@ -14,7 +14,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -44,6 +45,10 @@ _FOREIGN = re.compile(
 
 _UNREACHABLE = re.compile("NewConnectionError|ConnectTimeout|ReadTimeout|NameResolution|name resolution|ProxyError|SSLError|Max retries")
 """What pip says where it reaches no registry: then no other requirement can be had either."""
+
+_LATE = "pip takes too long"
+_TRIES_S, _WHOLE_S = 500.0, 840.0
+"""After so many seconds nothing more is tried, and nothing installed: less than what the step may take, so that pip does not outlive us."""
 
 _TAIL_LINES = 12
 _MOST_TRIES = 60
@@ -82,10 +87,11 @@ def chosen(needs: Sequence[Need], version: str) -> list[str]:
     return [str(requirement) for requirement in found.values()]
 
 
-def bring(wanted: Sequence[str], attempt: Try) -> tuple[list[str], list[str], str]:
+def bring(wanted: Sequence[str], attempt: Try, firm: Collection[str] = ()) -> tuple[list[str], list[str], str]:
     """Installs as many of the requirements as can be had together.
 
-    What pip names as missing is tried without its version, then left out. Where it names nothing, halves are tried, the former first.
+    What pip names as missing is tried without its version, then left out. Where it names nothing, the versions that tests and
+    documentation pin are given up, then halves are tried, the former first. `firm` are the names whose versions are kept till then.
     Returns what was installed, in order; what was not, or not as wanted; and what went wrong where nothing could be installed.
     """
     items = list(wanted)
@@ -93,12 +99,17 @@ def bring(wanted: Sequence[str], attempt: Try) -> tuple[list[str], list[str], st
     relaxed: set[str] = set()
     for _ in range(_MOST_TRIES):
         said = attempt(items, False) if items else ""  # pip decides about all before it installs the first
-        if not said or _UNREACHABLE.search(said):
+        if not said or said == _LATE or _UNREACHABLE.search(said):
             return ([] if said else items), lost, said
         names = {normalised(name) for name in _MISSING.findall(said)}
         blamed = [item for item in items if normalised(Requirement(item).name) in names]
         if not blamed:
-            break
+            pinned = [item for item in items if "==" in item and normalised(Requirement(item).name) not in firm]
+            if not pinned:
+                break
+            lost += pinned
+            items = [Requirement(item).name if item in pinned else item for item in items]
+            continue
         for item in blamed:
             bare = Requirement(item).name
             if item != bare and bare not in relaxed:
@@ -129,7 +140,8 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     paths = [path for path in vcs.list_files(root) if not is_aside(path)]
     manifests = read_manifests(root, paths)
     version = version_for(manifests)
-    wanted = chosen(declared(root, paths, manifests), version)
+    needs = declared(root, paths, manifests)
+    wanted = chosen(needs, version)
     if not wanted:
         return ""
     asked = "".join(f"{item}\n" for item in [version, *wanted])
@@ -143,6 +155,7 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     site = new / "lib" / f"python{version}" / "site-packages"
     site.mkdir(parents=True)
 
+    begun = time.monotonic()
     around = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
 
     def attempt(items: Sequence[str], only_try: bool) -> str:
@@ -151,20 +164,25 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
             *client, "install", "--disable-pip-version-check", "--no-input", "--quiet", "--only-binary", ":all:",
             "--python-version", version, "--target", str(site), "--ignore-installed", *switches, "--", *items,
         ]  # fmt: skip
-        done = subprocess.run(
-            command,
-            env=around,
-            cwd=new,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
+        left_s = begun + (_TRIES_S if only_try else _WHOLE_S) - time.monotonic()
+        try:
+            done = subprocess.run(
+                command,
+                env=around,
+                cwd=new,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
+                timeout=max(0.1, left_s),
+            )
+        except subprocess.TimeoutExpired:  # which ends pip, too
+            return _LATE
         return "" if done.returncode == 0 else done.stdout.strip() or f"pip ended with {done.returncode}"
 
-    kept, lost, problem = bring(wanted, attempt)
+    kept, lost, problem = bring(wanted, attempt, {need.name for need in needs if need.kind == "run"})
     if not kept:
         shutil.rmtree(new, ignore_errors=True)
         return "\n".join(problem.splitlines()[-_TAIL_LINES:]) or "none of what the projects declare could be had as a wheel"
