@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from indexer import python_project
-from indexer.python_project import External
+from indexer.python_project import NAMELESS, External
 
 
 class Package(NamedTuple):
@@ -117,14 +117,15 @@ _LAYOUTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], External]], ...
 # ---- packages of the workspace
 
 
-def own_packages(root: Path, language: str, documents: Sequence[str]) -> dict[str, tuple[Package, str]]:
-    """The package of each document and its path in there: of the nearest manifest above it, else one named after the workspace.
+def own_packages(root: Path, language: str, documents: Sequence[str], nameless: str = "") -> dict[str, tuple[Package, str]]:
+    """The package of each document and its path in there: of the nearest manifest above it, else one that no manifest names.
 
     Args:
         documents: paths relative to `root`.
+        nameless: what a package is called that no manifest names; never after the root's folder, whose name differs between clones.
     """
     read = _MANIFESTS.get(language)
-    default = Package("", root.name)
+    default = Package("", nameless or NAMELESS)
     if read is None:
         return {path: (default, path) for path in documents}
     manifest, name_of, manager = read
@@ -135,7 +136,7 @@ def own_packages(root: Path, language: str, documents: Sequence[str]) -> dict[st
         if folder not in known:
             name = name_of(root / folder / manifest)
             if name or not folder:
-                known[folder] = (Package(manager, name or root.name), folder)
+                known[folder] = (Package(manager, name) if name else default, folder)
             else:
                 known[folder] = of_folder(folder.rpartition("/")[0])
         return known[folder]

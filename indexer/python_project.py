@@ -1,7 +1,7 @@
-"""A Python project as imports see it: interpreter, source roots, module names, and what lies outside.
+"""A Python project as imports see it: environment, source roots, module names, and what lies outside.
 
-Pure of protocol and store; reads the file list, `pyvenv.cfg` and the names of `*.dist-info` folders. It never runs the
-project's interpreter.
+Pure of protocol and store; reads the file list, project files, `pyvenv.cfg` and the names of `*.dist-info` folders. It never runs
+the project's interpreter.
 """
 
 from __future__ import annotations
@@ -17,8 +17,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
+from indexer.python_manifests import Manifest, normalised, read_manifests, read_text
+from indexer.python_requirements import Need, declared, is_aside
+from indexer.python_roots import Roots, find_source_roots
+
 _ON_PATH, _OURS = "python3 on PATH", "the interpreter that lspidx runs on"
-_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+_FETCHED = "lspidx index --fetch"
+_NONE = "none found: only the standard library is known"
 _ENVIRONMENT_NAMES = (".venv", "venv", "env", ".env")
 _TEST_FILE = re.compile(r"(?:test_[^/]*|[^/]*_test|tests|conftest)\.py\Z")
 _TYPESHED = re.compile(
@@ -27,12 +32,23 @@ _TYPESHED = re.compile(
 _STDLIB = re.compile(r"/lib/python(\d+\.\d+)/(?!site-packages/|dist-packages/)(.+)\Z")
 _SITE = re.compile(r"^(.*/(?:site|dist)-packages)/(.+)\Z")
 
+DEFAULT_VERSION = "3.13"
+"""The Python that a project is taken to be for where it does not say: the same on every machine."""
+
+_LOWEST = 7
+"""Minor version of the oldest Python 3 that servers can assume."""
+
+NAMELESS = "workspace"
+"""The package of files that no project file names: not the folder's name, which differs from clone to clone."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonProject:
     """`prefix` is the environment's folder, `interpreter` its python; both None when the project has none.
 
-    `source_roots` are absolute, most specific first: what `import x` starts from.
+    `source_roots` are absolute, most specific first: what `import x` starts from. `last_roots` are those that are looked at after the
+    standard library, since modules of theirs would hide it; `fallback_roots` after all packages that are installed, too.
+    `version` is the Python that the project is for.
     """
 
     root: Path
@@ -40,11 +56,19 @@ class PythonProject:
     interpreter: Path | None
     found_by: str
     source_roots: tuple[Path, ...]
+    last_roots: tuple[Path, ...] = ()
+    fallback_roots: tuple[Path, ...] = ()
+    version: str = DEFAULT_VERSION
 
     @property
-    def is_own(self) -> bool:
-        """Whether the environment was made for this project, or said to be its own; else it is the machine's."""
-        return self.found_by not in (_ON_PATH, _OURS)
+    def is_fetched(self) -> bool:
+        """Whether the environment is one that lspidx has filled, of wheels, with nothing in it that could be run."""
+        return self.found_by == _FETCHED
+
+    @property
+    def all_roots(self) -> tuple[Path, ...]:
+        """In the order in which they are looked at."""
+        return (*self.source_roots, *self.last_roots, *self.fallback_roots)
 
     def placeholders(self) -> Mapping[str, object]:
         """Values for the `{…}` of the server table."""
@@ -64,22 +88,50 @@ def find_project(
     environment: Mapping[str, str],
     own_prefix: str,
     base_prefix: str = "",
+    fetched: Path | None = None,
+    manifests: Sequence[Manifest] | None = None,
 ) -> PythonProject:
-    """Interpreter and source roots of `root`.
+    """Environment and source roots of `root`. What imports resolve in is the project's own or was named; never just any Python.
 
     Args:
         paths: the repository's files, relative.
         python, source_roots: as configured; empty = find.
-        environment: the caller's; an activated environment counts unless it is lspidx's own (`own_prefix`).
-        base_prefix: the installation that is taken where nothing else is found; empty = none.
+        environment: the caller's; an activated environment counts unless it is lspidx's own (`own_prefix`), conda's base, or has
+            nothing of what the project declares that it needs: then it was activated for something else.
+        base_prefix: for who wants to run something: the installation that is taken where nothing else is found, python3 on PATH
+            before it; empty = none, so that two machines find the same.
+        fetched: the environment that `lspidx index --fetch` makes, which need not be there.
+        manifests: of these paths; None = read.
     """
-    prefix, found_by = _find_environment(root, python, environment, own_prefix, base_prefix)
-    roots = tuple((root / entry).resolve() for entry in source_roots) or _find_source_roots(root, paths)
-    return PythonProject(root=root, prefix=prefix, interpreter=_interpreter(prefix), found_by=found_by, source_roots=roots)
+    paths = list(paths)
+    known = read_manifests(root, paths) if manifests is None else manifests
+    prefix, found_by = _find_environment(root, paths, python, environment, own_prefix, known, fetched)
+    if prefix is None and base_prefix and not python:
+        prefix, found_by = _of_machine(environment, own_prefix, base_prefix)
+    if source_roots:
+        roots = Roots(first=tuple((root / entry).resolve() for entry in source_roots))
+    else:
+        roots = find_source_roots(root, paths, known)
+    return PythonProject(
+        root=root,
+        prefix=prefix,
+        interpreter=_interpreter(prefix),
+        found_by=found_by,
+        source_roots=roots.first,
+        last_roots=roots.last,
+        fallback_roots=roots.fallback,
+        version=_version_of(prefix) or wanted_version(known),
+    )
 
 
 def _find_environment(
-    root: Path, python: str, environment: Mapping[str, str], own_prefix: str, base_prefix: str
+    root: Path,
+    paths: Sequence[str],
+    python: str,
+    environment: Mapping[str, str],
+    own_prefix: str,
+    manifests: Sequence[Manifest],
+    fetched: Path | None,
 ) -> tuple[Path | None, str]:
     if python:
         path = (root / Path(python).expanduser()).absolute()
@@ -88,20 +140,48 @@ def _find_environment(
         if path.is_file():
             return path.parent.parent, "configured"
         return None, f"configured as '{python}', which does not exist"
-    for name in _ENVIRONMENT_NAMES:
-        if (root / name / "pyvenv.cfg").is_file():
-            return root / name, f"folder {name}"
+    projects = [item.folder for item in manifests if item.folder and not is_aside(f"{item.folder}/x")]
+    for folder in ["", *sorted(projects, key=lambda folder: (folder.count("/"), folder))]:
+        for name in _ENVIRONMENT_NAMES:
+            if (root / folder / name / "pyvenv.cfg").is_file():
+                return root / folder / name, f"folder {folder}/{name}" if folder else f"folder {name}"
+    strange = ""
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         value = environment.get(variable)
-        if value and Path(value).is_dir() and os.path.realpath(value) != os.path.realpath(own_prefix):
-            return Path(value), f"environment variable {variable}"
-    # A server left to itself would take the environment that it is installed in, which is ours.
+        if not value or not Path(value).is_dir() or os.path.realpath(value) == os.path.realpath(own_prefix):
+            continue
+        if variable == "CONDA_PREFIX" and (Path(value) / "condabin").is_dir():
+            continue  # conda's base environment is active in every shell and belongs to no project
+        if _is_for_something_else(Path(value), declared(root, paths, manifests), manifests):
+            strange = strange or f"; that of {variable} has nothing that this project declares"
+            continue
+        return Path(value), f"environment variable {variable}"
+    if fetched is not None and (fetched / "pyvenv.cfg").is_file():
+        return fetched, _FETCHED
+    return None, _NONE + strange
+
+
+def _is_for_something_else(prefix: Path, needs: Sequence[Need], manifests: Sequence[Manifest]) -> bool:
+    """Whether an environment has none of the packages that the project declares, nor the project itself."""
+    wanted = {item.name for item in needs} | {item.name for item in manifests if item.name}
+    return any(item.kind == "run" for item in needs) and not wanted & installed(prefix)
+
+
+def installed(prefix: Path) -> set[str]:
+    """Names of the distributions in an environment, normalised."""
+    folders = [site for site in prefix.glob("lib/python*/*-packages") if site.is_dir()]
+    names = [entry.name for site in folders for entry in site.iterdir() if entry.name.endswith((".dist-info", ".egg-info"))]
+    return {normalised(name.rpartition(".")[0].split("-", 1)[0]) for name in names}
+
+
+def _of_machine(environment: Mapping[str, str], own_prefix: str, base_prefix: str) -> tuple[Path | None, str]:
+    """A Python to run something with."""
     on_path = shutil.which("python3", path=_path_without(environment.get("PATH", ""), own_prefix))
     if on_path is not None:
         prefix = Path(on_path).resolve().parent.parent
         if any(prefix.glob("lib/python3*")):
             return prefix, _ON_PATH
-    return (Path(base_prefix), _OURS) if base_prefix else (None, "none found")
+    return Path(base_prefix), _OURS
 
 
 def _path_without(path: str, prefix: str) -> str:
@@ -118,38 +198,27 @@ def _interpreter(prefix: Path | None) -> Path | None:
     return None
 
 
-def _find_source_roots(root: Path, paths: Iterable[str]) -> tuple[Path, ...]:
-    """For each project folder (one with a project file; the root always): its `src`, itself, its `tests`.
+def _version_of(prefix: Path | None) -> str:
+    """Major and minor version of an environment's Python; empty where its folder does not tell."""
+    if prefix is None:
+        return ""
+    match = re.search(r"^\s*version(?:_info)?\s*=\s*(\d+\.\d+)", read_text(prefix / "pyvenv.cfg"), re.MULTILINE)
+    folders = sorted(path.name.removeprefix("python") for path in prefix.glob("lib/python3.*"))
+    return match.group(1) if match else folders[-1] if folders else ""
 
-    `src` and `tests` count when they hold Python files and are no packages themselves. A root that is itself a package
-    is imported from the first folder above it that is none.
-    """
-    listed = [path for path in paths if path.endswith((".py", ".pyi", ".toml", ".cfg"))]
-    present = set(listed)
-    folders: set[str] = set()
-    for path in listed:
-        if path.endswith((".py", ".pyi")):
-            while (path := path.rpartition("/")[0]) and path not in folders:
-                folders.add(path)
-    projects = sorted({""} | {path.rpartition("/")[0] for path in listed if path.rpartition("/")[2] in _PROJECT_FILES})
-    found: list[str] = []
-    for project in projects:
-        prefix = f"{project}/" if project else ""
-        for name, position in (("src", 0), ("tests", 2)):
-            folder = prefix + name
-            if folder in folders and f"{folder}/__init__.py" not in present:
-                found.append(folder) if position else found.insert(0, folder)
-        if project in folders or not project:
-            found.append(project)
-    sources = [folder for folder in found if folder.rpartition("/")[2] == "src"]
-    others = [folder for folder in found if folder.rpartition("/")[2] != "src"]
-    others.sort(key=lambda folder: (folder != "", folder))
-    outer = root
-    while (outer / "__init__.py").is_file() and outer.parent != outer:
-        outer = outer.parent
-    if outer != root:  # the root itself must not be searched: its modules would hide those of the standard library
-        return (outer,)
-    return tuple(root / folder if folder else root for folder in dict.fromkeys(sources + others))
+
+def wanted_version(manifests: Sequence[Manifest]) -> str:
+    """The lowest Python that the workspace's outermost project says it runs on, else the default."""
+    for item in manifests:
+        versions = [
+            (int(minor), strict == ">")
+            for clause in item.requires_python.split(",")
+            for strict, minor in re.findall(r"^\s*(>=|>|~=|==)\s*3\.(\d+)", clause)
+        ]
+        if versions:
+            minor, is_strict = max(versions)
+            return f"3.{minor + is_strict}" if minor >= _LOWEST else DEFAULT_VERSION
+    return DEFAULT_VERSION
 
 
 def module_names(root: Path, source_roots: Sequence[Path], paths: Sequence[str]) -> dict[str, str]:
@@ -257,8 +326,8 @@ def _read_distributions(site: Path) -> dict[str, tuple[str, str]]:
         for line in record.splitlines():
             top = line.split(",", 1)[0].split("/", 1)[0]
             if not top.endswith(".dist-info") and top not in ("..", "__pycache__"):
-                owners.setdefault(top, (name.replace("_", "-").lower(), version))
-        owners.setdefault(name, (name.replace("_", "-").lower(), version))
+                owners.setdefault(top, (normalised(name), version))
+        owners.setdefault(name, (normalised(name), version))
     return owners
 
 
@@ -299,11 +368,23 @@ def settings_digest(root: Path, paths: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def own_package(root: Path) -> tuple[str, str, str]:
-    """Manager, name and version that the monikers of this workspace carry; the version is left open on purpose."""
-    try:
-        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8")).get("project")
-    except (OSError, ValueError):
-        project = None
-    name = project.get("name") if isinstance(project, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return ("pip", str(name).lower() if name else root.name, "")  # pyright: ignore[reportUnknownArgumentType]
+def own_packages(manifests: Sequence[Manifest], paths: Iterable[str], nameless: str = "") -> dict[str, tuple[str, str, str]]:
+    """Manager, name and version that the monikers of each path carry: of the nearest project above it that has a name.
+
+    The version is left open on purpose.
+
+    Args:
+        nameless: the name of what no project file names.
+    """
+    names = {item.folder: item.name for item in manifests if item.name}
+    known: dict[str, tuple[str, str, str]] = {}
+
+    def of_folder(folder: str) -> tuple[str, str, str]:
+        if folder not in known:
+            if folder in names:
+                known[folder] = ("pip", names[folder], "")
+            else:
+                known[folder] = of_folder(folder.rpartition("/")[0]) if folder else ("", nameless or NAMELESS, "")
+        return known[folder]
+
+    return {path: of_folder(path.rpartition("/")[0]) for path in paths}

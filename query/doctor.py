@@ -15,6 +15,7 @@ import indexer
 import query
 from indexer import prerequisites, python_project, sandbox, vcs
 from indexer.config import load_config
+from indexer.prerequisites.python import fetched_environment
 from indexer.servers.detect import look_for, rank_languages
 from indexer.servers.install import Installed
 from indexer.servers.installed import servers_dir
@@ -44,10 +45,16 @@ def doctor(folder: Path) -> dict[str, Any]:
         }
         for language in order
     ]
-    project = python_project.find_project(
-        root, paths, python="", source_roots=(), environment=os.environ, own_prefix=sys.prefix, base_prefix=sys.base_prefix
-    )
     config = load_config(root)
+    project = python_project.find_project(
+        root,
+        paths,
+        python=config.python,
+        source_roots=config.source_roots,
+        environment=os.environ,
+        own_prefix=sys.prefix,
+        fetched=fetched_environment(root, os.environ),
+    )
     look = prerequisites.Look(
         root=root,
         paths=paths,
@@ -62,7 +69,7 @@ def doctor(folder: Path) -> dict[str, Any]:
             "root": str(root),
             "python_environment": str(project.prefix or ""),
             "found_by": project.found_by,
-            "source_roots": [str(item) for item in project.source_roots],
+            "source_roots": [str(item) for item in project.all_roots],
         },
         "packages": {"indexer": str(Path(indexer.__file__ or "").parent), "query": str(Path(query.__file__ or "").parent)},
         "interpreter": sys.executable,

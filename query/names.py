@@ -21,6 +21,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from indexer.encoding import as_text
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.text import index_to_utf16
 from query.dotted import dotted, named
@@ -95,7 +96,7 @@ def find_pattern(index: Index, path: str, pattern: str) -> Position:
         raise UsageError(
             f"'{relative}' has changed since the index was made, so its text cannot be matched; first run: {index_command(index)}"
         )
-    text = (index.root / relative).read_text(encoding="utf-8", errors="replace")
+    text = as_text((index.root / relative).read_bytes()).replace("\r\n", "\n").replace("\r", "\n")
     before, after = pattern.split(_MARK)
     starts = [match.start() for match in re.finditer(re.escape(before + after), text)]
     if len(starts) != 1:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from indexer.encoding import as_utf8
 from indexer.errors import NameNotFound, UsageError
 from query import names
 from query.freshness import is_as_indexed
@@ -125,6 +126,6 @@ class Sources:
         if not is_as_indexed(self._index, path):
             return None
         try:
-            return (self._index.root / path).read_bytes().split(b"\n")
+            return as_utf8((self._index.root / path).read_bytes()).split(b"\n")
         except OSError:
             return None

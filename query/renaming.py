@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from indexer.encoding import as_text
 from indexer.errors import EditRefused, NameNotFound, UsageError
 from indexer.lsp.uri import uri_to_path
 from indexer.text import utf16_to_index
@@ -146,7 +147,7 @@ def compare(index: Index, symbols: Sequence[Symbol], old_name: str, sites: Mappi
         if not is_as_indexed(index, path):
             stale.add(path)
             continue
-        text = (index.root / path).read_bytes().decode("utf-8", "surrogateescape").split("\n")
+        text = as_text((index.root / path).read_bytes()).split("\n")
         mark = len(text[0]) - len(text[0].removeprefix(_MARK))
         for line, col in rows:
             shown = text[line] if line < len(text) else ""

@@ -122,6 +122,8 @@ def test_columns_are_right_whatever_the_text_holds(crawl_all: CrawlAll, tmp_path
         f"no_end.{end}": body.rstrip("\n"),
         f"empty.{end}": "",
         f"only_bom.{end}": "\ufeff",
+        f"latin.{end}": body.encode() + language.comment.encode() + b" \xe9\n",
+        f"surrogate.{end}": language.comment.encode() + b" \xed\xa0\x80\n" + body.encode(),
     }
     done = crawl_all(write_tree(tmp_path / "work", files), language, max_file_bytes=5_000_000)
     column = _column(language)
@@ -130,6 +132,7 @@ def test_columns_are_right_whatever_the_text_holds(crawl_all: CrawlAll, tmp_path
     expected = {path: [(at, column, True)] for path in files if "empty" not in path and "only" not in path}
     expected[f"emoji.{end}"].append((last, units + column, True))
     expected[f"long.{end}"].append((last, len(long) + column, True))
+    expected[f"surrogate.{end}"] = [(at + 1, column, True)]
     expected[f"nul.{end}"].append((last + 1, column, True))
     assert _calls(done) == expected
     assert _skipped(done) == {}
@@ -145,8 +148,6 @@ def test_what_is_no_source_is_left_out_with_the_reason(crawl_all: CrawlAll, tmp_
             f"ok.{end}": body,
             f"utf16.{end}": body.encode("utf-16"),
             f"utf16_bare.{end}": ("鿿" * 40).encode("utf-16-le"),
-            f"latin.{end}": body.encode() + b"# \xe9\n",
-            f"surrogate.{end}": body.encode() + b"# \xed\xa0\x80\n",
             f"nul.{end}": body + "\0",
             f"large.{end}": body + language.comment + "x" * 60_000,
             "outside/secret." + end: body,
@@ -169,8 +170,6 @@ def test_what_is_no_source_is_left_out_with_the_reason(crawl_all: CrawlAll, tmp_
     assert _skipped(done) == {
         f"utf16.{end}": "binary",
         f"utf16_bare.{end}": "not_decodable",
-        f"latin.{end}": "not_decodable",
-        f"surrogate.{end}": "not_decodable",
         f"nul.{end}": "binary",
         f"large.{end}": "too_large",
         f"out.{end}": "symlink",

@@ -42,12 +42,12 @@ def test_documents_have_digest_size_and_stamp(tmp_path: Path) -> None:
     [
         (b"x" * 200, SkipReason.TOO_LARGE),
         (b"x = '\0'\n", SkipReason.BINARY),
-        (b"x = '\xe4'\n", SkipReason.NOT_DECODABLE),
+        (b"\x8f\x93\xfe\x90\xe4abc\n", SkipReason.NOT_DECODABLE),
         ("# -*- coding: utf-16 -*-\n".encode("utf-16"), SkipReason.BINARY),
     ],
 )
 def test_content_that_is_no_source_is_skipped(tmp_path: Path, content: bytes, reason: SkipReason) -> None:
-    """Too large, binary or not UTF-8, with the reason."""
+    """Too large, binary or no text in any encoding, with the reason."""
     write_tree(tmp_path, {"a.py": content, "ok.py": ""})
     assert _reasons(tmp_path, max_file_bytes=100) == {"a.py": reason}
 

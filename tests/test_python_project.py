@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support import write_tree
 
-from indexer.python_project import Externals, environment_digest, find_project, is_test, module_names, own_package
+from indexer.python_project import Externals, environment_digest, find_project, is_test, module_names
 
 
 def _project(root: Path, files: list[str], **more: object):
@@ -110,7 +110,7 @@ def test_a_file_of_settings_is_no_environment(tmp_path: Path) -> None:
     """`.env` usually is a file."""
     write_tree(tmp_path, {".env": "SECRET=1"})
     project = _project(tmp_path, ["a.py"])
-    assert (project.prefix, project.interpreter, project.found_by) == (None, None, "none found")
+    assert (project.prefix, project.interpreter, project.found_by) == (None, None, "none found: only the standard library is known")
     assert project.placeholders()["python"] is None
     assert environment_digest(project) == "none"
 
@@ -143,15 +143,6 @@ def test_the_environments_digest_is_of_what_is_installed(tmp_path: Path) -> None
     assert environment_digest(first) == environment_digest(second)
     write_tree(tmp_path / "b", {".venv/lib/python3.12/site-packages/y-2.dist-info/METADATA": ""})
     assert environment_digest(first) != environment_digest(second)
-
-
-def test_the_own_package_is_named_by_the_project_file(tmp_path: Path) -> None:
-    """Else by the folder; broken files are no error here."""
-    root = write_tree(tmp_path / "Folder", {"pyproject.toml": "[project]\nname = 'My-Pkg'\nversion = '3'\n"})
-    assert own_package(root) == ("pip", "my-pkg", "")
-    for text in ("[tool.x]\n", "project = 3\n", "not toml ["):
-        write_tree(root, {"pyproject.toml": text})
-        assert own_package(root) == ("pip", "Folder", "")
 
 
 # ---- outside

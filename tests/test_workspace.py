@@ -115,9 +115,13 @@ def test_a_document_belongs_to_the_package_of_the_nearest_manifest(tmp_path: Pat
     )
     paths = ["tool.ts", "packages/a/src/x.ts", "packages/a/test/y.ts"]
     found = own_packages(root, "typescript", paths)
-    assert [(found[path][0].name, found[path][1]) for path in paths] == [("mono", "tool.ts"), ("@m/a", "src/x.ts"), ("@m/a", "test/y.ts")]
+    assert [(found[path][0].name, found[path][1]) for path in paths] == [
+        ("workspace", "tool.ts"),
+        ("@m/a", "src/x.ts"),
+        ("@m/a", "test/y.ts"),
+    ]
     assert own_packages(root, "go", ["go/b/c.go"])["go/b/c.go"] == (("go", "example.com/go", ""), "b/c.go")
-    assert own_packages(root, "bash", ["x.sh"])["x.sh"][0].name == "mono"
+    assert own_packages(root, "bash", ["x.sh"])["x.sh"][0].name == "workspace"
 
 
 def test_manifests_and_lock_files_are_ingredients(tmp_path: Path):

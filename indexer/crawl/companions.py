@@ -3,11 +3,13 @@
 `compile_commands.json` for clangd, whose index then lies beside it: the project's own, or made of compile_flags.txt, or guessed.
 `rust-project.json` for rust-analyzer, where cargo cannot say how the crates belong together (`indexer.cargo`).
 `go.work` for gopls, so that an import leads from one workspace folder into another.
+A virtual environment without an interpreter for Python's servers, which would else take the one that they are installed in.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 import re
 from collections import Counter
@@ -166,6 +168,39 @@ def go_workspace(folders: Sequence[Folder], paths: Sequence[str], folder: Path, 
     target = folder / "go.work"
     _write(target, go_modules.work_text(modules, (), empty))
     return GoWorkspace(variables={**variables, "GOWORK": str(target)}, missing=[item.path for item in modules.missing])
+
+
+def python_environment(folder: Path, version: str, behind: Sequence[str]) -> Path:
+    """Puts an environment into `folder` in which nothing is installed and nothing can be run, and gives its path.
+
+    Its folder `nothing` is empty, for who must name a folder to mean none.
+
+    Args:
+        version: of the Python that it says to be of.
+        behind: absolute folders that are searched after the standard library, in this order.
+    """
+    place = folder / "python"
+    site = place / "lib" / f"python{version}" / "site-packages"
+    site.mkdir(parents=True, exist_ok=True)
+    (place / "nothing").mkdir(exist_ok=True)
+    # `home` leads nowhere: what is looked up there is the standard library of this machine's Python, which differs between machines.
+    _put(place / "pyvenv.cfg", f"home = {place / 'bin'}\ninclude-system-site-packages = false\nversion = {version}\n")
+    _put(site / "lspidx.pth", "".join(f"{path}\n" for path in behind if "\n" not in path))
+    for other in place.glob("lib/*/site-packages/lspidx.pth"):
+        if other.parent != site:  # of an earlier version
+            other.unlink(missing_ok=True)
+            other.parent.rmdir()
+            other.parent.parent.rmdir()
+    return place
+
+
+def _put(file: Path, text: str) -> None:
+    """Writes it whole, if it is not so already: servers of another process may be reading it."""
+    if file.is_file() and file.read_text(encoding="utf-8", errors="surrogateescape") == text:
+        return
+    beside = file.with_name(f"{file.name}.{os.getpid()}")
+    beside.write_text(text, encoding="utf-8", errors="surrogateescape")
+    beside.replace(file)
 
 
 def _write(file: Path, text: str) -> None:

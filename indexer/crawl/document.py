@@ -101,6 +101,14 @@ class Document:
             return False
         return bool(self.syntax.tokens.roles[ordinal if ordinal >= 0 else -ordinal - 1] & Role.IMPORT)
 
+    def is_import_itself(self, ordinal: int, found: list[harvest.Place]) -> bool:
+        """Whether an answer leads from an import to that very import, as a use of what could not be imported does: then nobody knows it."""
+        tokens = self.syntax.tokens if self.syntax is not None else None
+        if tokens is None or not tokens.roles[ordinal] & Role.IMPORT:
+            return False
+        own = (self.uri, tokens.line[ordinal], tokens.col[ordinal])
+        return all(place[:3] == own for place in found)
+
     def may_repeat(self, method: str, ordinal: int) -> bool:
         """Whether a question that the server put off may be put again; counts how often."""
         self.repeats[method, ordinal] += 1

@@ -7,6 +7,7 @@ from indexer import syntax as syntaxes
 from indexer.crawl import harvest
 from indexer.crawl.document import read_source
 from indexer.crawl.messages import ExternalJob, Position
+from indexer.encoding import as_utf8, encoding_of
 from indexer.packages import Externals
 from indexer.servers.registry import language_of
 from indexer.store.facts import DocumentFacts
@@ -28,12 +29,7 @@ def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]
     for path, positions in sorted(job.wanted.items()):
         external = externals.describe(path)
         source = read_source(path, _MAX_BYTES)
-        try:
-            source.decode("utf-8")
-        except UnicodeDecodeError:
-            source = b""
-        if len(source) > _MAX_BYTES:
-            source = b""
+        source = b"" if len(source) > _MAX_BYTES or encoding_of(source) is None else as_utf8(source)
         language = _language(path, source)
         text = source
         if len(source) > _LONG_BYTES and tree.supports(language):

@@ -25,7 +25,10 @@ from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing
 from indexer.model import Skipped, SkipReason, Trust
 from indexer.prerequisites import fetched_dir, fetched_folder
-from indexer.servers.grants import of_python
+from indexer.prerequisites.python import fetched_environment
+from indexer.python_manifests import read_manifests
+from indexer.python_roots import find_source_roots
+from indexer.servers.grants import linked, of_python
 from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
 from indexer.servers.trust import at_level
 from indexer.syntax import tree
@@ -71,6 +74,8 @@ class Group:
     settings: LanguageConfig
     paths: Sequence[str] = ()
     """All files of the workspace, relative to the root."""
+    recoded: Sequence[tuple[str, str]] = ()
+    """Documents that are not in UTF-8, with their languages: a server must be told their texts."""
 
     notes: Sequence[str] = ()
     """What a user should know when the server is started."""
@@ -144,7 +149,7 @@ def group(
         server = next((item for item in servers.values() if item.spec.name == name), NO_SERVER)
         make = next((make for language, make in _MAKERS.items() if language in server.spec.languages), _plain_group)
         made = make(server, folders, paths, members, config, environment)
-        groups += _by_build(made)
+        groups += _by_build(replace(made, recoded=[(item.path, item.language) for item in members if item.encoding]))
     return Grouping(groups=groups, skipped=skipped, missing=missing)
 
 
@@ -219,57 +224,60 @@ def _python_group(
     environment: Mapping[str, str],
 ) -> Group:
     root = folders[0].path
+    here = [path for path in paths if not path.startswith("../")]
+    manifests = read_manifests(root, here)
     project = python_project.find_project(
         root,
-        [path for path in paths if not path.startswith("../")],
+        here,
         python=config.python,
         source_roots=config.source_roots,
         environment=environment,
         own_prefix=sys.prefix,
-        base_prefix=sys.base_prefix,
+        fetched=fetched_environment(root, environment),
+        manifests=manifests,
     )
-    modules = python_project.module_names(root, project.source_roots, [item.path for item in documents if not item.path.startswith("../")])
-    named = [_described(item, modules.get(item.path, ""), python_project.own_package(root), config) for item in documents]
-    roots = list(project.source_roots)
+    inside = [item.path for item in documents if not item.path.startswith("../")]
+    modules = python_project.module_names(root, project.all_roots, inside)
+    owners = python_project.own_packages(manifests, inside)
+    roots, last = list(project.source_roots), list(project.last_roots)
     for folder in folders[1:]:
-        inside = [item for item in named if item.path.startswith(folder.prefix)]
-        relative = [item.path.removeprefix(folder.prefix) for item in inside]
-        if not inside:
+        relative = [item.path.removeprefix(folder.prefix) for item in documents if item.path.startswith(folder.prefix)]
+        if not relative:
             continue
-        beside = python_project.find_project(
-            folder.path,
-            [path.removeprefix(folder.prefix) for path in paths if path.startswith(folder.prefix)],
-            python=str(project.prefix or ""),
-            source_roots=(),
-            environment=environment,
-            own_prefix=sys.prefix,
-        )
-        its_modules = python_project.module_names(folder.path, beside.source_roots, relative)
-        own = python_project.own_package(folder.path)
-        updated = {item.path: _described(item, its_modules[item.path.removeprefix(folder.prefix)], own, config) for item in inside}
-        named = [updated.get(item.path, item) for item in named]
-        roots += [path for path in beside.source_roots if path not in roots]
-    safe = os.path.realpath(sys.executable) if project.is_own or not project.interpreter else str(project.interpreter)
+        listed = [path.removeprefix(folder.prefix) for path in paths if path.startswith(folder.prefix)]
+        known = read_manifests(folder.path, listed)
+        found = find_source_roots(folder.path, listed, known)
+        its_modules = python_project.module_names(folder.path, (*found.first, *found.last), relative)
+        modules |= {folder.prefix + path: module for path, module in its_modules.items()}
+        its_owners = python_project.own_packages(known, relative, folder.name)
+        owners |= {folder.prefix + path: owner for path, owner in its_owners.items()}
+        roots += [path for path in found.first if path not in roots]
+        last += [path for path in found.last if path not in last]
+    named = [_described(item, modules[item.path], owners[item.path], config) for item in documents]
     is_part = not config.trust.covers(Trust.FULL) and _is_part_of(root, paths, project.prefix)  # not installed for it: brought by it
-    is_own = project.is_own  # else it is a program of the system, which any server may ask
-    packages_of = of_python(str(project.prefix)) if project.prefix and is_own else []
-    search_paths = [*(str(path) for path in roots), *packages_of] or None
+    packages_of = [path for site in of_python(str(project.prefix)) for path in (site, *linked(site))] if project.prefix else []
+    behind = [*(str(path) for path in last), *packages_of, *(str(path) for path in project.fallback_roots)]
+    all_roots = [str(path) for path in (*roots, *last, *project.fallback_roots)] or None
+    search_paths = [*(str(path) for path in roots), *behind] or None
     placeholders = {
         **project.placeholders(),
-        **({"python": safe} if is_part else {}),
+        **({"python": None} if is_part else {}),
         **_common_placeholders(server, root),
-        "source_roots": search_paths if is_part else [str(path) for path in roots] or None,
+        "source_roots": [str(path) for path in roots] or None,
+        "all_roots": search_paths if is_part or not project.interpreter else all_roots,
         "search_paths": search_paths,
-        "safe_python": safe,
+        "python_version": project.version,
+        "python_behind": behind if last or project.fallback_roots or not project.prefix else None,
+        "fetched_python": str(project.prefix) if project.is_fetched else None,
     }
-    relative_roots = [os.path.relpath(path, root) for path in roots]
+    relative_roots = [os.path.relpath(path, root) for path in (*roots, *last, *project.fallback_roots)]
     return Group(
         server=server,
         documents=named,
         placeholders=placeholders,
         ingredients=[
-            f"roots {relative_roots}",
-            f"environment {python_project.environment_digest(project)}",
+            f"roots {relative_roots} {len(roots)} {len(last)}",
+            f"environment {python_project.environment_digest(project)} {project.version}",
             f"settings {python_project.settings_digest(root, paths)}",
             _settings_text(config, ["python"]),
         ],
@@ -300,7 +308,9 @@ def _plain_group(
     for folder in folders:
         for language in sorted({item.language for item in documents}):
             inside = [item.path for item in documents if item.language == language and _in_folder(item.path, folder, folders)]
-            found = packages.own_packages(folder.path, language, [path.removeprefix(folder.prefix) for path in inside])
+            found = packages.own_packages(
+                folder.path, language, [path.removeprefix(folder.prefix) for path in inside], folder.name if folder.prefix else ""
+            )
             own |= {folder.prefix + path: owner for path, owner in found.items()}
     named = [_described(item, _module_name(item.path), *own[item.path][:1], config, own[item.path][1]) for item in documents]
     languages = sorted({item.language for item in documents})

@@ -16,7 +16,7 @@ import msgspec
 
 from indexer import sandbox
 from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_workspace, rust_project
+from indexer.crawl.companions import compile_commands, go_workspace, python_environment, rust_project
 from indexer.crawl.groups import Group
 from indexer.errors import UsageError
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
@@ -70,12 +70,19 @@ def launch(
     """
     spec, own = item.server.spec, item.settings
     scratch, cache = own_folder(home, "scratch", config.trust), own_folder(home, "cache", config.trust)
-    values = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
+    values: dict[str, Any] = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
     environment: dict[str, Any] = {**spec.environment, **own.environment}
     if "c" in item.languages or "cpp" in item.languages:
         made_of = compile_commands(home.root, item.documents, cache, item.paths)
         values["compile_commands"] = str(cache)
         log.info("compilation database: %s", made_of)
+    if "python" in item.languages and "python_version" in values:
+        behind = values.get("python_behind")
+        own_python = python_environment(cache, str(values["python_version"]), behind or [])
+        values["no_python"] = str(own_python / "bin" / "python")  # it does not exist: a server that cannot ask it knows no other either
+        values["python"] = values["python"] or values["no_python"]
+        values["source_roots"] = values["source_roots"] or [str(own_python / "nothing")]  # without a word it would be the workspace
+        values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
     if "go" in item.languages:
         go = go_workspace(folders, item.paths, cache, os.environ if caller is None else caller)
         environment |= go.variables

@@ -17,6 +17,7 @@ Position = tuple[int, int, int, int]
 class Setup(msgspec.Struct, kw_only=True):
     """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first.
 
+    `recoded` are documents that are not in UTF-8, as paths relative to the root, with their languages.
     probes: documents from all over the group; where a unit's own are unknown to the server, one of these shows whether it is ready.
     overlays: texts that it is told in place of those of files, by path.
     """
@@ -52,6 +53,8 @@ class Setup(msgspec.Struct, kw_only=True):
     quirks: list[str]
     cross_check: float
     log_file: str
+    max_file_bytes: int = 0
+    recoded: list[tuple[str, str]] = []
 
 
 class Job(msgspec.Struct, kw_only=True, tag=True):

@@ -19,6 +19,7 @@ import msgspec
 
 from indexer import builds, vcs
 from indexer.config import Config
+from indexer.encoding import encoding_of
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import language_of, languages_present
 from indexer.text import blob_digest
@@ -45,8 +46,9 @@ _EFFECTIVE = os.access in os.supports_effective_ids
 class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A file to crawl. `path` is relative to the root; `digest` is git's blob name of its content; `module` its dotted name.
 
-    `package` is manager, name and version as its monikers carry them, `place` its path in there. `constraint` is what the file demands
-    of a build, empty where every build takes it in.
+    `package` is manager, name and version as its monikers carry them, `place` its path in there. `encoding` is empty for UTF-8, else
+    what `indexer.encoding` says: servers cannot read such a file from the disk. `constraint` is what the file demands of a build, empty
+    where every build takes it in.
     """
 
     path: str
@@ -57,6 +59,7 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     is_test: bool = False
     package: tuple[str, str, str] = ("", "", "")
     place: str = ""
+    encoding: str = ""
     constraint: str = ""
 
 
@@ -123,6 +126,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
                     language=language,
                     digest=blob_digest(content),
                     size_bytes=len(content),
+                    encoding=encoding_of(content) or "",
                     constraint=builds.constraint(language, path, content),
                 )
             )
@@ -192,9 +196,7 @@ def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | Non
             return b"", stamp, SkipReason.TOO_LARGE
     if b"\0" in content[:_BINARY_PROBE_BYTES]:
         return b"", stamp, SkipReason.BINARY
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
+    if encoding_of(content) is None:
         return b"", stamp, SkipReason.NOT_DECODABLE
     return content, stamp, None
 

@@ -495,6 +495,7 @@ class _Run:
             "imported": found.is_imported,
             "crawled": found.crawled if found.base is not None else made.counts["documents"],
             "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),
+            "encodings": dict(Counter(item.encoding for item in plan.documents if item.encoding)),
             "lost": dict(lost),
             "cross_check": crosscheck.merged(totals.shared),
             "cross_check_backward": crosscheck.merged(totals.backward),

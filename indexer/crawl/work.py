@@ -244,6 +244,8 @@ class Work:
             quirks=spec.quirks,
             cross_check=config.cross_check,
             log_file=str(self._home.log_file),
+            max_file_bytes=config.max_file_bytes,
+            recoded=list(item.recoded),
         )
 
     def _on_report(self, report: Report, shard: Path | None) -> None:

@@ -32,9 +32,10 @@ from indexer.crawl.pace import Pace
 from indexer.crawl.places import Places
 from indexer.crawl.plan import Unit
 from indexer.crawl.questions import POSITION, questions
-from indexer.crawl.readiness import Readiness, probe_candidates
+from indexer.crawl.readiness import STANDARD_PACKAGES, Readiness, probe_candidates
 from indexer.drive.client import Client
 from indexer.drive.process import end_marked, end_with_parent
+from indexer.encoding import as_utf8
 from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerNotReady, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
@@ -137,6 +138,8 @@ class Crawler:
             meanwhile=self.pace.look,
         )
         self.client = client
+        if setup.open == "none":
+            self._open_unreadable(client)
         self._readiness = Readiness(setup.ready, setup.ready_title, setup.ready_method, setup.ready_value, setup.ready_failed)
         self._notified(client.overheard())
         by_builtins = "python" in setup.languages and not self._readiness.has_signal
@@ -170,14 +173,23 @@ class Crawler:
             ServerError: it stays without an answer.
         """
         names = sorted(python_syntax.BUILTINS)
+        packages = STANDARD_PACKAGES if self.setup.open == "none" else ()
         uri = path_to_uri(os.path.join(self.setup.root, _PROBE_NAME))
-        document = {"uri": uri, "languageId": "python", "version": 1, "text": "\n".join(names) + "\n"}
+        document = {
+            "uri": uri,
+            "languageId": "python",
+            "version": 1,
+            "text": "\n".join([*names, *(f"import {name}" for name in packages), ""]),
+        }
         client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": document}))
         found: dict[str, list[harvest.Place]] = {}
         for attempt in range(_PROBE_ATTEMPTS):
             asked: dict[int, str] = {}
-            for line, name in enumerate(names):
-                params = {"textDocument": {"uri": uri}, "position": {"line": line, "character": 0}}
+            places = [(line, 0, name) for line, name in enumerate(names)]
+            if not attempt:
+                places += [(line, len(f"import {name}") - 1, "") for line, name in enumerate(packages, len(names))]
+            for line, col, name in places:
+                params = {"textDocument": {"uri": uri}, "position": {"line": line, "character": col}}
                 asked[client.session.request(harvest.DEFINITION.encode(), msgspec.json.encode(params))] = name
             while asked:
                 for event in client.wait():
@@ -185,7 +197,7 @@ class Crawler:
                         name = asked.pop(event.id, None)
                         if name is None:
                             raise ServerProtocolError(f"answered request {event.id} twice")
-                        if event.error is None:
+                        if name and event.error is None:
                             with contextlib.suppress(*decode.BROKEN):
                                 found[name] = harvest.places(decode.targets(event.result))
                     else:
@@ -545,6 +557,8 @@ class Crawler:
             for tally in document.answers.tallies.values():
                 tally.failed = LossReason.CHANGED_DURING_CRAWL
             return False
+        if document.planned.encoding:
+            document.source = as_utf8(document.source)
         document.syntax = self._parse(document, document.source)
         return True
 
@@ -575,6 +589,14 @@ class Crawler:
         }
         client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": text}))
         self._by_uri[document.path] = document
+
+    def _open_unreadable(self, client: Client) -> None:
+        """Tells a server that reads the disk the texts of files that are not in UTF-8, which it would take for empty or for others."""
+        for path, language in self.setup.recoded:
+            place = os.path.normpath(os.path.join(self.root, path))
+            text = as_utf8(read_source(place, self.setup.max_file_bytes)).decode("utf-8")
+            item = {"uri": path_to_uri(place), "languageId": language_id(path, language), "version": 1, "text": text}
+            client.session.notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": item}))
 
     def _change_nothing(self, client: Client, document: Document, version: int) -> None:
         """The same text as a new version, which a server looks at anew. To close and open it would be told as "no diagnostics"."""
@@ -623,7 +645,7 @@ class Crawler:
                     tally.cut += len(found) > harvest.MAX_TARGETS and not document.names_package(ordinal)
                     found = found[: harvest.MAX_TARGETS]
                 if ordinal >= 0:
-                    if found:
+                    if found and not document.is_import_itself(ordinal, found):
                         answers.definitions[ordinal] = found
                         tally.answered += 1
                     else:

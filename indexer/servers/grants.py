@@ -62,12 +62,14 @@ def confinement(
             variables[name] = folder
             run += [os.path.join(folder, part) for part in place.only] if place.only else [folder]
     prefix = values.get("python_prefix")
-    if isinstance(prefix, str) and trust.covers(Trust.DEPS) and values.get("python") != values.get("safe_python"):
+    if isinstance(prefix, str) and trust.covers(Trust.DEPS) and values.get("python") != values.get("no_python"):
         run.append(prefix)
     if trust.covers(Trust.DEPS):
         run += [os.path.join(folder, "node_modules") for folder in workspace]
     pointed = [path for path in _pointed(folders, list(paths), values) if _is_harmless(path, home)]
     read = [*_SYSTEM_READ, *workspace, *dict.fromkeys(pointed[:_MOST_POINTED]), *(os.path.expanduser(path) for path in readable)]
+    if isinstance(fetched := values.get("fetched_python"), str):
+        read.append(fetched)  # ours, though it lies in a hidden folder of the home folder
     values = {**values, "user_cache": caller.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")}
     own = fill_words(spec.writes, values)
     for path in own:
@@ -133,6 +135,11 @@ def of_python(prefix: str) -> list[str]:
     return sorted(str(path) for path in Path(prefix).glob("lib/python3*/*-packages"))
 
 
+def linked(site: str) -> list[str]:
+    """Folders that a folder of packages leads to, as an editable install has it."""
+    return [line for file in sorted(Path(site).glob("*.pth")) for line in _text(file).splitlines() if os.path.isabs(line)]
+
+
 def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str, object]) -> Iterator[str]:
     """What the workspace says about places outside it; the caller decides what of it is harmless."""
     workspace = [str(folder) for folder in folders]
@@ -154,9 +161,8 @@ def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str,
             yield os.path.dirname(os.path.dirname(real))
         for site in of_python(prefix):
             yield site
-            for file in sorted(Path(site).glob("*.pth")):
-                yield from (line for line in _text(file).splitlines() if os.path.isabs(line))
-    roots = values.get("source_roots")
+            yield from linked(site)
+    roots = values.get("all_roots")
     yield from (str(path) for path in (roots if isinstance(roots, list) else []))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     database = values.get("compile_commands")
     if isinstance(database, str):

@@ -1,7 +1,8 @@
 """A document's bytes as text and back: what is not edited keeps every byte.
 
-The text has no byte order mark; `Document.content` has it again. Bytes that are no UTF-8 (a Latin-1 comment) are lone surrogates in the
-text, one UTF-16 unit each, and become the same bytes again. Positions are LSP's: 0-based line, 0-based UTF-16 column.
+The text has no byte order mark; `Document.content` has it again. A file that names its encoding is read and written in that. Bytes that
+are no UTF-8 (a Latin-1 comment) are lone surrogates in the text, one UTF-16 unit each, and become the same bytes again. Positions are
+LSP's: 0-based line, 0-based UTF-16 column.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from indexer.encoding import REPLACED, encoding_of
 from indexer.errors import EditRefused
 from indexer.text import Utf16Map, blob_digest
 
@@ -33,7 +35,7 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """The text of a file. `mark`: its byte order mark, kept; `encoding`: utf-8, utf-16-le or utf-16-be."""
+    """The text of a file. `mark`: its byte order mark, kept; `encoding`: utf-8, utf-16-le, utf-16-be, or what the file names."""
 
     text: str
     encoding: str = "utf-8"
@@ -185,7 +187,13 @@ def decode(content: bytes, where: str = "the file") -> Document:
     if encoding == "utf-8":
         if b"\0" in body:
             raise EditRefused(f"{where} is a binary file: it has NUL bytes in it")
-        return Document(text=body.decode("utf-8", "surrogateescape"), encoding=encoding, mark=mark)
+        named = "" if mark else encoding_of(body) or ""
+        if named in ("", REPLACED):
+            return Document(text=body.decode("utf-8", "surrogateescape"), encoding=encoding, mark=mark)
+        text = body.decode(named)
+        if text.encode(named, "replace") != body:
+            raise EditRefused(f"{where} is in {named}, and would not keep its bytes if it were written again")
+        return Document(text=text, encoding=named)
     text = body.decode(encoding, "surrogatepass") if len(body) % 2 == 0 else "\0"
     if "\0" in text:
         raise EditRefused(f"{where} begins as UTF-16 and is none")
@@ -198,4 +206,9 @@ def shown(text: str) -> str:
 
 
 def _encode(text: str, encoding: str) -> bytes:
+    if not encoding.startswith("utf-"):
+        try:
+            return text.encode(encoding)
+        except UnicodeEncodeError as error:
+            raise EditRefused(f"the file is in {encoding}, which has no {text[error.start]!r}") from error
     return text.encode(encoding, "surrogateescape" if encoding == "utf-8" else "surrogatepass")

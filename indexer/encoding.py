@@ -1,0 +1,81 @@
+"""A source file's bytes as the text that they mean: the one place that says how a file is read.
+
+UTF-8, unless one of the first two lines names another encoding, as PEP 263 has it for Python, and Emacs and Ruby for others.
+A byte that is no text in that encoding is U+FFFD, one UTF-16 unit for one byte, so that nothing else of the file is lost and no column
+moves. Digests are of the bytes; lines, columns and what servers are told are of the text.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?\r?\Z", re.DOTALL)
+_NOT_TEXT = frozenset({"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem", "utf-7"})
+"""Codecs that make text of something else, or another text on each machine."""
+
+_ODD = bytes([*range(7), *range(14, 27), *range(28, 32), 127])
+_MOST_ODD = 0.3
+"""Share of bytes that are no text, beyond which a file without a NUL is no text either."""
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+REPLACED = "utf-8 with other bytes"
+"""What `encoding_of` calls a file that is not all UTF-8 and names no other encoding."""
+
+
+def encoding_of(content: bytes) -> str | None:
+    """How a file is read: empty for plain UTF-8, the name of a codec, or REPLACED; None where it is no text."""
+    named = _declared(content)
+    if named:
+        return named
+    if content.isascii():
+        return ""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = content.decode("utf-8", "surrogateescape")
+        odd = len(_SURROGATES.findall(text)) + len(content) - len(content.translate(None, _ODD))
+        return REPLACED if odd <= _MOST_ODD * len(text) else None
+    return ""
+
+
+def as_utf8(content: bytes) -> bytes:
+    """The file's text as UTF-8; the very same bytes where they are that already."""
+    encoding = encoding_of(content)
+    if not encoding:
+        return content if encoding is not None else as_text(content).encode()
+    return as_text(content, encoding).encode()
+
+
+def as_text(content: bytes, encoding: str | None = None) -> str:
+    """The file's text."""
+    encoding = encoding_of(content) if encoding is None else encoding
+    if encoding and encoding != REPLACED:
+        return content.decode(encoding)
+    text = content.decode("utf-8", "surrogateescape")
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def _declared(content: bytes) -> str:
+    """The codec that a file names and is written in; empty where it names none, UTF-8, or one that is not true."""
+    if content.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return ""
+    head = content[:1_000].split(b"\n", 2)
+    match = _CODING.match(head[0])
+    if match is None and len(head) > 1 and _BLANK.match(head[0]):
+        match = _CODING.match(head[1])
+    if match is None:
+        return ""
+    try:
+        found = codecs.lookup(match.group(1).decode("ascii", "replace"))
+        name = found.name.replace("_", "-")
+        if name in ("utf-8", "utf-8-sig", "ascii") or name in _NOT_TEXT or name.startswith(("utf-16", "utf-32")):
+            return ""
+        text = content.decode(name)
+        if "\ud800" <= max(text, default="") <= "\udfff" or text.encode("utf-8", "replace") == content:
+            return ""
+    except (LookupError, ValueError):
+        return ""
+    return found.name
