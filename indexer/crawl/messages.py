@@ -15,7 +15,10 @@ Position = tuple[int, int, int, int]
 
 
 class Setup(msgspec.Struct, kw_only=True):
-    """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first."""
+    """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first.
+
+    `unread`: relative path by absolute path of sources of the workspace that are left out.
+    """
 
     root: str
     folders: list[str]
@@ -43,6 +46,7 @@ class Setup(msgspec.Struct, kw_only=True):
     quirks: list[str]
     cross_check: float
     log_file: str
+    unread: dict[str, str] = {}
 
 
 class Job(msgspec.Struct, kw_only=True, tag=True):

@@ -35,7 +35,8 @@ from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest
 from indexer.crawl.pool import Pool
 from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, processors, worker_count
 from indexer.errors import ServerError, UsageError
-from indexer.model import LossReason
+from indexer.model import BORDERS, LossReason
+from indexer.packages import Externals, key_of_unread
 from indexer.prerequisites.fetch import fetch
 from indexer.servers.registry import endings_of, families, language_of, load_table
 from indexer.store.generations import Home
@@ -137,6 +138,7 @@ class _Run:
         self.environment = environment
         self.states = States(home)
         self.folders = find_folders(home.root, config.folders)
+        self.unread: dict[str, str] = {}
 
     def go(self) -> Crawl:
         with contextlib.ExitStack() as ending:
@@ -178,7 +180,8 @@ class _Run:
             )
         described = {item.path: describe(_header(item), recipes[member.server.spec.name]) for member in groups for item in member.documents}
         base = None if self.full or not documents else self.states.nearest(common, described, self._others())
-        work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full)
+        self.unread = outside.unread(str(self.home.root), plan.skipped)
+        work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full, unread=self.unread)
         found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
         self.watcher.phase("merge", 0)
         manifest, built, number, settled = self._merge(work, found, plan, groups, recipe, checkouts, begun)
@@ -226,7 +229,7 @@ class _Run:
         paths: list[str] = []
         surveys: list[Survey] = []
         for folder in self.folders:
-            listed = vcs.list_files(folder.path)
+            listed = vcs.list_files(folder.path, self.config.include)
             paths += [folder.prefix + path for path in listed]
             if folder is self.folders[0] and (self.full or self.home.current() is None):
                 size_bytes = sum(size_of(folder.path / path) for path in listed if language_of(path) in languages)
@@ -235,9 +238,11 @@ class _Run:
         return paths, together(surveys)
 
     def _stamp_skipped(self, plan: Survey) -> dict[str, str]:
-        """Size and time of what is not crawled and is there."""
+        """Size and time of what is not crawled and is there. Another repository's folder changes without any meaning for this one."""
         stamps: dict[str, str] = {}
         for item in plan.skipped:
+            if item.reason in BORDERS:
+                continue
             with contextlib.suppress(OSError, ValueError):
                 status = os.stat(self.home.root / item.path, follow_symlinks=False)
                 stamps[item.path] = f"{status.st_size} {status.st_mtime_ns}"
@@ -271,7 +276,7 @@ class _Run:
         """Every document, and the files outside that they point to."""
         self.watcher.phase("crawl", sum(len(item.documents) for item in groups))
         shards = work.crawl(groups)
-        beyond = outside.all_of(work.totals.externals)
+        beyond = outside.all_of(work.totals.externals, Externals(self.unread))
         shards += work.read_outside(beyond)
         if not shards:
             from indexer.store.shard import write_shard
@@ -297,9 +302,11 @@ class _Run:
         together = {language: frozenset(item.languages) for item in groups for language in item.languages if item.server.command}
         shards: list[Path] = []
         gone: set[str] = set(base.documents.keys() - described.keys())
+        moved: set[str] = set()
         refresh = Refresh(base, kept, described, documents, together, hover=self.config.hover)
         try:
-            moved = {path for path, stamp in base.skipped.items() if left_out.get(path) != stamp}
+            moved |= {path for path, stamp in base.skipped.items() if left_out.get(path) != stamp}
+            moved |= {key_of_unread(path) for path in moved}
             todo, number, crawled = refresh.first(moved), 0, 0
             log.info("refresh begins: known=%d differing=%d deleted=%d", len(base.documents), len(todo), len(gone))
             while True:
@@ -320,7 +327,15 @@ class _Run:
         finally:
             refresh.close()
         known = {key: path for key, (path, _) in base.outside.items()} | base.unread
-        beyond = outside.changed(work.totals.externals, kept, gone & base.documents.keys(), known, anew=recipes != base.recipes)
+        beyond = outside.changed(
+            work.totals.externals,
+            Externals(self.unread),
+            kept,
+            gone & base.documents.keys(),
+            known,
+            moved=moved,
+            anew=recipes != base.recipes,
+        )
         shards += work.read_outside(beyond)
         gone |= beyond.stale | beyond.unwanted
         for index, item in enumerate(groups):
