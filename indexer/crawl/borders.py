@@ -16,6 +16,9 @@ from indexer import vcs
 from indexer.model import Skipped, SkipReason
 
 _EFFECTIVE = os.access in os.supports_effective_ids
+_NO_FOLDERS = (".md", ".mdx", ".rst", ".txt", ".json", ".yml", ".yaml", ".toml", ".lock", ".png", ".svg", ".css", ".html", ".snap")
+"""Nobody calls a folder so, or a link to one: half of a repository need not be looked at."""
+
 _MOST_LINKS = 20
 """A chain of links that is longer leads in circles."""
 
@@ -29,7 +32,7 @@ def borders(root: Path, paths: Sequence[str], sources: Collection[str]) -> list[
     """
     found: list[Skipped] = []
     for path in paths:
-        if path in sources or not (path.isascii() or _is_utf8(path)):
+        if path.endswith(_NO_FOLDERS) or path in sources or not (path.isascii() or _is_utf8(path)):
             continue
         reason: SkipReason | None
         if path.endswith("/"):

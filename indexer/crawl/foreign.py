@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch, translate
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
@@ -47,6 +48,7 @@ _MOST_GENERATED = 50
 _DEPTH_OF_LICENCES = 3
 
 _SCRIPTS = frozenset({"javascript", "typescript"})
+_C = frozenset({"c", "cpp"})
 
 
 class FolderRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -76,6 +78,7 @@ class OutputRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class BundleRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    has: list[str]
     begins: str
     why: str
     reason: SkipReason = SkipReason.BUNDLED
@@ -193,15 +196,16 @@ class Judge:
 
     def of_content(self, path: str, language: str, content: bytes) -> Verdict | None:
         """What the file itself shows; remembers what only all files together show (`of_tree`)."""
-        head = content[:_HEAD_BYTES]
-        if (b"enerated" in head or b"ENERATED" in head or b"Bison" in head) and is_signed(head, language):
-            self._generated[path] = language
+        if content[:1] in _BEGINS_COMMENT:
+            head = content[:_HEAD_BYTES]
+            may_sign = b"enerated" in head or b"ENERATED" in head or (language in _C and b"Bison" in head)
+            if may_sign and is_signed(head, language):
+                self._generated[path] = language
         if language not in _SCRIPTS:
             return None
-        name = path.rpartition("/")[2]
-        is_declaration = name.endswith((".d.ts", ".d.mts", ".d.cts"))
+        is_declaration = path.endswith((".d.ts", ".d.mts", ".d.cts"))
         if language == "typescript" and not is_declaration:
-            self._sizes[path] = len(content)
+            self._note_size(path, len(content))
             return None
         if _ends_with_map(content):
             self._note_script(path, looks_built=True)
@@ -209,19 +213,24 @@ class Judge:
         if is_declaration:
             self._note_script(path, looks_built=bool(self._listed & set(_twins(path))))
             return None
-        begin = content[:_BEGIN_BYTES].decode("utf-8", "replace")
-        for row, regex in _bundle_rows():
-            if regex.search(begin):
+        begin = content[:_BEGIN_BYTES]
+        for reason, words, regex in _bundle_rows():
+            if any(word in begin for word in words) and regex.search(begin):
                 self._note_script(path, looks_built=True)
-                return Verdict(reason=row.reason, refers=False)
+                return Verdict(reason=reason, refers=False)
         if is_minified(content):
             self._note_script(path, looks_built=True)
             return _MINIFIED
-        self._note_script(path, looks_built="__esModule" in begin[:600])
-        self._sizes[path] = len(content)
-        if len(content) > _LARGE_BYTES and len(_HELPERS.findall(content)) >= 3:
+        self._note_script(path, looks_built=b"__esModule" in begin[:600])
+        self._note_size(path, len(content))
+        if len(content) >= _LARGE_BYTES and len(_HELPERS.findall(content)) >= 3:
             self._bundle_like.add(path)
         return None
+
+    def _note_size(self, path: str, size_bytes: int) -> None:
+        """What is smaller can keep nothing from being many times larger."""
+        if size_bytes * _TIMES_LARGER >= _LARGE_BYTES:
+            self._sizes[path] = size_bytes
 
     def _note_script(self, path: str, *, looks_built: bool) -> None:
         output = self._output_of(path.rpartition("/")[0])
@@ -311,6 +320,8 @@ def _unused(generated: Mapping[str, str], documents: Mapping[str, str], read: Ca
         return set()
     languages = {other for language in unused.values() for other in family_of.get(language, frozenset({language}))}
     waiting = [path for path, language in documents.items() if path not in generated and language in languages] + users
+    around = {f"{folder}/" for path in unused for folder in accumulate(path.split("/")[:-1], "{}/{}".format)}
+    waiting.sort(key=lambda path: sum(map(path.startswith, around)))  # users are near, so that little is read until they are found
     names = {path: _import_names(path, language) for path, language in unused.items()}
     while waiting and unused:
         content = read(waiting.pop())
@@ -355,6 +366,10 @@ def _twins(path: str) -> list[str]:
     """Scripts that a declaration file beside them describes."""
     stem = path.rsplit(".d.", 1)[0]
     return [f"{stem}.{end}" for end in ("js", "cjs", "mjs")]
+
+
+_BEGINS_COMMENT = frozenset(bytes([byte]) for byte in b"/#-;<\n\r\t \xef\"'")
+"""A file that begins otherwise begins with code, and nobody signs there. White space, a byte order mark or "use strict" may come first."""
 
 
 _HELPERS = re.compile(rb"\b(?:__commonJS|__commonJSMin|__toESM|__webpack_require__|__rollup|__exportStar|__importDefault|parcelRequire)\b")
@@ -418,8 +433,8 @@ def _file_rows() -> dict[str, tuple[re.Pattern[str], re.Pattern[str]]]:
 
 
 @cache
-def _bundle_rows() -> tuple[tuple[BundleRow, re.Pattern[str]], ...]:
-    return tuple((row, re.compile(row.begins, re.MULTILINE)) for row in table().bundle)
+def _bundle_rows() -> tuple[tuple[SkipReason, list[bytes], re.Pattern[bytes]], ...]:
+    return tuple((row.reason, [word.encode() for word in row.has], re.compile(row.begins.encode(), re.MULTILINE)) for row in table().bundle)
 
 
 @cache

@@ -106,6 +106,12 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     stamps: dict[str, FileStamp] = {}
     skipped = borders(root, paths, {path for path, _ in candidates})
 
+    wanted = {
+        language: ((*config.include, *settings.include), (*config.exclude, *settings.exclude))
+        for language in {language for _, language in candidates}
+        for settings in (config.of_language(language),)
+    }
+
     def leave_out(path: str, language: str, verdict: Verdict) -> None:
         words: tuple[int, ...] | None = None
         if verdict.refers:
@@ -120,9 +126,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             skipped.append(Skipped(path=shown, reason=SkipReason.NAME_NOT_UTF8, language=language))
             continue
-        settings = config.of_language(language)
-        included = bool(config.include or settings.include) and matches(path, (*config.include, *settings.include))
-        if not included and matches(path, (*config.exclude, *settings.exclude)):
+        include, exclude = wanted[language]
+        included = bool(include) and matches(path, include)
+        if not included and exclude and matches(path, exclude):
             skipped.append(Skipped(path=path, reason=SkipReason.EXCLUDED, language=language))
             continue
         is_own = included or marked.get(path) == vcs.OWN
