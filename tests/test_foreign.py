@@ -153,6 +153,15 @@ def test_include_is_above_everything(tmp_path: Path) -> None:
     assert documents(root, language={"python": LanguageConfig(include=("*",))}) == ["g.py", "x/y.py"]
 
 
+def test_a_language_that_is_switched_off_is_not_judged(tmp_path: Path) -> None:
+    """All of it is left out for one reason, the user's word."""
+    root = write_tree(tmp_path, {"a.py": "", "node_modules/a/a.js": "", "b.js": ESBUILD})
+    git(root, "init", "-q")
+    assert reasons(root, language={"javascript": LanguageConfig(server="none")}) == {}
+    made = crawl_with_ty(root, language={"javascript": LanguageConfig(server="none")})
+    assert made.manifest["skipped"] == {"excluded": 2}
+
+
 # ---- by content
 
 
@@ -374,6 +383,24 @@ def test_an_answer_is_partial_for_a_left_out_file_that_has_the_name(shop: Path) 
 
 def _languages_matter(index: Any) -> bool:
     return Certificate(index).of_workspace(DEFINITION, "sell", language="go").reasons == []
+
+
+def test_what_could_not_be_searched_was_not_searched(tmp_path: Path) -> None:
+    """A generated source that nobody could read may have any name; a search that found nothing would say that it has none."""
+    files = {
+        ".gitattributes": "g.py linguist-generated\nh.py linguist-generated\n",
+        "g.py": "x = '\0'\n",
+        "h.py": "y = 1\n",
+        "a.py": "z = 1\n",
+    }
+    root = write_tree(tmp_path / "shop", files)
+    git(root, "init", "-q")
+    assert {item.path: item.words for item in look(root).skipped} == {"g.py": None, "h.py": (word_digest("y"),)}
+    crawl_with_ty(root)
+    assert _codes(root, "z") == ["skipped_generated"]
+    with open_index(root) as index:
+        [reason] = Certificate(index).of_workspace(DEFINITION, "z").reasons
+    assert reason.paths == ["g.py"]
 
 
 def test_build_output_makes_no_answer_partial(tmp_path: Path) -> None:

@@ -105,18 +105,19 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     own: set[str] = set()
     stamps: dict[str, FileStamp] = {}
     skipped = borders(root, paths, {path for path, _ in candidates})
-
     wanted = {
         language: ((*config.include, *settings.include), (*config.exclude, *settings.exclude))
         for language in {language for _, language in candidates}
         for settings in (config.of_language(language),)
     }
+    off = {language for language in wanted if (config.of_language(language).server or config.server) == "none"}
+    """They will be left out as a whole, because the user says so; there is nothing to judge."""
 
     def leave_out(path: str, language: str, verdict: Verdict) -> None:
         words: tuple[int, ...] | None = None
         if verdict.refers:
-            content, stamp, _ = _read(root, path, config.max_file_bytes)
-            words = word_digests(content)
+            content, stamp, problem = _read(root, path, config.max_file_bytes)
+            words = word_digests(content) if problem is None else None
             if stamp is not None:
                 stamps[path] = stamp
         skipped.append(Skipped(path=path, reason=verdict.reason, language=language, words=words))
@@ -131,7 +132,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         if not included and exclude and matches(path, exclude):
             skipped.append(Skipped(path=path, reason=SkipReason.EXCLUDED, language=language))
             continue
-        is_own = included or marked.get(path) == vcs.OWN
+        is_own = included or marked.get(path) == vcs.OWN or language in off
         said = marked.get(path) if not is_own else None
         verdict = Verdict(reason=SkipReason(said), refers=True) if said else None if is_own else judge.of_path(path, language)
         if verdict is not None:
