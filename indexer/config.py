@@ -26,7 +26,7 @@ class LanguageConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
     server: entry of the server table; empty = the first of the language's that is on this machine. `none` leaves the language out.
     options, settings, environment: added to the server table's, key by key.
-    exclude: patterns as in the general setting, for files of this language only.
+    exclude, include: patterns as in the general settings, for files of this language only.
     timeout_s, memory_mb: as request_timeout_s and server_memory_mb, for this language; 0 = those.
     """
 
@@ -35,6 +35,7 @@ class LanguageConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     settings: dict[str, Any] = {}
     environment: dict[str, str] = {}
     exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
     timeout_s: float = 0.0
     memory_mb: int = 0
 
@@ -48,6 +49,8 @@ class Config:
     folders: further workspace folders, each PATH or NAME=PATH, relative to the root.
     jobs: server processes; 0 = one per core, at most 8, fewer where memory_mb does not allow them.
     exclude: gitignore-like patterns (fnmatch on the relative path or on a leading folder).
+    include: the same of what is read though it is excluded, vendored, generated, minified, bundled or built, or lies in another
+        repository or a hidden folder.
     max_file_bytes: larger files are skipped, and said so.
     python: interpreter or environment of the project; empty = found.
     source_roots: folders that imports start from, relative to the root; empty = found.
@@ -75,6 +78,7 @@ class Config:
     jobs: int = 0
     memory_mb: int = 0
     exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
     max_file_bytes: int = 5_000_000
     python: str = ""
     source_roots: tuple[str, ...] = ()

@@ -128,20 +128,35 @@ class Trust(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """Why a file of the repository was not crawled."""
+    """Why a file of the repository was not crawled. Those about folders and links stand at a path that ends with `/`, or at the link."""
 
     TOO_LARGE = "too_large"
     BINARY = "binary"
     NOT_DECODABLE = "not_decodable"
     GENERATED = "generated"
     VENDORED = "vendored"
+    MINIFIED = "minified"
+    BUNDLED = "bundled"  # many modules in one file
+    BUILT = "built"  # a compiler's or a tool's output
     EXCLUDED = "excluded"
-    SYMLINK = "symlink"
+    SYMLINK = "symlink"  # to what is read under its own path, or to nothing
+    UNLISTED_LINK = "unlisted_link"  # to what is no file of this workspace
     NOT_REGULAR = "not_regular"
     UNREADABLE = "unreadable"
     NAME_NOT_UTF8 = "name_not_utf8"
     NO_SERVER = "no_server"
     NOT_IN_BUILD = "not_in_build"  # of a document: read for its text only, since its server takes no build of it
+    NESTED_REPOSITORY = "nested_repository"
+    WORK_TREE = "work_tree"  # of this repository or another, inside of this one
+    SUBMODULE = "submodule"  # not checked out
+    HIDDEN_FOLDER = "hidden_folder"  # of a folder without git
+
+
+FOREIGN = (SkipReason.VENDORED, SkipReason.GENERATED, SkipReason.MINIFIED, SkipReason.BUNDLED, SkipReason.BUILT)
+"""Reasons that say: not the project's own source. `include` reads such files all the same."""
+
+BORDERS = (SkipReason.NESTED_REPOSITORY, SkipReason.WORK_TREE, SkipReason.SUBMODULE, SkipReason.HIDDEN_FOLDER)
+"""Reasons of whole folders where the workspace ends."""
 
 
 class LossReason(StrEnum):
@@ -172,8 +187,12 @@ class CoverageStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A file that was looked at and left out, with the reason."""
+    """A file that was looked at and left out, with the reason.
+
+    `words` are the digests (`indexer.text.word_digests`) of all identifiers in it; None where it was not searched.
+    """
 
     path: str
     reason: SkipReason
     language: str = ""
+    words: tuple[int, ...] | None = None

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -42,18 +42,31 @@ def _dotted(relative: str) -> str:
 
 
 class Externals:
-    """Names files outside the workspace, by the layout of each language's caches."""
+    """Names files outside the workspace, by the layout of each language's caches; and files of the workspace that are not read."""
 
-    def __init__(self) -> None:
+    def __init__(self, unread: Mapping[str, str] | None = None) -> None:
+        """Args:
+        unread: relative path by absolute path.
+        """
         self._python = python_project.Externals()
+        self.unread = unread or {}
 
     def describe(self, path: str) -> External:
         """`path` is absolute, or a URI that is no file's. An unknown place is named by its last three parts."""
+        relative = self.unread.get(path)
+        if relative is not None:
+            inside = relative.removeprefix("../")
+            return External(key_of_unread(relative), "", "", "", _dotted(inside), inside)
         for pattern, describe in _LAYOUTS:
             match = pattern.search(path)
             if match:
                 return describe(match)
         return self._python.describe(path)
+
+
+def key_of_unread(path: str) -> str:
+    """The key of a file of the workspace that is not read. `path` is relative to the root; further folders lie beside it."""
+    return f"unread:{path.replace('../', '')}"
 
 
 def _from_npm(match: re.Match[str]) -> External:

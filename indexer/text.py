@@ -8,6 +8,7 @@ A line that is ASCII has one column for all units, so conversion looks at the fe
 from __future__ import annotations
 
 import re
+import zlib
 from bisect import bisect_left, bisect_right
 
 
@@ -164,3 +165,16 @@ def blob_digest(content: bytes) -> str:
     import hashlib  # 2 ms, and most questions digest nothing
 
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+_WORD = re.compile(rb"[A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]*")
+
+
+def word_digest(word: str) -> int:
+    """32 bits that stand for an identifier in the list of words of a file that is not read."""
+    return zlib.crc32(word.encode("utf-8", "surrogatepass"))
+
+
+def word_digests(content: bytes) -> tuple[int, ...]:
+    """Digests of all words of a file, sorted, each once: all that may be an identifier in any language, comments and strings too."""
+    return tuple(sorted(set(map(zlib.crc32, set(_WORD.findall(content))))))

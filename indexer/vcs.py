@@ -6,12 +6,14 @@ GitPython runs the git command for us. Importing it costs 0.1 s, so only what fi
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexer import patterns
 from indexer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,51 +80,115 @@ def siblings(root: Path) -> list[Path]:
     return [tree / below for tree in trees if tree.resolve() != Path(repository.working_tree_dir).resolve() and (tree / below).is_dir()]
 
 
-def list_files(root: Path) -> list[str]:
+def list_files(root: Path, include: Sequence[str] = ()) -> list[str]:
     """Paths below `root`, relative, with `/`, sorted; tracked and untracked-not-ignored, or all of a plain folder.
 
-    A plain folder leaves out hidden folders, caches and virtual environments; a folder that cannot be read is listed itself, with a
-    `/` at its end, as git lists other repositories.
+    Submodules that are checked out are listed with the files around them. What is not entered is listed itself, with a `/` at its end:
+    another repository's work tree, a submodule that is not checked out, a folder that cannot be read, and, in a plain folder, hidden
+    folders. A plain folder leaves out caches and virtual environments; a repository in it is listed as git lists it.
+
+    Args:
+        include: patterns; what they reach into of other work trees and hidden folders is entered.
     Raises:
         UsageError: `root` is no folder, or git cannot read it.
     """
     if not root.is_dir():
         raise UsageError(f"'{root}' is not a folder")
     repository = _repository(root)
-    if repository is None:
-        return sorted(_walk(root))
+    return sorted(set(_walk(root, include) if repository is None else _listed(root, include)))
+
+
+_STAGED = re.compile(r"([0-7]{6}) [0-9a-f]{40,64} [0-3]\t")
+_GITLINK = "160000"
+
+
+def _listed(root: Path, include: Sequence[str]) -> Iterator[str]:
+    """As git lists a work tree, each with the mode that it has in the index: of a submodule that tells it from a file."""
     import git
 
-    listing = git.Git(root)
     options = {"z": True, "strip_newline_in_stdout": False}
     try:
-        if (root / ".gitmodules").is_file():  # files of submodules are listed with the tracked ones only
-            text = listing.ls_files("--cached", "--recurse-submodules", "--", ".", **options)
-            text += listing.ls_files("--others", "--exclude-standard", "--", ".", **options)
-        else:
-            text = listing.ls_files("--cached", "--others", "--exclude-standard", "--", ".", **options)
+        text = git.Git(root).ls_files("--stage", "--others", "--exclude-standard", "--", ".", **options)
     except git.GitCommandError as error:
         raise UsageError(f"git cannot list the files of '{root}': {str(error.stderr).strip()}") from error
-    return sorted(set(filter(None, str(text).split("\0"))))
+    for entry in filter(None, str(text).split("\0")):
+        staged = _STAGED.match(entry)
+        path = entry[staged.end() :] if staged else entry
+        if staged and staged[1] == _GITLINK:
+            yield from _inside(root, path, _listed, (), include) if (root / path / ".git").exists() else [f"{path}/"]
+        elif path.endswith("/") and patterns.reaches_into(path[:-1], include):
+            yield from _inside(root, path[:-1], _listed, include, include)
+        else:
+            yield path
 
 
-def _walk(root: Path) -> Iterable[str]:
-    skipped = {"__pycache__", "node_modules", "site-packages"}
+def _inside(
+    root: Path, folder: str, listing: Callable[[Path, Sequence[str]], Iterable[str]], wanted: Sequence[str], include: Sequence[str]
+) -> Iterator[str]:
+    """What a folder below the root has, by paths from the root; only what fits `wanted`, if that is not empty."""
+    below = [pattern.removeprefix(f"{folder}/") for pattern in include if pattern.startswith(f"{folder}/")]
+    for path in listing(root / folder, below):
+        full = f"{folder}/{path}"
+        if not wanted or path.endswith("/") or patterns.matches(full, wanted):
+            yield full
+
+
+def _walk(root: Path, include: Sequence[str]) -> Iterator[str]:
     unreadable: list[OSError] = []
     for folder, folders, files in os.walk(root, onerror=unreadable.append):
         if "pyvenv.cfg" in files:
             folders.clear()
             continue
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in skipped)
-        prefix = os.path.relpath(folder, root)
+        prefix = os.path.relpath(folder, root).replace(os.sep, "/")
+        prefix = "" if prefix == "." else f"{prefix}/"
+        entered: list[str] = []
+        for name in sorted(folders):
+            path = prefix + name
+            if name in _NO_SOURCES or (name.startswith(".") and name.endswith("_cache")):
+                continue
+            if os.path.islink(os.path.join(folder, name)):
+                yield path
+            elif os.path.exists(os.path.join(folder, name, ".git")):
+                yield from _inside(root, path, _listed, (), include)
+            elif not name.startswith("."):
+                entered.append(name)
+            elif patterns.reaches_into(path, include):
+                yield from _inside(root, path, _walk, include, include)
+            else:
+                yield f"{path}/"
+        folders[:] = entered
         for name in files:
-            yield name if prefix == "." else f"{prefix}/{name}".replace(os.sep, "/")
+            yield prefix + name
     for error in unreadable:
         yield os.path.relpath(error.filename, root).replace(os.sep, "/") + "/"
 
 
+_NO_SOURCES = frozenset(
+    {
+        "__pycache__", "node_modules", "site-packages", ".git", ".hg", ".svn", ".lspidx", ".venv", ".cache", ".tox", ".nox", ".eggs",
+        ".idea", ".vs", ".gradle", ".ipynb_checkpoints", ".Trash", ".DS_Store",
+    }
+)  # fmt: skip
+"""Folders of a plain folder that nobody's sources lie in: what an ignore list would leave out. They are not even mentioned."""
+
+
+def is_other_work_tree(folder: Path) -> bool:
+    """Whether a folder is a work tree that was added to a repository (`git worktree add`), and no repository of its own."""
+    mark = folder / ".git"
+    try:
+        return mark.is_file() and "/worktrees/" in mark.read_text(encoding="utf-8", errors="replace").replace(os.sep, "/")
+    except OSError:
+        return False
+
+
+OWN = "own"
+
+
 def attributes(root: Path, paths: Iterable[str]) -> Mapping[str, str]:
-    """`generated` or `vendored` for the paths that .gitattributes marks as linguist-generated or linguist-vendored."""
+    """What .gitattributes say of files: `generated` or `vendored` where linguist's attribute is set; `own` where either is negated.
+
+    linguist-documentation and linguist-detectable are about statistics: such files are the project's all the same.
+    """
     repository = _repository(root)
     listed = list(paths)
     if repository is None or not listed:
@@ -138,7 +204,9 @@ def attributes(root: Path, paths: Iterable[str]) -> Mapping[str, str]:
     parts = str(answer).split("\0")
     marked: dict[str, str] = {}
     for path, attribute, value in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
-        if value not in ("unspecified", "unset", "false"):
+        if value in ("unset", "false"):
+            marked.setdefault(path, OWN)
+        elif value != "unspecified" and marked.get(path, OWN) == OWN:
             marked[path] = attribute.removeprefix("linguist-")
     return marked
 

@@ -78,6 +78,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--server", help="Entry of the server table; default: the language's first.")
 @click.option("--python", help="Interpreter or environment of the project; default: found.")
 @click.option("--exclude", multiple=True, help="Pattern of files to leave out; may be repeated.")
+@click.option("--include", multiple=True, help="Pattern of files to read though they look vendored, generated or built; may be repeated.")
 @click.option("--folder", "folders", multiple=True, metavar="[NAME=]PATH", help="A further workspace folder; may be repeated.")
 @click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
 @trust_option
@@ -93,6 +94,7 @@ def index(
     server: str | None,
     python: str | None,
     exclude: tuple[str, ...],
+    include: tuple[str, ...],
     folders: tuple[str, ...],
     memory_mb: int | None,
     fetch: bool,
@@ -119,6 +121,7 @@ def index(
         "server": server,
         "python": str(Path(python).absolute()) if python else None,
         "exclude": list(exclude) or None,
+        "include": list(include) or None,
         "folders": [_absolute_folder(entry) for entry in folders] or None,
         "memory_mb": memory_mb,
         "fetch": fetch or None,

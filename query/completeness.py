@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from indexer.model import FOREIGN, SkipReason
+from indexer.text import word_digest
 from query.answer import Completeness, Provenance, Reason
 from query.folders import index_command
 from query.freshness import Drift, drift
@@ -18,19 +21,28 @@ DEFINITION = ["syntax", "textDocument/definition"]
 SUPERTYPES = "typeHierarchy/supertypes"
 
 _MAX_PATHS = 20
-_HARMLESS_SKIPS = ("excluded", "symlink")
-"""Left out because the user said so, or reachable under another path."""
+_HARMLESS_SKIPS = frozenset(
+    {
+        SkipReason.EXCLUDED,  # the user said so
+        SkipReason.SYMLINK,  # reachable under another path
+        SkipReason.VENDORED,  # other people's code, unless it was searched and has the name that was asked about
+        SkipReason.BUILT, SkipReason.BUNDLED, SkipReason.MINIFIED,  # copies of what is read, or of what others wrote
+        # other repositories may be used by this one, and do not use it
+        SkipReason.NESTED_REPOSITORY, SkipReason.WORK_TREE, SkipReason.SUBMODULE, SkipReason.HIDDEN_FOLDER,
+    }
+)  # fmt: skip
 
 _SENTENCES = {
     "too_large": "larger than max_file_bytes",
     "binary": "with NUL bytes in them",
     "not_decodable": "that are not UTF-8",
-    "generated": "marked linguist-generated in .gitattributes",
-    "vendored": "marked linguist-vendored in .gitattributes",
+    "generated": "written by a generator",
+    "vendored": "copied from other projects",
     "unreadable": "that could not be read",
     "name_not_utf8": "whose names are not UTF-8",
     "no_server": "of a language that has no server here",
     "not_regular": "that are no regular files",
+    "unlisted_link": "that are links to what is no file of the workspace",
 }
 
 _GAPS = """
@@ -41,6 +53,8 @@ _GAPS = """
        OR (c.method = 'syntax' AND c.reason <> '')
     ORDER BY c.method, c.status, c.reason, d.path
 """
+
+_SKIPPED = "SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path) ORDER BY ALL"
 
 
 class Certificate:
@@ -86,10 +100,10 @@ class Certificate:
         moved = self._of_family(self.drift.paths, family)
         reasons = self._stale(moved if holds is None else [path for path in moved if holds(path)])
         if holds is None:
-            gaps = self._index.keep(f"gaps {methods} {family}", lambda: [*self._coverage(methods, None, family), *self._skipped(family)])
+            reasons += self._index.keep(f"gaps {methods} {family}", lambda: self._coverage(methods, None, family))
         else:
-            gaps = [*self._coverage(methods, holds, family), *self._skipped(family, holds)]
-        reasons += gaps
+            reasons += self._coverage(methods, holds, family)
+        reasons += self._skipped(family, holds, name)
         if name:
             reasons += self._unresolved(name, family, holds)
         return self._certify([*reasons, *more])
@@ -163,20 +177,31 @@ class Certificate:
             if not (found := {languages[path]} if path in languages else endings.get(_ending(path), set())) or not found.isdisjoint(family)
         ]
 
-    def _skipped(self, family: Collection[str] = (), holds: Callable[[str], bool] | None = None) -> list[Reason]:
-        rows = self._index.rows("SELECT reason, path, language FROM skipped ORDER BY ALL")
-        by_reason: dict[str, list[str]] = {}
-        for reason, path, language in rows:
-            if reason not in _HARMLESS_SKIPS and (not family or not language or language in family) and (holds is None or holds(path)):
-                by_reason.setdefault(reason, []).append(path)
+    def _skipped(self, family: Collection[str] = (), holds: Callable[[str], bool] | None = None, name: str = "") -> list[Reason]:
+        """Files that were not read and may hold what was asked about.
+
+        Args:
+            name: where given, a file that was searched for words counts only if it has this one.
+        """
+        rows: list[tuple[str, str, str, bool]] = self._index.keep("skipped files", lambda: self._index.rows(_SKIPPED))
+        having: set[str] = set()
+        if name and any(is_searched for *_, is_searched in rows):
+            sql = "SELECT path FROM skipped_word WHERE list_contains(words, ?::UINTEGER)"
+            having = {path for (path,) in self._index.rows(sql, [word_digest(name)])}
+        by_reason: dict[tuple[str, bool], list[str]] = {}
+        for reason, path, language, is_searched in rows:
+            by_word = bool(name) and is_searched
+            counts = path in having if by_word else reason not in _HARMLESS_SKIPS and (language or reason != SkipReason.UNLISTED_LINK)
+            if counts and (not family or not language or language in family) and (holds is None or holds(path)):
+                by_reason.setdefault((reason, by_word), []).append(path)
         return [
             Reason(
                 code=f"skipped_{reason}",
-                detail=f"{_files(len(listed))} {_SENTENCES.get(reason, reason)} {'was' if len(listed) == 1 else 'were'} not read",
+                detail=_not_read(reason, listed, name if by_word else ""),
                 count=len(listed),
                 paths=listed[:_MAX_PATHS],
             )
-            for reason, listed in by_reason.items()
+            for (reason, by_word), listed in by_reason.items()
         ]
 
     def _certify(self, reasons: list[Reason]) -> Completeness:
@@ -263,6 +288,15 @@ def not_crawled(extent: str, index: Index) -> str:
 
 def _files(count: int) -> str:
     return f"{count} file{'s' if count != 1 else ''}"
+
+
+def _not_read(reason: str, paths: Sequence[str], name: str) -> str:
+    """`name`: the word that all of them have; empty where they were not searched."""
+    one = len(paths) == 1
+    what = f"{_files(len(paths))} {_SENTENCES.get(reason, reason)}"
+    text = f"{what} {'has' if one else 'have'} the word '{name}' and" if name else what
+    text += f" {'was' if one else 'were'} not read"
+    return f"{text}; to read such: lspidx index --include {shlex.quote(paths[0])}" if reason in FOREIGN else text
 
 
 def _ending(path: str) -> str:

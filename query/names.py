@@ -18,11 +18,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Collection
 from typing import NamedTuple
 
 from indexer.encoding import as_text
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
+from indexer.model import FOREIGN
 from indexer.text import index_to_utf16
 from query.dotted import dotted, named
 from query.folders import folders, index_command
@@ -76,7 +78,8 @@ def document_path(index: Index, path: str) -> str:
     for candidate in inside:
         skipped = index.row("SELECT reason FROM skipped WHERE path = ?", [candidate])
         if skipped:
-            raise UsageError(f"'{candidate}' was skipped when the index was made: {skipped[0].replace('_', ' ')}")
+            hint = f"; to read it: lspidx index --include {shlex.quote(candidate)}" if skipped[0] in FOREIGN else ""
+            raise UsageError(f"'{candidate}' was skipped when the index was made: {skipped[0].replace('_', ' ')}{hint}")
     near = index.rows(
         "SELECT path FROM document WHERE status <> 'external' ORDER BY jaro_winkler_similarity(path, ?) DESC, path LIMIT 3", [inside[0]]
     )

@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from indexer.crawl.estimate import line
 from indexer.crawl.run import Crawl, Watcher
+from indexer.model import FOREIGN
 from query.style import one_line
 
 _LINE_EVERY_S = 10.0
@@ -117,7 +118,8 @@ def summary(made: Crawl) -> str:
         parts.append(f"{unresolved} identifiers and {counts.get('unresolved_imports', 0)} imports unresolved")
     skipped = manifest.get("skipped") or {}
     if skipped:
-        parts.append("skipped " + ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items())))
+        how = " (to read such: --include PATTERN)" if any(reason in FOREIGN for reason in skipped) else ""
+        parts.append("skipped " + ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items())) + how)
     lost = manifest.get("lost") or {}
     parts.append("lost " + ", ".join(f"{count} {what}" for what, count in sorted(lost.items())) if lost else "nothing lost")
     return "; ".join(parts)

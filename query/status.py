@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
+from indexer.model import BORDERS, FOREIGN, SkipReason
 from query.advice import lacking, losses
 from query.folders import folders, index_command, moved
 from query.freshness import drift
@@ -34,7 +36,7 @@ def status(index: Index) -> dict[str, Any]:
         SELECT regexp_extract(module, '^\\.*[^.:]*'), count(*) FROM unresolved_import GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20
         """
     )
-    skipped = index.rows("SELECT path, reason FROM skipped ORDER BY path LIMIT 200")
+    skipped = index.rows("SELECT path, reason FROM skipped ORDER BY path")
     manifest = index.manifest()
     return {
         "root": str(index.root),
@@ -47,11 +49,34 @@ def status(index: Index) -> dict[str, Any]:
             for method, state, count, asked, answered in coverage
         ],
         "gaps": [{"path": path, "method": method, "reason": reason} for path, method, reason in gaps],
-        "skipped": [{"path": path, "reason": reason} for path, reason in skipped],
+        "skipped": [{"path": path, "reason": reason} for path, reason in sorted(skipped, key=_rank)[:200]],
+        "skipped_reasons": _by_reason(skipped),
         "unresolved_imports": [{"module": module, "count": count} for module, count in modules],
         "work_tree": {"checked": tree.checked, "changed": tree.changed, "deleted": tree.deleted, "new": tree.new},
         "bytes": index.generation.stat().st_size,
     }
+
+
+def _rank(row: tuple[str, str]) -> tuple[bool, bool, str]:
+    """What the user has to hear of first: where the workspace ends, then what could not be read, then what is not his."""
+    path, reason = row
+    return reason in FOREIGN or reason == SkipReason.EXCLUDED, reason not in BORDERS, path
+
+
+def _by_reason(skipped: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """How many files by reason, and where they lie: at most three files or folders."""
+    paths: dict[str, list[str]] = {}
+    for path, reason in skipped:
+        paths.setdefault(reason, []).append(path)
+    return [{"reason": reason, "files": len(listed), "where": _where(listed)} for reason, listed in sorted(paths.items())]
+
+
+def _where(paths: Sequence[str]) -> list[str]:
+    """The files, if they are few, else the folder that they have in common, else their topmost folders."""
+    if len(paths) <= 3:
+        return list(paths)
+    common = posixpath.commonpath([posixpath.dirname(path) for path in paths])
+    return [f"{common}/"] if common else sorted({path.partition("/")[0] + "/" * ("/" in path) for path in paths})[:3]
 
 
 def _languages(index: Index, missing: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -91,6 +116,19 @@ def _folders(index: Index) -> list[dict[str, Any]]:
         }
         for folder in folders(index)
     ]
+
+
+_REMEDIES = {
+    SkipReason.SUBMODULE: "not checked out: git submodule update --init",
+    SkipReason.NESTED_REPOSITORY: "another repository: lspidx index --include PATH, or an index of its own",
+    SkipReason.WORK_TREE: "a work tree of a repository; it has an index of its own",
+    SkipReason.HIDDEN_FOLDER: "a hidden folder: lspidx index --include PATH",
+    SkipReason.UNLISTED_LINK: "a link to what is no file of the workspace: lspidx index --folder PATH",
+}
+
+
+def _said(reason: str) -> str:
+    return f"{reason} ({_REMEDIES[SkipReason(reason)]})" if reason in _REMEDIES else reason
 
 
 def status_text(report: dict[str, Any]) -> str:
@@ -144,10 +182,15 @@ def status_text(report: dict[str, Any]) -> str:
     if unresolved:
         lines.append(f"  unresolved {unresolved} identifiers; {counts.get('unresolved_imports', 0)} imports: ")
         lines += [f"    {one_line(item['module']):<28} {item['count']}" for item in report["unresolved_imports"][:8]]
+    foreign = [item for item in report["skipped_reasons"] if item["reason"] in FOREIGN]
+    if foreign:
+        parts = [f"{item['files']} {item['reason']} ({', '.join(map(one_line, item['where']))})" for item in foreign]
+        lines.append(f"  not read   {', '.join(parts)}; to read some of it: lspidx index --include PATTERN")
     for title in ("gaps", "skipped"):
-        if report[title]:
+        listed = [item for item in report[title] if item["reason"] not in FOREIGN]
+        if listed:
             lines.append(f"  {title}")
-            lines += [f"    {one_line(item['path'])}  {item.get('method', '')} {item['reason']}" for item in report[title][:20]]
+            lines += [f"    {one_line(item['path'])}  {item.get('method', '')} {_said(item['reason'])}" for item in listed[:20]]
     tree = report["work_tree"]
     count = sum(len(tree[key]) for key in ("changed", "deleted", "new"))
     if not tree["checked"]:

@@ -65,7 +65,9 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (root / "link.py").symlink_to(tmp_path / "outside" / "secret.py")
     (root / "nowhere.py").symlink_to("gone.py")
     (root / "circle.py").symlink_to("circle.py")
-    assert _reasons(root) == dict.fromkeys(("link.py", "nowhere.py", "circle.py"), SkipReason.SYMLINK)
+    (root / "beside.py").symlink_to("a.py")
+    harmless = dict.fromkeys(("beside.py", "nowhere.py", "circle.py"), SkipReason.SYMLINK)
+    assert _reasons(root) == {**harmless, "link.py": SkipReason.UNLISTED_LINK}
 
 
 def test_what_lies_behind_a_linked_folder_is_no_document(tmp_path: Path) -> None:

@@ -105,13 +105,15 @@ def test_a_submodule_is_a_root_of_its_own(repository: Path, tmp_path: Path) -> N
 
 
 def test_a_plain_folder_leaves_environments_and_caches_out(tmp_path: Path) -> None:
-    """Hidden folders, `__pycache__` and whatever holds a pyvenv.cfg are nobody's source."""
+    """`__pycache__` and whatever holds a pyvenv.cfg are nobody's source; a hidden folder is named, and entered on request."""
     root = write_tree(
         tmp_path / "plain",
         {
             "a.py": "",
             "pkg/b.py": "",
             ".hidden/c.py": "",
+            ".mypy_cache/h.py": "",
+            "pkg/.config/i.py": "",
             "__pycache__/d.py": "",
             "my env/pyvenv.cfg": "",
             "my env/lib/e.py": "",
@@ -119,7 +121,9 @@ def test_a_plain_folder_leaves_environments_and_caches_out(tmp_path: Path) -> No
             "x/site-packages/g.py": "",
         },
     )
-    assert vcs.list_files(root) == ["a.py", "pkg/b.py"]
+    assert vcs.list_files(root) == [".hidden/", "a.py", "pkg/.config/", "pkg/b.py"]
+    assert vcs.list_files(root, [".hidden"]) == [".hidden/c.py", "a.py", "pkg/.config/", "pkg/b.py"]
+    assert vcs.list_files(root, ["pkg/.config/*.py"]) == [".hidden/", "a.py", "pkg/.config/i.py", "pkg/b.py"]
     assert vcs.checkout(root) == vcs.Checkout(commit="", dirty=False, is_git=False)
     assert vcs.find_root(root / "pkg") == root / "pkg"
 
@@ -142,7 +146,7 @@ def test_attributes_mark_generated_and_vendored_files(repository: Path) -> None:
         {".gitattributes": "pkg/* linguist-generated\n日本/** linguist-vendored=true\na.py linguist-generated=false\n", "pkg/no.py": ""},
     )
     paths = ["a.py", "pkg/b.py", "日本/語😀.py", "größe ü.py"]
-    assert vcs.attributes(repository, paths) == {"pkg/b.py": "generated", "日本/語😀.py": "vendored"}
+    assert vcs.attributes(repository, paths) == {"pkg/b.py": "generated", "日本/語😀.py": "vendored", "a.py": "own"}
     assert vcs.attributes(repository, []) == {}
 
 

@@ -154,7 +154,7 @@ def _publish(source: Path, home: Home, config: Config, staging: Path, commit: st
 def _survey(root: Path, config: Config) -> Survey:
     """What a crawl would read here: without languages that are switched off, which it skips."""
     languages = {name for name, spec in load_table().language.items() if spec.crawl == "full"}
-    found = survey(root, vcs.list_files(root), config, languages=languages)
+    found = survey(root, vcs.list_files(root, config.include), config, languages=languages)
     off = {language for language in languages if (config.of_language(language).server or config.server) == "none"}
     return Survey(
         documents=[document for document in found.documents if document.language not in off],
@@ -217,9 +217,9 @@ def _surroundings(
     described = {path for path, _, _ in documents}
     unread = [(path, language) for path, language in manifest.unread if path in here and path not in described]
     stamps.update({path: (tree.stamps[path].size_bytes, tree.stamps[path].mtime_ns) for path, _ in unread})
-    skipped = [
+    skipped: list[dict[str, Any]] = [
         *(
-            {"path": item.path, "language": item.language, "reason": str(item.reason)}
+            {"path": item.path, "language": item.language, "reason": str(item.reason), "words": item.words}
             for item in tree.skipped
             if item.path not in described
         ),

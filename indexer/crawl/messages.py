@@ -20,6 +20,7 @@ class Setup(msgspec.Struct, kw_only=True):
     `recoded` are documents that are not in UTF-8, as paths relative to the root, with their languages.
     probes: documents from all over the group; where a unit's own are unknown to the server, one of these shows whether it is ready.
     overlays: texts that it is told in place of those of files, by path.
+    `unread`: relative path by absolute path of sources of the workspace that are left out.
     """
 
     root: str
@@ -55,6 +56,7 @@ class Setup(msgspec.Struct, kw_only=True):
     log_file: str
     max_file_bytes: int = 0
     recoded: list[tuple[str, str]] = []
+    unread: dict[str, str] = {}
 
 
 class Job(msgspec.Struct, kw_only=True, tag=True):

@@ -6,12 +6,14 @@ The index has of such a file just what is pointed to, so its row depends on all 
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.crawl.document import size_of
 from indexer.crawl.messages import ExternalJob, Position
+from indexer.model import FOREIGN, Skipped, SkipReason
 from indexer.packages import Externals
 
 _ALONE = 2
@@ -47,9 +49,17 @@ class Outside:
         ]
 
 
-def reported(externals: Mapping[str, Collection[Position]]) -> tuple[dict[str, str], dict[str, set[Position]]]:
+def unread(root: str, skipped: Iterable[Skipped]) -> dict[str, str]:
+    """Relative path by absolute path of sources that are left out and may be used all the same: of these, what is used is read."""
+    return {
+        os.path.normpath(os.path.join(root, item.path)): item.path
+        for item in skipped
+        if item.language and (item.reason in FOREIGN or item.reason is SkipReason.EXCLUDED)
+    }
+
+
+def reported(externals: Mapping[str, Collection[Position]], names: Externals) -> tuple[dict[str, str], dict[str, set[Position]]]:
     """What workers say of absolute paths, by key: the path (the first, where two have one key) and the ranges."""
-    names = Externals()
     paths: dict[str, str] = {}
     wanted: dict[str, set[Position]] = {}
     for path in sorted(externals):
@@ -59,26 +69,33 @@ def reported(externals: Mapping[str, Collection[Position]]) -> tuple[dict[str, s
     return paths, wanted
 
 
-def all_of(externals: Mapping[str, Collection[Position]]) -> Outside:
+def all_of(externals: Mapping[str, Collection[Position]], names: Externals) -> Outside:
     """For a crawl of everything."""
-    paths, wanted = reported(externals)
+    paths, wanted = reported(externals, names)
     return Outside(paths=paths, wanted=wanted, stale=set(wanted))
 
 
 def changed(
-    externals: Mapping[str, Collection[Position]], kept: Sequence[Path], gone: Collection[str], known: Mapping[str, str], *, anew: bool
+    externals: Mapping[str, Collection[Position]],
+    names: Externals,
+    kept: Sequence[Path],
+    gone: Collection[str],
+    known: Mapping[str, str],
+    *,
+    moved: Collection[str],
+    anew: bool,
 ) -> Outside:
     """For a crawl of some documents.
 
     Args:
-        externals: what the crawl reports, by absolute path.
+        externals: what the crawl reports, by absolute path; `names` says what is called how.
         kept: shards of the state that is built upon. gone: its documents that do not count any more.
         known: paths on this machine by key, as the state has them; empty where it does not know.
-        anew: read all files again.
+        moved: keys of files that are not what they were. anew: read all files again.
     """
     from indexer.store import merge
 
-    paths, wanted = reported(externals)
+    paths, wanted = reported(externals, names)
     connection = merge.connect()
     try:
         merge.read_facts(connection, kept, [], gone)
@@ -100,7 +117,7 @@ def changed(
     present: dict[str, set[Position]] = {}
     _add(present, have)
     paths = {**known, **paths}
-    stale = {key for key in wanted if paths.get(key) and (anew or present.get(key) != wanted[key])}
+    stale = {key for key in wanted if paths.get(key) and (anew or key in moved or present.get(key) != wanted[key])}
     return Outside(paths={key: paths.get(key, "") for key in wanted.keys() | known.keys()}, wanted=wanted, stale=stale)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from indexer.crawl import harvest
 from indexer.crawl.messages import Position
@@ -17,11 +17,14 @@ _FOREIGN = ("site-packages/", "dist-packages/", "node_modules/", "/pkg/mod/", ".
 class Places:
     """A `harvest.Surroundings`. `builtins` are the language's own names, `wanted` the places outside that something points to."""
 
-    def __init__(self, root: str, folders: Sequence[str]) -> None:
+    def __init__(self, root: str, folders: Sequence[str], unread: Mapping[str, str] | None = None) -> None:
+        """Args:
+        unread: relative path by absolute path of files of the workspace that are not crawled: as if they lay outside.
+        """
         self.root = root
         self.builtins: dict[str, list[harvest.Place]] | None = None
         self.wanted: dict[str, set[Position]] = {}
-        self._externals = Externals()
+        self._externals = Externals(unread)
         self._keys: dict[str, str] = {}
         self._outside: set[str] = set()
         self._packages: dict[tuple[str, int], str] = {}
@@ -51,7 +54,7 @@ class Places:
         if key is None:
             path = uri_to_path(uri)
             relative = self._relative(path)
-            if relative and not any(part in relative for part in _FOREIGN):
+            if relative and path not in self._externals.unread and not any(part in relative for part in _FOREIGN):
                 key = relative
             else:
                 key = self._externals.describe(path).key

@@ -12,17 +12,19 @@ import os
 import stat
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
 
 from indexer import builds, vcs
 from indexer.config import Config
+from indexer.crawl.borders import borders, leads_out
+from indexer.crawl.foreign import Judge, Verdict
 from indexer.encoding import encoding_of
 from indexer.model import Skipped, SkipReason
+from indexer.patterns import matches
 from indexer.servers.registry import language_of, languages_present
-from indexer.text import blob_digest
+from indexer.text import blob_digest, word_digests
 
 UNIT_BYTES_MOST = 1_200_000
 """Source bytes per unit at most: what a server then holds stays near 220 MB."""
@@ -40,7 +42,7 @@ UNITS_OF_SMALL_TREES = 8
 """A tree too small for units of that size is cut into about so many all the same, to keep four workers busy."""
 
 _BINARY_PROBE_BYTES = 8_000  # as git does
-_EFFECTIVE = os.access in os.supports_effective_ids
+_MOST_ATTRIBUTES = 1_000_000
 
 
 class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,44 +97,89 @@ class Survey:
 
 
 def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str]) -> Survey:
-    """Reads the tree once. Files of no language in `languages` are not documents and not skips: nobody asked for them."""
+    """Reads the tree once. Files of no language in `languages` are not documents and not skips: nobody asked for them.
+
+    Args:
+        paths: as `vcs.list_files` lists them.
+    """
     present = languages_present(paths)
     candidates = [(path, language) for path in paths if (language := language_of(path, present)) in languages]
-    marked = vcs.attributes(root, [path for path, _ in candidates]) if (root / ".gitattributes").exists() else {}
-    documents: list[PlannedDocument] = []
+    judge = Judge(paths, lambda path: _read(root, path, config.max_file_bytes)[0])
+    marked = _marks(root, paths, [path for path, _ in candidates])
+    documents: dict[str, PlannedDocument] = {}
+    own: set[str] = set()
     stamps: dict[str, FileStamp] = {}
-    skipped = [
-        Skipped(path=path, reason=SkipReason.UNREADABLE)  # what lies in there, nobody knows
-        for path in paths
-        if path.endswith("/") and _is_utf8(path) and not os.access(root / path, os.R_OK | os.X_OK, effective_ids=_EFFECTIVE)
-    ]
+    skipped = borders(root, paths, {path for path, _ in candidates})
+    wanted = {
+        language: ((*config.include, *settings.include), (*config.exclude, *settings.exclude))
+        for language in {language for _, language in candidates}
+        for settings in (config.of_language(language),)
+    }
+    off = {language for language in wanted if (config.of_language(language).server or config.server) == "none"}
+    """They will be left out as a whole, because the user says so; there is nothing to judge."""
+
+    def leave_out(path: str, language: str, verdict: Verdict) -> None:
+        words: tuple[int, ...] | None = None
+        if verdict.refers:
+            content, stamp, problem = _read(root, path, config.max_file_bytes)
+            words = word_digests(content) if problem is None else None
+            if stamp is not None:
+                stamps[path] = stamp
+        skipped.append(Skipped(path=path, reason=verdict.reason, language=language, words=words))
+
     for path, language in candidates:
         if not _is_utf8(path):
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             skipped.append(Skipped(path=shown, reason=SkipReason.NAME_NOT_UTF8, language=language))
             continue
-        reason = _excluded(path, (*config.exclude, *config.of_language(language).exclude)) or (
-            SkipReason(marked[path]) if path in marked else None
-        )
-        content = b""
+        include, exclude = wanted[language]
+        included = bool(include) and matches(path, include)
+        if not included and exclude and matches(path, exclude):
+            skipped.append(Skipped(path=path, reason=SkipReason.EXCLUDED, language=language))
+            continue
+        is_own = included or marked.get(path) == vcs.OWN or language in off
+        said = marked.get(path) if not is_own else None
+        verdict = Verdict(reason=SkipReason(said), refers=True) if said else None if is_own else judge.of_path(path, language)
+        if verdict is not None:
+            leave_out(path, language, verdict)
+            continue
+        content, stamp, reason = _read(root, path, config.max_file_bytes)
+        verdict = judge.of_content(path, language, content) if reason is None and not is_own else None
+        if verdict is not None:
+            skipped.append(Skipped(path=path, reason=verdict.reason, language=language))
+            continue
+        if stamp is not None:
+            stamps[path] = stamp
         if reason is None:
-            content, stamp, reason = _read(root, path, config.max_file_bytes)
-            if stamp is not None:
-                stamps[path] = stamp
-        if reason is None:
-            documents.append(
-                PlannedDocument(
-                    path=path,
-                    language=language,
-                    digest=blob_digest(content),
-                    size_bytes=len(content),
-                    encoding=encoding_of(content) or "",
-                    constraint=builds.constraint(language, path, content),
-                )
+            documents[path] = PlannedDocument(
+                path=path,
+                language=language,
+                digest=blob_digest(content),
+                size_bytes=len(content),
+                encoding=encoding_of(content) or "",
+                constraint=builds.constraint(language, path, content),
             )
+            if is_own:
+                own.add(path)
         else:
+            if reason is SkipReason.SYMLINK and leads_out(root, path, paths):
+                reason = SkipReason.UNLISTED_LINK
             skipped.append(Skipped(path=path, reason=reason, language=language))
-    return Survey(documents=documents, stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths))
+    for path, verdict in judge.of_tree({path: item.language for path, item in documents.items()}).items():
+        if path not in own:
+            language = documents.pop(path).language
+            stamps.pop(path, None)
+            leave_out(path, language, verdict)
+    skipped.sort(key=lambda item: item.path)
+    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths))
+
+
+def _marks(root: Path, paths: Sequence[str], wanted: Sequence[str]) -> Mapping[str, str]:
+    """What .gitattributes say, in whatever folder they lie; git is asked only where one of them speaks of linguist."""
+    for path in paths:
+        if path.endswith(".gitattributes") and b"linguist-" in _read(root, path, _MOST_ATTRIBUTES)[0]:
+            return vcs.attributes(root, wanted)
+    return {}
 
 
 def _stamp_folders(root: Path, paths: Sequence[str]) -> dict[str, int]:
@@ -147,14 +194,6 @@ def _stamp_folders(root: Path, paths: Sequence[str]) -> dict[str, int]:
             folder.encode()
             stamps[folder] = os.stat(root / folder).st_mtime_ns
     return stamps
-
-
-def _excluded(path: str, patterns: Sequence[str]) -> SkipReason | None:
-    for pattern in patterns:
-        bare = pattern.rstrip("/")
-        if fnmatch(path, pattern) or path.startswith(f"{bare}/") or fnmatch(path, f"{bare}/*"):
-            return SkipReason.EXCLUDED
-    return None
 
 
 def _is_utf8(path: str) -> bool:

@@ -37,7 +37,8 @@ from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest
 from indexer.crawl.pool import Pool
 from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, processors, worker_count
 from indexer.errors import CutShort, LanguageLost, ServerError, UsageError
-from indexer.model import LossReason
+from indexer.model import BORDERS, LossReason
+from indexer.packages import Externals, key_of_unread
 from indexer.prerequisites.fetch import fetch
 from indexer.servers.registry import endings_of, families, language_of, load_table
 from indexer.store.generations import Home
@@ -150,6 +151,7 @@ class _Run:
         self.environment = environment
         self.states = States(home)
         self.folders = find_folders(home.root, config.folders)
+        self.unread: dict[str, str] = {}
 
     def go(self, *, partial: bool) -> Crawl:
         with contextlib.ExitStack() as ending:
@@ -191,7 +193,8 @@ class _Run:
             )
         described = {item.path: describe(_header(item), recipes[member.key]) for member in groups for item in member.documents}
         base = None if self.full or not documents else self.states.nearest(common, described, self._others())
-        work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full)
+        self.unread = outside.unread(str(self.home.root), plan.skipped)
+        work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full, unread=self.unread)
         if self.home.current() is None:  # should this run be cut off, the next goes on from there only with the same settings
             self.home.remember(config.flags())
         try:
@@ -203,7 +206,7 @@ class _Run:
                 if partial and self.home.current() is None:
                     raise CutShort("interrupted before there was anything to make an index of; there is none yet") from None
                 raise
-            found = _Found(shards=cut.shards, outside=outside.all_of({}), extent=cut.extent)
+            found = _Found(shards=cut.shards, outside=outside.all_of({}, Externals(self.unread)), extent=cut.extent)
         lost = self._languages_lost(work, found, groups, plan) if found.extent is None else []
         self.watcher.phase("merge", 0)
         manifest, built, number, settled = self._merge(work, found, plan, groups, recipe, checkouts, begun)
@@ -264,7 +267,7 @@ class _Run:
         paths: list[str] = []
         surveys: list[Survey] = []
         for folder in self.folders:
-            listed = vcs.list_files(folder.path)
+            listed = vcs.list_files(folder.path, self.config.include)
             paths += [folder.prefix + path for path in listed]
             if folder is self.folders[0] and (self.full or self.home.current() is None):
                 size_bytes = sum(size_of(folder.path / path) for path in listed if language_of(path) in languages)
@@ -273,9 +276,11 @@ class _Run:
         return paths, together(surveys)
 
     def _stamp_skipped(self, plan: Survey) -> dict[str, str]:
-        """Size and time of what is not crawled and is there."""
+        """Size and time of what is not crawled and is there. Another repository's folder changes without any meaning for this one."""
         stamps: dict[str, str] = {}
         for item in plan.skipped:
+            if item.reason in BORDERS:
+                continue
             with contextlib.suppress(OSError, ValueError):
                 status = os.stat(self.home.root / item.path, follow_symlinks=False)
                 stamps[item.path] = f"{status.st_size} {status.st_mtime_ns}"
@@ -309,7 +314,7 @@ class _Run:
         """Every document, and the files outside that they point to."""
         self.watcher.phase("crawl", sum(len(item.documents) for item in groups))
         shards = work.crawl(groups)
-        beyond = outside.all_of(work.totals.externals)
+        beyond = outside.all_of(work.totals.externals, Externals(self.unread))
         shards += work.read_outside(beyond)
         if not shards:
             from indexer.store.shard import write_shard
@@ -335,9 +340,11 @@ class _Run:
         together = {language: frozenset(item.languages) for item in groups for language in item.languages if item.server.command}
         shards: list[Path] = []
         gone: set[str] = set(base.documents.keys() - described.keys())
+        moved: set[str] = set()
         refresh = Refresh(base, kept, described, documents, together, hover=self.config.hover)
         try:
-            moved = {path for path, stamp in base.skipped.items() if left_out.get(path) != stamp}
+            moved |= {path for path, stamp in base.skipped.items() if left_out.get(path) != stamp}
+            moved |= {key_of_unread(path) for path in moved}
             todo, number, crawled = refresh.first(moved), 0, 0
             log.info("refresh begins: known=%d differing=%d deleted=%d", len(base.documents), len(todo), len(gone))
             while True:
@@ -358,7 +365,15 @@ class _Run:
         finally:
             refresh.close()
         known = {key: path for key, (path, _) in base.outside.items()} | base.unread
-        beyond = outside.changed(work.totals.externals, kept, gone & base.documents.keys(), known, anew=recipes != base.recipes)
+        beyond = outside.changed(
+            work.totals.externals,
+            Externals(self.unread),
+            kept,
+            gone & base.documents.keys(),
+            known,
+            moved=moved,
+            anew=recipes != base.recipes,
+        )
         shards += work.read_outside(beyond)
         gone |= beyond.stale | beyond.unwanted
         for index, item in enumerate(groups):

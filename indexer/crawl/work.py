@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,11 +93,14 @@ class Work:
         *,
         recipe: str,
         full: bool,
+        unread: Mapping[str, str],
     ) -> None:
         """
         Args:
             recipe: of the tree; what a run of the same has finished is taken up unless `full`.
+            unread: as `Setup` has it.
         """
+        self._unread = dict(unread)
         self._home, self._folders, self._groups, self._config, self._watcher, self._pool = home, folders, groups, config, watcher, pool
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
@@ -246,6 +249,7 @@ class Work:
             log_file=str(self._home.log_file),
             max_file_bytes=config.max_file_bytes,
             recoded=list(item.recoded),
+            unread=self._unread,
         )
 
     def _on_report(self, report: Report, shard: Path | None) -> None:

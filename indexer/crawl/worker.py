@@ -93,7 +93,7 @@ class Crawler:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.client: Client | None = None
-        self.places = Places(setup.root, setup.folders)
+        self.places = Places(setup.root, setup.folders, setup.unread)
         self._hover_quirks = [quirks.HOVER[name] for name in setup.quirks]
         self.restarts = 0
         self.asked = 0
@@ -822,7 +822,7 @@ def send(report: Report) -> None:
 
 def _serve(setups: list[Setup]) -> None:
     crawlers = [Crawler(setup) for setup in setups]
-    externals = Externals()
+    externals = Externals(setups[0].unread)
     greeted: set[int] = set()
     gc.freeze()
     gc.disable()  # nothing on the hot path is cyclic, and looking for cycles took a fifth of a worker's time

@@ -165,6 +165,15 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
             "reason": pa.array([str(item.reason) for item in around.skipped], text),
         },
     )
+    searched = [(item.path, item.words) for item in around.skipped if item.words is not None]
+    _insert(
+        connection,
+        "skipped_word",
+        {
+            "path": pa.array([path for path, _ in searched], text),
+            "words": pa.array([words for _, words in searched], pa.list_(pa.uint32())),
+        },
+    )
     paths = sorted(around.stamps)
     _insert(
         connection,

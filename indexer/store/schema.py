@@ -4,18 +4,20 @@ SCHEMA_VERSION: the shape of index and shards; a reader refuses any other.
     1  2026-11-21  first
     2  2026-11-22  several folders, several servers; members written outside their type
     3  2026-11-22  targets inside the workspace are symbols, not places
+    4  2026-11-22  words of files that are not read
 CONTENT_VERSION: what the same source means; a change makes indexes want a rebuild, readers do not care.
     1  2026-11-21  first
     2  2026-11-22  monikers begin with the language
     3  2026-11-22  roles `star` and `path` of names in Python's imports
+    4  2026-11-22  packages are named by manifests, never by a folder; imports resolve in the project's environment or none
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SCHEMA_VERSION = 3
-CONTENT_VERSION = 3
+SCHEMA_VERSION = 4
+CONTENT_VERSION = 4
 
 MERGE_SQL = Path(__file__).with_name("merge.sql")
 VIEWS_SQL = Path(__file__).with_name("views.sql")
