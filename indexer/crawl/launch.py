@@ -56,6 +56,7 @@ def launch(
     note: Callable[[str], None],
     caller: Mapping[str, str] | None = None,
     live: bool = False,
+    memory_bytes: int | None = None,
 ) -> Launch:
     """How to start the server of `item`, a group of `indexer.crawl.groups.group`, which has chosen it for `config.trust`.
 
@@ -64,6 +65,7 @@ def launch(
         threads: processors for this one process.
         note: told what a user should know.
         caller: our own environment; default: the process's.
+        memory_bytes: what this one process may take, for servers that can be told so.
         live: for questions about edits and places, not for a crawl: more is asked of it.
     Raises:
         UsageError: a folder that it would write to is a link.
@@ -71,6 +73,7 @@ def launch(
     spec, own = item.server.spec, item.settings
     scratch, cache = own_folder(home, "scratch", config.trust), own_folder(home, "cache", config.trust)
     values: dict[str, Any] = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
+    values["memory"] = str(memory_bytes) if memory_bytes else None
     environment: dict[str, Any] = {**spec.environment, **own.environment}
     if "c" in item.languages or "cpp" in item.languages:
         made_of = compile_commands(home.root, item.documents, cache, item.paths)

@@ -79,6 +79,10 @@ class Prepare(msgspec.Struct, kw_only=True, tag=True):
     languages: list[str]
 
 
+class Release(msgspec.Struct, kw_only=True, tag=True):
+    """There is work, but not for one more server of its kind: end yours, others need the memory. Nothing is answered."""
+
+
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
     """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges."""
 
@@ -96,6 +100,13 @@ class Hello(msgspec.Struct, kw_only=True, tag=True):
     position_encoding: str
     pid: int
     messages: list[str] = []
+
+
+class Started(msgspec.Struct, kw_only=True, tag=True):
+    """A server of setup number `setup` is ready, and takes so much memory with all that it has started."""
+
+    setup: int
+    memory_bytes: int
 
 
 class Progress(msgspec.Struct, kw_only=True, tag=True):
@@ -171,4 +182,4 @@ class Failed(msgspec.Struct, kw_only=True, tag=True):
     message: str
 
 
-Report = Hello | Progress | Reading | Facts | Done | Failed
+Report = Hello | Started | Progress | Reading | Facts | Done | Failed

@@ -14,14 +14,14 @@ import subprocess
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from indexer import sandbox
-from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Report, Setup
+from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Release, Report, Setup
 from indexer.crawl.plan import Unit
 from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
@@ -127,6 +127,7 @@ class Pool:
         self._surplus: list[Worker] = []
         self._setups: list[Setup] = []
         self._numbers = 0
+        self._most: dict[int, int] = {}  # by number of the setup
         self.is_set_up = False
 
     @property
@@ -157,6 +158,10 @@ class Pool:
         for worker in self.workers:
             worker.send(setups)
 
+    def limit(self, setup: int, workers: int) -> None:
+        """How many workers may crawl with servers of a setup at once; those above go on to the end of their unit."""
+        self._most[setup] = workers
+
     def crawl(
         self,
         todo: Sequence[Task],
@@ -176,9 +181,12 @@ class Pool:
         crashed: dict[str, Counter[str]] = {}  # by unit: the documents that were in hand
         prepared: set[int] = set()
         holders: dict[str, Worker] = {}  # of lanes
+        released: set[int] = set()
 
         def hand_out(worker: Worker) -> None:
-            job = _next(queue, worker, {lane: holder for lane, holder in holders.items() if holder in self.workers})
+            taken = Counter(other.busy.setup for other in self.workers if other.busy is not None and other is not worker)
+            full = {setup for setup, most in self._most.items() if taken[setup] >= most}
+            job = _next(queue, worker, {lane: holder for lane, holder in holders.items() if holder in self.workers}, full)
             worker.busy = job
             if job is not None and job.lane:
                 holders[job.lane] = worker
@@ -186,8 +194,12 @@ class Pool:
                 suspects = crashed.get(job.unit.name, Counter[str]())
                 quarantine = [path for path, count in suspects.items() if path and count > 1]
                 worker.reading = ""
+                released.discard(worker.number)
                 worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects), patient=job.patient))
-            elif worker.number not in prepared:
+            elif queue and full and worker.number not in released:
+                released.add(worker.number)
+                worker.send(Release())
+            elif not queue and worker.number not in prepared:
                 prepared.add(worker.number)
                 worker.send(Prepare(languages=sorted({language for setup in self._setups for language in setup.languages})))
 
@@ -325,10 +337,14 @@ class Pool:
             worker.kill()
 
 
-def _next(queue: deque[Task], worker: Worker, holders: Mapping[str, Worker]) -> Task | None:
-    """What this worker is to do next, taken out of the queue: rather of a lane that it holds, never of one that another holds."""
+def _next(queue: deque[Task], worker: Worker, holders: Mapping[str, Worker], full: Collection[int] = ()) -> Task | None:
+    """What this worker is to do next, taken out of the queue: rather of a lane that it holds, never of one that another holds.
+
+    Args:
+        full: numbers of setups of which as many servers run as may.
+    """
     own = [task for task in queue if task.lane and holders.get(task.lane) is worker]
-    free = (task for task in queue if not task.lane or task.lane not in holders)
+    free = (task for task in queue if (not task.lane or task.lane not in holders) and task.setup not in full)
     found = own[0] if own else next(free, None)
     if found is not None:
         queue.remove(found)

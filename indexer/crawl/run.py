@@ -35,7 +35,7 @@ from indexer.crawl.messages import Hello
 from indexer.crawl.partial import Extent, is_better
 from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
-from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, processors, worker_count
+from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, machine_memory_mb, processors, worker_count
 from indexer.errors import CutShort, LanguageLost, ServerError, UsageError
 from indexer.model import BORDERS, LossReason
 from indexer.packages import Externals, key_of_unread
@@ -557,7 +557,7 @@ class _Run:
         """No worker runs any more: what `--memory` leaves beside ourselves, else a quarter of the machine; at most what a merge uses."""
         wanted = max(_MERGE_MEMORY_MB, _MERGE_MEMORY_PER_SHARD_MB * shards_mb)
         if not self.config.memory_mb:
-            return max(_MERGE_MEMORY_MB, min(wanted, _machine_memory_mb() // 4))
+            return max(_MERGE_MEMORY_MB, min(wanted, machine_memory_mb() // 4))
         return min(wanted, max(_LEAST_MERGE_MEMORY_MB, self.config.memory_mb - PARENT_MEMORY_MB))
 
     def _record(self, work: Work, manifest: Mapping[str, Any], elapsed_s: float) -> None:
@@ -596,13 +596,6 @@ def _server_rows(info: Hello | None, item: Group) -> list[dict[str, str]]:
         }
         for language in item.languages
     ]
-
-
-def _machine_memory_mb() -> int:
-    """0 where the system does not tell."""
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no such function
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1_000_000
-    return 0
 
 
 def _recipe_of(item: Group) -> str:

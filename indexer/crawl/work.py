@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
@@ -19,7 +20,7 @@ from indexer.config import Config, LanguageConfig
 from indexer.crawl.estimate import Estimate, Piece
 from indexer.crawl.groups import Group
 from indexer.crawl.launch import launch
-from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup
+from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup, Started
 from indexer.crawl.outside import Outside
 from indexer.crawl.partial import Part, lost_facts, part
 from indexer.crawl.plan import Unit, cut
@@ -41,6 +42,14 @@ _BYTES_PER_WORKER = 120_000
 PARENT_MEMORY_MB = 250
 _WORKER_MEMORY_MB = 70
 _LEAST_SERVER_MEMORY_MB = 250
+_LARGE_PROJECT_BYTES = 4_000_000
+"""Of source: above it a server that loads the whole project is started alone at first. Prometheus has 12 MB, gin 1."""
+
+_GROWS = 2
+"""Times what a server takes once it is ready, at most, by the time it has answered."""
+
+_PERCENT_OF_MACHINE = 60
+_UNKNOWN_MACHINE_MB = 8_000
 
 
 class Watcher(Protocol):
@@ -159,6 +168,10 @@ class Work:
         servers = {task.setup: self._groups[task.setup].server.spec.name for task in todo}
         pieces = {str(task.shard): Piece(setup=task.setup, size_bytes=task.unit.size_bytes, is_lane=bool(task.lane)) for task in todo}
         self._estimate = Estimate(pieces, servers, self._pool.size)
+        for number, size_bytes in sizes_of(todo).items():
+            spec = self._groups[number].server.spec
+            if spec.split and not spec.fresh and spec.ready != "initialized" and size_bytes > _LARGE_PROJECT_BYTES:
+                self._pool.limit(number, 1)  # until the first has loaded the project, and says what that takes
         self._pool.crawl(todo, self._on_report, self._lost_unit, meanwhile=_load_store)
         again = [task for task in todo if task.unit.name in self._postponed]
         if again:  # a busy machine, perhaps: once more, with patience
@@ -214,7 +227,9 @@ class Work:
 
     def _setup(self, item: Group, jobs: int) -> Setup:
         spec, config, own = item.server.spec, self._config, item.settings
-        start = launch(item, self._home, self._folders, config, threads=max(1, processors() // jobs), note=self._watcher.note)
+        memory_bytes = server_memory_mb(config, own, spec, jobs) * 1_000_000
+        threads = max(1, processors() // jobs)
+        start = launch(item, self._home, self._folders, config, threads=threads, note=self._watcher.note, memory_bytes=memory_bytes)
         return Setup(
             root=str(self._home.root),
             folders=[str(folder.path) for folder in self._folders],
@@ -231,7 +246,7 @@ class Work:
             one_thread=spec.one_thread,
             fresh=spec.fresh,
             timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
-            memory_bytes=server_memory_mb(config, own, spec, jobs) * 1_000_000,
+            memory_bytes=memory_bytes,
             ready=spec.ready,
             ready_title=spec.ready_title,
             ready_method=spec.ready_method,
@@ -258,6 +273,8 @@ class Work:
                 self._watcher.advance(report.documents, report.tokens)
             self._estimate.add(str(shard), report)
             self._watcher.expect(self._estimate.left_s(), self._estimate.waits_for())
+        elif isinstance(report, Started):
+            self._bound(report)
         elif isinstance(report, Hello):
             if report.setup not in self.server_info:
                 self.server_info[report.setup] = report
@@ -276,6 +293,17 @@ class Work:
                 record = shard.with_suffix(".json")
                 record.write_bytes(msgspec.json.encode(report))
 
+    def _bound(self, started: Started) -> None:
+        """As many servers of a kind at once as the memory bears, by what the first takes once it has loaded the project."""
+        spec = self._groups[started.setup].server.spec
+        if not spec.split or spec.fresh:
+            return
+        taken_mb = max(1, started.memory_bytes // 1_000_000)
+        most = max(1, servers_memory_mb(self._config) // (_GROWS * taken_mb))
+        self._pool.limit(started.setup, most)
+        if most < self._pool.size:
+            log.info("servers are bounded by memory: setup=%s most=%d each_mb=%d", self._groups[started.setup].key, most, taken_mb)
+
     def _lost_unit(self, unit: Unit, shard: Path, reason: LossReason) -> None:
         """A unit that took its worker down twice: its documents are in the index, with nothing but the reason."""
         from indexer.store.shard import write_shard
@@ -291,6 +319,28 @@ class Work:
         self.totals.lost += found.losses
         self.totals.lost += [(path, "external files", str(LossReason.NOT_CRAWLED)) for path in self.totals.externals]
         return found
+
+
+def sizes_of(tasks: Sequence[Task]) -> Mapping[int, int]:
+    """Bytes of source by number of the setup."""
+    sizes = Counter[int]()
+    for task in tasks:
+        sizes[task.setup] += task.unit.size_bytes
+    return sizes
+
+
+def servers_memory_mb(config: Config) -> int:
+    """What all servers together may take: of the run's memory what we do not need ourselves, else a part of the machine's."""
+    if config.memory_mb:
+        return max(_LEAST_SERVER_MEMORY_MB, config.memory_mb - PARENT_MEMORY_MB)
+    return machine_memory_mb() * _PERCENT_OF_MACHINE // 100 or _UNKNOWN_MACHINE_MB
+
+
+def machine_memory_mb() -> int:
+    """0 where the system does not tell."""
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no such function
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1_000_000
+    return 0
 
 
 def worker_count(config: Config, processors: int, size_bytes: int) -> int:

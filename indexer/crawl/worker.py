@@ -27,7 +27,7 @@ from indexer import syntax as syntaxes
 from indexer.crawl import crosscheck, harvest
 from indexer.crawl.document import Document, read_source
 from indexer.crawl.externals import read_external
-from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Report, Setup
+from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Release, Report, Setup, Started
 from indexer.crawl.pace import Pace
 from indexer.crawl.places import Places
 from indexer.crawl.plan import Unit
@@ -73,6 +73,9 @@ _LOADS_AT_MOST = 15
 _LATE_S = 0.06  # late registrations (pull diagnostics, say) come right after `initialized`
 _READ_AHEAD = 8_000  # tokens; what is read while a server loads is kept until it is asked about
 _SIGNAL_BEGINS_S = 10.0
+_WORTH_ITS_START = 5
+"""A server is not replaced before it has worked for so many times as long as it took to be ready, unless it is far too large."""
+
 _FAR_TOO_LARGE = 1.5  # times its limit: a server is replaced within a round, too
 _MOST_MEMORY = 3
 """Times its limit: what a server takes for one document before it is ended in the middle of it, and the document is tried alone."""
@@ -84,14 +87,14 @@ _PASSING = frozenset({-32800, -32801, -32802})
 _Question = tuple[Document, str, bytes, int]
 """Document, method, parameters as JSON, ordinal of the token or symbol that it is about (below 0: a cross-check's token)."""
 
-_job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare)
+_job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare | Release)
 
 
 class Crawler:
-    """Crawls units with one server, which it replaces when it dies, hangs or grows too large."""
+    """Crawls units with one server, which it replaces when it dies, hangs or grows too large. `number` is that of its setup."""
 
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
+    def __init__(self, setup: Setup, number: int = 0) -> None:
+        self.setup, self.number = setup, number
         self.client: Client | None = None
         self.places = Places(setup.root, setup.folders, setup.unread)
         self._hover_quirks = [quirks.HOVER[name] for name in setup.quirks]
@@ -116,6 +119,7 @@ class Crawler:
         self._probe_crashes = 0  # servers of this unit that went down while they were probed
         self._publish_misses = 0
         self._memory_at_start = 0
+        self._ready_at = self._ready_after_s = 0.0
         self.quarantine: frozenset[str] = frozenset()
         self.careful = False
         self._documents: list[Document] = []  # of the unit, but those in quarantine
@@ -124,7 +128,7 @@ class Crawler:
     # ---- the server
 
     def start(self) -> Client:
-        setup = self.setup
+        setup, begun = self.setup, time.monotonic()
         client = Client(
             setup.command,
             cwd=Path(setup.root),
@@ -162,6 +166,9 @@ class Crawler:
                 self.places.builtins = self._ask_builtins(client)
         self._ever_started = True
         self._memory_at_start = client.memory_bytes()
+        self._ready_at = time.monotonic()
+        self._ready_after_s = self._ready_at - begun
+        send(Started(setup=self.number, memory_bytes=self._memory_at_start))
         client.most_memory_bytes = _MOST_MEMORY * max(self.setup.memory_bytes, self._memory_at_start)
         return client
 
@@ -776,7 +783,12 @@ class Crawler:
         return "", ""
 
     def _is_large(self, client: Client) -> bool:
-        return client.memory_bytes() > self.setup.memory_bytes
+        """Above its limit, and replaced at a profit: one that takes long to load has to work for some times as long, if it can be borne."""
+        taken = client.memory_bytes()
+        if taken <= max(self.setup.memory_bytes, self._memory_at_start):
+            return False
+        has_paid = time.monotonic() - self._ready_at > _WORTH_ITS_START * self._ready_after_s
+        return has_paid or taken > max(self.setup.memory_bytes, self._memory_at_start) * _FAR_TOO_LARGE
 
     def _has_grown(self, client: Client) -> bool:
         """Far above its limit, and not because it started so: such a server would be replaced after every document."""
@@ -821,7 +833,7 @@ def send(report: Report) -> None:
 
 
 def _serve(setups: list[Setup]) -> None:
-    crawlers = [Crawler(setup) for setup in setups]
+    crawlers = [Crawler(setup, number) for number, setup in enumerate(setups)]
     externals = Externals(setups[0].unread)
     greeted: set[int] = set()
     gc.freeze()
@@ -831,6 +843,9 @@ def _serve(setups: list[Setup]) -> None:
             job = _job_decoder.decode(line)
             if isinstance(job, ExternalJob):
                 _read_externals(job, externals)
+            elif isinstance(job, Release):
+                for crawler in crawlers:
+                    crawler.stop(polite=False)
             elif isinstance(job, Prepare):
                 for language in job.languages:
                     syntaxes.prepare(language)

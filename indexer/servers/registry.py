@@ -31,7 +31,19 @@ from indexer.servers.quirks import HOVER
 TABLE = Path(__file__).with_name("servers.toml")
 
 PLACEHOLDERS = frozenset(
-    {"python", "python_prefix", "source_roots", "cargo_manifests", "root", "scratch", "cache", "server", "compile_commands", "threads"}
+    {
+        "python",
+        "python_prefix",
+        "source_roots",
+        "cargo_manifests",
+        "root",
+        "scratch",
+        "cache",
+        "server",
+        "compile_commands",
+        "threads",
+        "memory",
+    }
     | {"search_paths", "all_roots", "python_environment", "no_python", "user_cache", "fetched", "rust_sources", "rust_toolchain"}
 )
 """What may stand between braces in the table; `servers.toml` says what each is."""
