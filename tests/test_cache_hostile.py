@@ -272,7 +272,7 @@ def _manifest(files: Files, **values: Any) -> Files:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda f: _manifest(f, schema_version=1), "schema 1, .* reads 2, 3"),
+        (lambda f: _manifest(f, schema_version=1), "schema 1, .* reads 2, 4"),
         (lambda f: _manifest(f, content_version=99), "content 99"),
         (lambda f: _manifest(f, format=1), "format 1"),
         (lambda f: _with_manifest(f, b""), "cannot be read"),

@@ -16,7 +16,7 @@ BEHAVIOURS = sorted(folder.name for folder in (CORPORA / "python").iterdir() if 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
 def test_call_graph_of_small_sources(index: duckdb.DuckDBPyConnection, behaviour: str) -> None:
     """Occurrences, call edges, types and overrides of each corpus equal the golden that was checked by eye."""
-    check_golden(f"call_graph/{behaviour}.txt", graph(index, CORPORA / "python", behaviour, own="python pip python . "))
+    check_golden(f"call_graph/{behaviour}.txt", graph(index, CORPORA / "python", behaviour, own="python . workspace . "))
 
 
 def test_nothing_is_lost_and_shared_answers_agree(corpora: Crawl) -> None:
