@@ -25,7 +25,10 @@ A script's keys, all optional:
     modified         how often each question is answered with "content modified" first; about files with `marker` only, if there is one
     forks            "child": has a child that ignores SIGTERM and the end of its input; "session": it is in a session of its own;
                      "orphan": and its parent has ended
-    progress         "ends", "never_ends", "never_begins": begins to load when initialized and knows nothing until it has ended
+    progress         "ends", "never_ends", "never_begins", "crawls": begins to load when initialized and knows nothing until it has ended;
+                     "crawls" says five times how far it has come, every half second, before it ends
+    unbuilt          part of the paths about which every question is answered by the error "no package metadata for file"
+    complains        message that it logs as an error when it is initialized; it then knows nothing
     notifies         "loads", "never_loads": the same, said by the notification `fake/status`
     publishes        diagnostics, when a file is opened that does not hold `marker`
     publishes_on_change  one diagnostic, when a file is changed
@@ -88,7 +91,7 @@ class Server:
         self.asked_before: dict[str, int] = {}
         self.registered = list(script.get("registers", []))
         self.flooded = False
-        self.loading = "progress" in script or "notifies" in script
+        self.loading = "progress" in script or "notifies" in script or "complains" in script
         self.lock = threading.Lock()
 
     # ---- messages
@@ -177,9 +180,18 @@ class Server:
             self.send({"method": "$/progress", "params": {"token": "load", "value": {"kind": "begin", "title": "Loading"}}})
             if self.script["progress"] == "ends":
                 threading.Timer(0.3, self.loaded).start()
+            if self.script["progress"] == "crawls":
+                for number in range(1, 6):
+                    threading.Timer(0.5 * number, self.come_so_far, [20 * number]).start()
+                threading.Timer(3.0, self.loaded).start()
+        if "complains" in self.script:
+            self.send({"method": "window/logMessage", "params": {"type": 1, "message": self.script["complains"]}})
         if self.script.get("notifies") == "loads":
             self.send({"method": "fake/status", "params": {"ready": False}})
             threading.Timer(0.3, self.loaded).start()
+
+    def come_so_far(self, percentage: int) -> None:
+        self.send({"method": "$/progress", "params": {"token": "load", "value": {"kind": "report", "percentage": percentage}}})
 
     def loaded(self) -> None:
         """Its signal; whoever has asked before has been told nothing."""
@@ -236,6 +248,9 @@ class Server:
             for _ in range(script["floods"]):
                 self.send({"method": "$/noise", "params": {"text": "x" * 50}})
         uri = (params.get("textDocument") or params.get("item") or {}).get("uri", "")
+        if "unbuilt" in script and script["unbuilt"] in uri:
+            self.send({"id": message["id"], "error": {"code": 0, "message": f"no package metadata for file {uri}"}})
+            return
         text = self.text(uri)
         if Path(unquote(urlsplit(uri).path)).is_file():
             self.leaked.append(os.urandom(1) * (script.get("leaks_mb", 0) * 1_000_000))
