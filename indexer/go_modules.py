@@ -128,7 +128,8 @@ def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
     replaced: dict[str, tuple[Path, tuple[str, str]]] = {}
     for folder, manifest in manifests.items():
         for path, target in manifest.replaced.items():
-            replaced.setdefault(path, (folder, target))
+            if path not in taken:  # the go command refuses a go.work that replaces one of its own modules
+                replaced.setdefault(path, (folder, target))
     needed, missing = _graph(manifests.values(), taken | {path for path, (_, target) in replaced.items() if not target[1]}, replaced, known)
     instead: dict[Version, str] = {}
     for item in missing:

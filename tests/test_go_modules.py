@@ -107,6 +107,17 @@ def test_a_clone_without_modules_gets_empty_ones(tmp_path: Path):
     assert sorted(path.name for path in root.iterdir()) == ["go.mod"]
 
 
+def test_a_module_of_the_workspace_is_never_replaced(tmp_path: Path):
+    """Examples replace the library by the folder above them; in a go.work that has both the go command refuses this."""
+    root = write_tree(
+        tmp_path / "app",
+        {"go.mod": "module a\n\nrequire b v1.0.0\n", "examples/go.mod": "module a/examples\n\nrequire a v1.0.0\n\nreplace a => ../\n"},
+    )
+    found = go_modules.look([root, root / "examples"], [])
+    assert found.missing == [("b", "v1.0.0")]
+    assert "replace a =>" not in go_modules.work_text(found, (), tmp_path)
+
+
 def test_two_modules_of_one_name_do_not_meet(tmp_path: Path):
     root = write_tree(tmp_path, {"go.mod": "module a\n", "testdata/go.mod": "module a\n", "b/go.mod": "module b\n"})
     found = go_modules.look(go_modules.folders_of(root, ["go.mod", "testdata/go.mod", "b/go.mod"]), [])

@@ -96,19 +96,19 @@ def test_an_index_that_has_a_language_is_not_replaced_by_one_without(
     crawl_with: CrawlWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Unless that is asked for; then the loss is in the manifest, and the next run has nothing to lose any more."""
-    root = write_tree(tmp_path / "work", {**FILES, "b.sh": "f() { :; }\nf\n"})
+    root = write_tree(tmp_path / "work", {**FILES, "b.py": "def f(): pass\nf()\n"})
     pids = tmp_path / "pids"  # which the fixture looks at
-    other = fake_server("good", pids, language="bash", open="none", timeout_s=10.0)
+    other = fake_server("good", pids, language="python", open="none", timeout_s=10.0)
     good = fake_server("good", pids, language="typescript", open="none", timeout_s=10.0)
     bad = fake_server("dies_at_start", pids, language="typescript", open="none", timeout_s=10.0)
     renamed = msgspec.structs.replace(other, spec=msgspec.structs.replace(other.spec, name="other"))
 
     def crawl_by(typescript: Any, **options: Any) -> Crawl:
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): renamed if "bash" in name else typescript)
+        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): renamed if "ty" in name else typescript)
         return crawl(root, Config(jobs=1), Watcher(), environment={}, **options)
 
     before = crawl_by(good)
-    write_tree(root, {path: f"{text}// changed\n" for path, text in FILES.items()} | {"b.sh": "g() { :; }\ng\n"})
+    write_tree(root, {path: f"{text}// changed\n" for path, text in FILES.items()} | {"b.py": "def g(): pass\ng()\n"})
     with pytest.raises(LanguageLost, match=r"4 of 4 typescript files .*--accept-loss"):
         crawl_by(bad)
     assert Home(root).current() == before.generation
