@@ -113,7 +113,7 @@ def index(
     from indexer.crawl.losses import unresolved_too_often
     from indexer.crawl.run import crawl
     from indexer.store.generations import Home
-    from query import advice, progress
+    from query import advice, consent, progress
 
     folder = Path(root).resolve() if root else vcs.find_root(Path.cwd().resolve())
     flags = {
@@ -130,6 +130,10 @@ def index(
     config = load_config(folder, flags=flags, remembered={} if forget else Home(folder).flags())
     with progress.watcher(quiet=quiet) as watcher, _told_to_end():
         made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
+    if not (fetch or quiet) and consent.given(folder, made.manifest.get("prerequisites", [])):
+        config = load_config(folder, flags={**flags, "fetch": True}, remembered={} if forget else Home(folder).flags())
+        with progress.watcher(quiet=quiet) as watcher, _told_to_end():
+            made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
     for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest)]:
         click.echo(line, err=True)
     click.echo(progress.summary(made), err=True)

@@ -86,9 +86,11 @@ def launch(
         values["python"] = values["python"] or values["no_python"]
         values["source_roots"] = values["source_roots"] or [str(own_python / "nothing")]  # without a word it would be the workspace
         values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
+    more_readable: list[str] = []
     if "go" in item.languages:
         go = go_workspace(folders, item.paths, cache, os.environ if caller is None else caller)
         environment |= go.variables
+        more_readable += [path for name, path in go.variables.items() if name == "GOMODCACHE"]
         if go.is_vendored:
             environment["GOFLAGS"] = str(environment.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
         if go.missing:
@@ -108,7 +110,7 @@ def launch(
             folders=places,
             paths=item.paths,
             values=values,
-            readable=[*config.readable, *item.readable],
+            readable=[*config.readable, *item.readable, *more_readable],
             caller=os.environ if caller is None else caller,
             scratch=scratch,
             cache=cache,
