@@ -22,7 +22,7 @@ def given(root: Path, prerequisites: Sequence[Mapping[str, Any]]) -> bool:
     written outside of the repository, which has no say in it.
     """
     missing = [item for item in prerequisites if item["can_fetch"]]
-    marker = fetched_folder(fetched_dir(), root) / _ASKED
+    marker = fetched_dir() / _ASKED / fetched_folder(fetched_dir(), root).name
     if not missing or marker.exists() or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     for item in missing:

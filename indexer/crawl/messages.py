@@ -46,6 +46,7 @@ class Setup(msgspec.Struct, kw_only=True):
     ready_failed: str
     unbuilt: str
     no_answer: str
+    noise: str
     probes: list[PlannedDocument]
     hierarchy: Literal["item", "every_item", "prepare", "none"]
     diagnostics: Literal["pull", "publish", "none"]

@@ -254,6 +254,7 @@ class Work:
             ready_failed=spec.ready_failed,
             unbuilt=spec.unbuilt,
             no_answer=spec.no_answer,
+            noise=spec.noise,
             probes=probe_documents(item.documents),
             hierarchy=spec.hierarchy,
             diagnostics=spec.diagnostics if config.diagnostics else "none",

@@ -114,6 +114,7 @@ class Crawler:
         self._patience = 1.0
         self._ever_started = False
         self._readiness: Readiness | None = None
+        self._noise = re.compile(setup.noise) if setup.noise else None
         self._no_answer = re.compile(setup.no_answer) if setup.no_answer else None
         self._unbuilt = re.compile(setup.unbuilt) if setup.unbuilt else None
         self._probe_crashes = 0  # servers of this unit that went down while they were probed
@@ -709,6 +710,8 @@ class Crawler:
                 if not isinstance(message, dict):
                     continue
                 text = str(message.get("message", ""))[:_MESSAGE_CHARS]
+                if self._noise is not None and self._noise.search(text):
+                    continue
                 if message.get("type") in (1, 2) and text not in self._server_messages and len(self._server_messages) < 20:
                     self._server_messages.append(text)
                     log.warning("server says: %s", text)

@@ -108,6 +108,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     ready_failed: str = ""
     unbuilt: str = ""
     no_answer: str = ""
+    noise: str = ""
     builds: dict[str, str] = {}
     hierarchy: Literal["item", "every_item", "prepare", "none"]
     timeout_s: float
