@@ -274,7 +274,8 @@ class _Kinship:
         self._below = _edges(index, start, "SELECT e.super_id, e.sub_id, e.evidence FROM {ids} JOIN type_edge_rev e ON e.super_id = u.id")
         everybody = {*start, *(sub for subs in self._below.values() for sub, _ in subs)}
         self._above = _edges(index, everybody, "SELECT e.sub_id, e.super_id, e.evidence FROM {ids} JOIN type_edge e ON e.sub_id = u.id")
-        everybody |= {super_id for supers in self._above.values() for super_id, _ in supers}
+        named = {super_id for supers in self._above.values() for super_id, _ in supers}
+        everybody |= named
         found = index.row("SELECT sym_id FROM symbol WHERE moniker = 'go go std . builtin/`builtin.go`/error#'")
         self.error: int = found[0] if found else -1  # no hierarchy shows it, for it is declared nowhere
         everybody |= {self.error} - {-1}
@@ -285,7 +286,8 @@ class _Kinship:
             """,
             {"ids": sorted(everybody)},
         )
-        self.types = {row[0]: _Type(*row) for row in rows if row[2] in _TYPES}
+        # What a type names above itself is one, however it is declared: `Protocol: type[_Protocol]` in Python's stubs.
+        self.types = {row[0]: _Type(*row) for row in rows if row[2] in _TYPES or row[0] in named}
         self.everybody = sorted(self.types)
         rows = index.rows(
             """
