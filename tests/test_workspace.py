@@ -20,6 +20,7 @@ from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.errors import ConfigError, ServerMissing, UsageError
 from indexer.lsp.session import Notification
 from indexer.packages import Externals, ingredients_digest, own_packages
+from indexer.prerequisites import Look, c
 from indexer.servers.registry import FoundServer, load_table, server_spec
 from indexer.syntax import parse
 from indexer.workspace import find_folders, folder_of
@@ -351,3 +352,18 @@ def test_every_language_that_is_crawled_can_be_read():
             ending = (spec.extensions or [".x"])[0]
             syntax = parse(language, f"file{ending}", b"name = other(1)\n", "file")
             assert syntax.symbols[0].name == "file", language
+
+
+def test_a_missing_compilation_database_is_said_where_something_is_compiled(tmp_path: Path):
+    """The remedy is that of the build; fixtures and tests in C are no build."""
+
+    def lacking(*paths: str) -> list[str]:
+        look = Look(root=tmp_path, paths=paths, languages=frozenset({"c"}), environment={}, fetched=tmp_path / "fetched")
+        return [item.remedy for item in c.find(look)]
+
+    assert lacking("tests/fixtures/a.c", "testdata/b.c", "examples/c.c") == []
+    assert lacking("src/a.c")[0].startswith("bear -- make")
+    write_tree(tmp_path, {"CMakeLists.txt": ""})
+    assert lacking("src/a.c") == ["cmake -S . -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    write_tree(tmp_path, {"build/compile_commands.json": "[]"})
+    assert lacking("src/a.c") == []

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexer.prerequisites import Look, Prerequisite, Step
+from indexer.servers.registry import is_test
 
 _DATABASES = ("", "build", "out", "cmake-build-debug", "cmake-build-release", "builddir")
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
+_ASIDE = frozenset({"fixtures", "testdata", "examples", "docs", "doc"})
 _HOW = (
     ("CMakeLists.txt", "cmake -S . -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
     ("meson.build", "meson setup builddir"),
@@ -22,7 +25,7 @@ def database(root: Path) -> Path | None:
 
 def find(look: Look) -> list[Prerequisite]:
     """See `BuildTool.find`."""
-    if database(look.root) is not None or (look.root / "compile_flags.txt").is_file():
+    if database(look.root) is not None or (look.root / "compile_flags.txt").is_file() or not _is_built(look):
         return []
     return [
         Prerequisite(
@@ -32,6 +35,11 @@ def find(look: Look) -> list[Prerequisite]:
             remedy=next(command for name, command in _HOW if not name or (look.root / name).is_file()),
         )
     ]
+
+
+def _is_built(look: Look) -> bool:
+    """Whether a build of the repository compiles C or C++: what only tests and examples hold has no database anyway."""
+    return any(path.endswith(_SOURCES) and not is_test(path, "cpp") and not _ASIDE & set(path.split("/")[:-1]) for path in look.paths)
 
 
 def steps(look: Look) -> list[Step]:
