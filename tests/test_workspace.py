@@ -270,7 +270,7 @@ def test_settings_of_a_language_merge_key_by_key(tmp_path: Path):
 
 
 def _lane_task(name: str, lane: str = "") -> Task:
-    return Task(Unit(name=name, fingerprint="", documents=[]), 0, Path(name), lane)
+    return Task(Unit(name=name, fingerprint="", documents=[]), 0, Path(name), lane=lane)
 
 
 def test_units_of_one_lane_go_to_one_worker_and_the_others_to_anybody():
