@@ -39,7 +39,7 @@ def test_a_fresh_clone_answers_from_the_committed_index(clone: Path):
     assert done.returncode == 0, done.stderr
     imported = json.loads(done.stdout)
     assert imported["same"] > imported["documents"] / 2, "the committed index is far behind; to bring it up to date: make cache"
-    answer = json_of(ask(clone, "query", "callers", "query.registry.call", "--json"))
+    answer = json_of(ask(clone, "query", "callers", "query.registry.call", "--limit", "500", "--max-chars", "2000000", "--json"))
     callers = {edge["symbol"]["qualified_name"] for edge in answer["result"]}
     assert "query.service.Service.ask" in callers
     assert answer["provenance"]["servers"]

@@ -744,12 +744,13 @@ def test_more_changed_folders_than_one_look_lists_are_unknown_and_not_complete(c
 
 
 def test_every_name_that_is_printed_can_be_sent_back(tmp_path: Path):
-    """Also of two modules that have one name, which are then called as their paths, and of a class within a function."""
+    """Also of a stub beside its module, which is then called as its path, and of a class within a function."""
     inner = (
         "def helper():\n    return 1\n\n\n"
         "def make():\n    class Inner:\n        def run(self):\n            return helper()\n\n    return Inner\n"
     )
     package = {"pyproject.toml": '[project]\nname = "one"\nversion = "1"\n', "tests/conftest.py": inner, "one/__init__.py": ""}
+    package |= {"one/part.py": "def half():\n    return 1\n", "one/part.pyi": "def half() -> int: ...\n"}
     root = write_tree(tmp_path / "twins", package | {f"examples/two/{name}": text for name, text in package.items()})
     crawl_with_ty(root, jobs=1)
     with open_index(root) as index:
@@ -757,5 +758,5 @@ def test_every_name_that_is_printed_can_be_sent_back(tmp_path: Path):
         assert any("/" in qualified for _, qualified in symbols)
         for symbol, qualified in symbols:
             assert call(index, "go_to_definition", {"symbol": symbol}).result[0].symbol.symbol == symbol
-            if not qualified.endswith(".py"):  # a file is asked for by its path
+            if not qualified.endswith((".py", ".pyi")):  # a file is asked for by its path
                 assert call(index, "go_to_definition", {"symbol": qualified}).result[0].symbol.qualified_name == qualified

@@ -119,8 +119,8 @@ def test_a_good_server_gives_a_complete_index(crawl_with: CrawlWith) -> None:
     hovers = dict(rows(done.generation, "SELECT qualified_name, hover FROM symbols WHERE hover <> ''"))
     assert hovers["a.first"] == "hover of first"
     calls = {(a, b) for a, b in rows(done.generation, "SELECT caller, callee FROM calls")}
-    assert ("python pip work . a/first().", "python pip work . a/second().") in calls
-    assert ("python pip work . a/second().", "python python stdlib . builtins/len().") in calls
+    assert ("python . workspace . a/first().", "python . workspace . a/second().") in calls
+    assert ("python . workspace . a/second().", "python python stdlib . builtins/len().") in calls
 
 
 CRASHES = {
