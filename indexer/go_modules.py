@@ -130,7 +130,9 @@ def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
         for path, target in manifest.replaced.items():
             if path not in taken:  # the go command refuses a go.work that replaces one of its own modules
                 replaced.setdefault(path, (folder, target))
-    needed, missing = _graph(manifests.values(), taken | {path for path, (_, target) in replaced.items() if not target[1]}, replaced, known)
+    needed, missing = _graph(
+        list(manifests.values()), taken | {path for path, (_, target) in replaced.items() if not target[1]}, replaced, known
+    )
     instead: dict[Version, str] = {}
     for item in missing:
         there = [other.version for other in needed if other.path == item.path and known.has_manifest(other)]
@@ -155,25 +157,40 @@ def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
 
 
 def _graph(
-    manifests: Iterable[Manifest], own: set[str], replaced: Mapping[str, tuple[Path, tuple[str, str]]], known: _Cache
+    manifests: Sequence[Manifest], own: set[str], replaced: Mapping[str, tuple[Path, tuple[str, str]]], known: _Cache
 ) -> tuple[set[Version], set[Version]]:
-    """All versions that the go command may look at, and those of them whose go.mod is not there."""
+    """All versions that the go command hears of, and those whose go.mod it wants to read and that are not there.
+
+    Of what a module requires that is for Go 1.17 or later, the go.mod is read only if the workspace requires it itself (graph pruning).
+    """
     todo = [item for manifest in manifests for item in manifest.requires]
     todo += [Version(*target) for _, target in replaced.values() if target[1]]
-    seen: set[Version] = set()
+    named: set[Version] = set()
+    read_: set[Version] = set()
     missing: set[Version] = set()
-    while todo and len(seen) < _MOST_MANIFESTS:
+    unpruned = any(not _is_pruned(manifest) for manifest in manifests)
+    while todo and len(read_) < _MOST_MANIFESTS:
         item = todo.pop()
-        if item in seen or item.path in own:
+        named.add(item)
+        if item in read_ or item.path in own:
             continue
-        seen.add(item)
+        read_.add(item)
         if item.path in replaced and replaced[item.path][1] != tuple(item):
             continue  # the one in its place is looked at
-        if known.has_manifest(item):
-            todo += known.manifest(item).requires
-        else:
+        if not known.has_manifest(item):
             missing.add(item)
-    return seen, missing
+            continue
+        manifest = known.manifest(item)
+        if unpruned or not _is_pruned(manifest):
+            todo += manifest.requires
+        else:
+            named.update(manifest.requires)
+    return named, missing
+
+
+def _is_pruned(manifest: Manifest) -> bool:
+    """Whether a module lists all that its packages need, as those for Go 1.17 and later do."""
+    return _order(manifest.go)[0] >= [1, 17]
 
 
 class _Cache:
@@ -252,4 +269,4 @@ def fetched_cache(fetched: Path) -> Path:
 def best_cache(folders: Sequence[Path], environment: Mapping[str, str], fetched: Path) -> tuple[Path, Modules]:
     """The cache that holds most of what is required (the user's where both do), and what is missing in it."""
     looked = [(cache, look(folders, [cache])) for cache in caches(environment, fetched)]
-    return min(looked, key=lambda item: (len(item[1].missing), len(item[1].absent)))
+    return min(looked, key=lambda item: (len(item[1].absent), len(item[1].missing)))

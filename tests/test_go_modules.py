@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support import write_tree
 
 from indexer import go_modules
@@ -26,13 +27,13 @@ replace example.org/beside => ./beside
 """
 
 
-def _cache(folder: Path, *versions: tuple[str, str], requires: str = "") -> Path:
+def _cache(folder: Path, *versions: tuple[str, str], requires: str = "", go: str = "1.17") -> Path:
     for path, version in versions:
         escaped = path.replace("K", "!k")
         write_tree(
             folder,
             {
-                f"cache/download/{escaped}/@v/{version}.mod": f"module {path}\n\ngo 1.17\n{requires}",
+                f"cache/download/{escaped}/@v/{version}.mod": f"module {path}\n\ngo {go}\n{requires}",
                 f"{escaped}@{version}/a.go": "package a\n",
             },
         )
@@ -70,10 +71,32 @@ def test_what_is_missing_is_what_no_cache_has(tmp_path: Path):
     assert found.absent == [("example.org/gone", "v1.2.0")]  # the other one is imported by what is missing anyway
 
 
-def test_what_a_module_in_the_cache_requires_is_looked_for_too(tmp_path: Path):
-    root = write_tree(tmp_path / "app", {"go.mod": "module a\n\nrequire example.org/Kept v1.0.0\n"})
-    cache = _cache(tmp_path / "mod", ("example.org/Kept", "v1.0.0"), requires="require example.org/old v0.1.0\n")
-    assert go_modules.look([root], [cache]).missing == [("example.org/old", "v0.1.0")]
+@pytest.mark.parametrize(
+    ("own", "its", "missing"),
+    [
+        ("1.21", "1.17", []),  # pruned: the workspace lists all that its packages need
+        ("1.21", "1.16", [("example.org/old", "v0.1.0")]),
+        ("1.16", "1.17", [("example.org/old", "v0.1.0")]),
+        ("", "1.17", [("example.org/old", "v0.1.0")]),
+    ],
+)
+def test_what_a_module_in_the_cache_requires_is_looked_for_where_go_reads_it(
+    tmp_path: Path, own: str, its: str, missing: list[tuple[str, str]]
+):
+    language = f"go {own}\n\n" if own else ""
+    root = write_tree(tmp_path / "app", {"go.mod": f"module a\n\n{language}require example.org/Kept v1.0.0\n"})
+    cache = _cache(tmp_path / "mod", ("example.org/Kept", "v1.0.0"), requires="require example.org/old v0.1.0\n", go=its)
+    assert go_modules.look([root], [cache]).missing == missing
+
+
+def test_the_cache_with_the_sources_is_taken(tmp_path: Path):
+    """Though the go command could read more manifests with the other one, which has nothing."""
+    root = write_tree(tmp_path / "app", {"go.mod": "module a\n\ngo 1.16\n\nrequire example.org/Kept v1.0.0\n"})
+    olds = "".join(f"require example.org/old{number} v0.1.0\n" for number in range(3))
+    fetched = _cache(tmp_path / "fetched/go/pkg/mod", ("example.org/Kept", "v1.0.0"), requires=olds)
+    chosen, modules = go_modules.best_cache([root], {"HOME": str(tmp_path)}, tmp_path / "fetched")
+    assert chosen == fetched
+    assert modules.absent == []
 
 
 def test_another_version_that_is_there_stands_for_a_missing_one(tmp_path: Path):
