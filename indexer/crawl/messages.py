@@ -20,6 +20,7 @@ class Setup(msgspec.Struct, kw_only=True):
     `recoded` are documents that are not in UTF-8, as paths relative to the root, with their languages.
     probes: documents from all over the group; where a unit's own are unknown to the server, one of these shows whether it is ready.
     overlays: texts that it is told in place of those of files, by path.
+    may_exceed: whether a server that loads slowly may take half as much again as `memory_bytes` before it is replaced.
     `unread`: relative path by absolute path of sources of the workspace that are left out.
     """
 
@@ -39,6 +40,7 @@ class Setup(msgspec.Struct, kw_only=True):
     fresh: bool
     timeout_s: float
     memory_bytes: int
+    may_exceed: bool
     ready: Literal["initialized", "progress", "notification"]
     ready_title: str
     ready_method: str

@@ -247,6 +247,7 @@ class Work:
             fresh=spec.fresh,
             timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
             memory_bytes=memory_bytes,
+            may_exceed=not (own.memory_mb or config.server_memory_mb or config.memory_mb),  # a number that was given holds
             ready=spec.ready,
             ready_title=spec.ready_title,
             ready_method=spec.ready_method,

@@ -73,6 +73,7 @@ _LOADS_AT_MOST = 15
 _LATE_S = 0.06  # late registrations (pull diagnostics, say) come right after `initialized`
 _READ_AHEAD = 8_000  # tokens; what is read while a server loads is kept until it is asked about
 _SIGNAL_BEGINS_S = 10.0
+_SLOW_START_S = 2.0
 _WORTH_ITS_START = 5
 """A server is not replaced before it has worked for so many times as long as it took to be ready, unless it is far too large."""
 
@@ -790,8 +791,9 @@ class Crawler:
         taken = client.memory_bytes()
         if taken <= max(self.setup.memory_bytes, self._memory_at_start):
             return False
-        has_paid = time.monotonic() - self._ready_at > _WORTH_ITS_START * self._ready_after_s
-        return has_paid or taken > max(self.setup.memory_bytes, self._memory_at_start) * _FAR_TOO_LARGE
+        worked_s = time.monotonic() - self._ready_at
+        has_paid = self._ready_after_s < _SLOW_START_S or worked_s > _WORTH_ITS_START * self._ready_after_s
+        return has_paid or not self.setup.may_exceed or taken > max(self.setup.memory_bytes, self._memory_at_start) * _FAR_TOO_LARGE
 
     def _has_grown(self, client: Client) -> bool:
         """Far above its limit, and not because it started so: such a server would be replaced after every document."""
