@@ -104,18 +104,23 @@ def _host() -> Platform:
     return platform_of(sys.platform, platform.machine(), platform.libc_ver()[0])
 
 
-def link(crates: Crates, *, with_sysroot: bool = True) -> Linked:
+def link(crates: Crates, *, with_sysroot: bool = True, by_cargo: bool = False) -> Linked:
     """What rust-analyzer is told; the same for the same files on every run.
 
     Args:
         with_sysroot: whether the standard library is wanted, should its sources be there.
+        by_cargo: whether cargo is to be asked wherever nothing is missing, though it writes a lock file: only from it rust-analyzer
+            learns of build scripts and macros, which it runs at full trust.
     """
     found, toolchain = crates.survey, crates.toolchain if with_sysroot else Toolchain()
     members: dict[str, list[str]] = {}
     for package in found.packages:
         members.setdefault(package.workspace, []).append(package.folder)
     library = _library(toolchain, crates.registry.home) if toolchain.sources and members else None
-    complete = [] if library else _readable_by_cargo(crates)
+    if by_cargo:
+        complete = sorted(folder for folder in found.workspaces if folder not in crates.missing)
+    else:
+        complete = [] if library else _readable_by_cargo(crates)
     rest = [folder for home, folders in members.items() if home not in complete for folder in folders]
     manifests = [os.path.join(folder, "Cargo.toml") for folder in sorted(complete)]
     text = ""

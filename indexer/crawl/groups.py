@@ -350,7 +350,11 @@ def _rust_group(
     fetched = str(look.fetched / "cargo") if look.fetched_here.is_dir() else ""
     crates = find_crates(root, paths, environment, fetched, look.fetched_here / COPIES)
     stated = config.of_language("rust").options.get("cargo")
-    linked = link(crates, with_sysroot=not (isinstance(stated, dict) and stated.get("sysroot", "discover") is None))
+    linked = link(
+        crates,
+        with_sysroot=not (isinstance(stated, dict) and stated.get("sysroot", "discover") is None),
+        by_cargo=config.trust is Trust.FULL,
+    )
     if linked.project and linked.why:
         log.info("project file of our own: server=%s why=%s", server.spec.name, linked.why)
     toolchain = crates.toolchain
