@@ -20,7 +20,13 @@ from indexer.servers.install import install
 pytestmark = pytest.mark.slow
 
 SERVERS = {"typescript": "ts7", "go": "gopls", "cpp": "clangd", "bash": "bash-language-server", "rust": "rust-analyzer"}
-OWN = {"typescript": "npm corpus . ", "go": "go example.com/corpus . ", "cpp": ". cpp . ", "bash": ". bash . ", "rust": "cargo corpus . "}
+OWN = {
+    "typescript": "npm corpus . ",
+    "go": "go example.com/corpus . ",
+    "cpp": ". workspace . ",
+    "bash": ". workspace . ",
+    "rust": "cargo corpus . ",
+}
 SETTINGS = {"rust": LanguageConfig(options={"cargo": {"sysroot": None}})}  # whether the standard library's source is here is no matter
 CASES = [(language, folder.name) for language in SERVERS for folder in sorted((CORPORA / language).iterdir()) if folder.is_dir()]
 
