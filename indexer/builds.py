@@ -194,6 +194,15 @@ def variants(constraints: Mapping[str, str]) -> dict[str, Build | None]:
     return found
 
 
+def other_builds(constraints: Mapping[str, str]) -> dict[str, str]:
+    """By path, the label of the build that takes in a file which the default one leaves out; of what no build takes in, nothing.
+
+    Files of the default build are asked about in that one alone. So who among them uses what such a file defines is unknown.
+    """
+    found = variants({path: text for path, text in constraints.items() if is_left_out(text)})
+    return {path: build.label for path, build in sorted(found.items()) if build is not None}
+
+
 def _candidates(expression: str) -> Iterable[Build]:
     """Builds to try for an expression, those nearest to the default first."""
     named = tags_in(expression)

@@ -106,7 +106,16 @@ class Certificate:
         reasons += self._skipped(family, holds, name)
         if name:
             reasons += self._unresolved(name, family, holds)
+        reasons += self._of_another_build(about)
         return self._certify([*reasons, *more])
+
+    def _of_another_build(self, path: str) -> list[Reason]:
+        """What a file defines that only another build takes in is used by files of the default build, too, and those were asked there."""
+        others: dict[str, str] = self._index.keep("other builds", lambda: json.loads(self._index.meta.get("other_builds", "{}")))
+        if path not in others:
+            return []
+        detail = f"'{path}' belongs to the build '{others[path]}'; who uses it there in files that the default build has too is unknown"
+        return [Reason(code="other_build", detail=detail, count=1, paths=[path])]
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
         """Calls in the text of these symbols whose callee nobody knows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexer.builds import DEFAULT, Build, constraint, holds, is_left_out, left_out, variants
+from indexer.builds import DEFAULT, Build, constraint, holds, is_left_out, left_out, other_builds, variants
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,11 @@ def test_one_build_serves_as_many_files_as_it_can():
     assert found["d.go"] == Build(tags=("msgpack",))
     assert found["b.go"] == Build("windows", tags=("cool",))
     assert found["e.go"] == Build("windows", tags=("msgpack",))
+
+
+def test_files_of_other_builds_are_named_with_their_build():
+    constraints = {"a.go": "", "b.go": "linux", "c.go": "windows", "d.go": "x && !x", "e.go": "ignore", "f.go": "appengine"}
+    assert other_builds(constraints) == {"c.go": "windows", "f.go": "appengine"}
 
 
 def test_a_contradiction_has_no_build():

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from indexer import vcs
+from indexer.builds import other_builds
 from indexer.cache.artifact import Manifest
 from indexer.cache.pack import origins
 from indexer.cache.reader import Answer, Merge, Read
@@ -247,6 +248,7 @@ def _surroundings(
         "meta": {
             "suffixes": json.dumps(endings_of({document.language for document in tree.documents})),
             "families": json.dumps(families()),
+            "other_builds": json.dumps(other_builds({document.path: document.constraint for document in tree.documents})),
             "commit": manifest.commit,
             "dirty": str(manifest.dirty).lower(),
             "recipe": digest,

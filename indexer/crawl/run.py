@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from indexer import logs, prerequisites, vcs
+from indexer.builds import other_builds
 from indexer.config import Config
 from indexer.crawl import crosscheck, outside
 from indexer.crawl.document import size_of
@@ -461,6 +462,7 @@ class _Run:
             meta={
                 "suffixes": json.dumps(endings_of({language for item in groups for language in item.languages})),
                 "families": json.dumps(families()),
+                "other_builds": json.dumps(other_builds({item.path: item.constraint for item in plan.documents})),
                 "commit": checkout.commit,
                 "dirty": str(checkout.dirty).lower(),
                 "recipe": recipe,
