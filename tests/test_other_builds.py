@@ -35,4 +35,4 @@ def test_a_twin_of_another_build_is_read_and_its_callers_are_not_certain(tmp_pat
         own = call(index, "find_callers", {"symbol": "mask.go:5:6", "direction": "incoming"})
         assert (own.total, own.completeness.status) == (1, "complete")
         called = call(index, "find_callers", {"symbol": "use.go:5:6", "direction": "incoming"})
-        assert [edge.symbol.location.path for edge in called.result] == ["mask_safe.go"]
+        assert [edge.symbol.path for edge in called.result] == ["mask_safe.go"]
