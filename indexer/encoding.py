@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from pathlib import Path
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?\r?\Z", re.DOTALL)
@@ -79,3 +80,12 @@ def _declared(content: bytes) -> str:
     except (LookupError, ValueError):
         return ""
     return found.name
+
+
+def read_beginning(file: Path, most_bytes: int) -> str:
+    """The beginning of a manifest or of settings, which are in UTF-8 whatever stands in them; nothing where it cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(most_bytes).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -19,6 +19,7 @@ from typing import Any, cast
 import msgspec
 
 from indexer import tsconfig
+from indexer.encoding import read_beginning
 
 DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 
@@ -360,8 +361,4 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8-sig", "replace")
-    except OSError:
-        return ""
+    return read_beginning(path, _MOST_BYTES).removeprefix("\ufeff")

@@ -16,6 +16,8 @@ from typing import Any, cast
 
 import msgspec
 
+from indexer.encoding import read_beginning
+
 Paths = Mapping[str, Sequence[str]]
 """Files or patterns by the import that they stand for, in the form of `compilerOptions.paths`; relative to the root, or absolute."""
 
@@ -102,7 +104,7 @@ class Configs:
         if path not in self._read:
             text = ""
             if path in self._files or os.path.isabs(path):
-                text = _text(self._root / path)
+                text = read_beginning(self._root / path, _MOST_BYTES)
             self._read[path] = parse(text)
         return self._read[path]
 
@@ -145,7 +147,7 @@ class Configs:
             config = nearest.get(folder)
             if config is None or any(self._takes(one, path) for one in self._with_references(config)):
                 continue
-            if _MODULE.search(_text(self._root / path)):
+            if _MODULE.search(read_beginning(self._root / path, _MOST_BYTES)):
                 found.setdefault(config, []).append(path)
         return found
 
@@ -346,11 +348,3 @@ def _strings(value: object) -> list[str]:
 def _matches(pattern: str, name: str) -> bool:
     before, star, after = pattern.partition("*")
     return name == pattern if not star else len(name) >= len(before) + len(after) and name.startswith(before) and name.endswith(after)
-
-
-def _text(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(_MOST_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import msgspec
 
+from indexer.encoding import read_beginning
 from indexer.node_workspace import DEPENDENCIES, NodeWorkspace, read_yaml
 from indexer.prerequisites import Look, Prerequisite, Step
 
@@ -179,19 +180,19 @@ class _Project:
     def files(self, root: Path, paths: Sequence[str]) -> dict[str, str]:
         """What the package manager is to see: manifests, lock file, patches, and the settings that the lock file depends on."""
         prefix = f"{self.folder}/" if self.folder else ""
-        files = {self.lock: _read(root / self.folder / self.lock)}
+        files = {self.lock: read_beginning(root / self.folder / self.lock, _MOST_BYTES)}
         for folder, manifest in self.manifests.items():
             kept = {key: value for key, value in manifest.items() if key not in _LEFT_OUT}
             files[posixpath.join(folder, "package.json").removeprefix(prefix)] = json.dumps(kept, indent=2)
         for path in paths:
             if path.endswith(".patch") and path.startswith(prefix) and not path.startswith("../"):
-                files[path.removeprefix(prefix)] = _read(root / path)
+                files[path.removeprefix(prefix)] = read_beginning(root / path, _MOST_BYTES)
         if self.manager.name == "pnpm" and (root / self.folder / "pnpm-workspace.yaml").is_file():
             settings = read_yaml(root / self.folder / "pnpm-workspace.yaml")
             files["pnpm-workspace.yaml"] = json.dumps({key: value for key, value in settings.items() if key in _OF_PNPM}, indent=2)
         if self.command == _YARN_BERRY:
             files[".yarnrc.yml"] = _YARN_SETTINGS
-        npmrc = _read(root / self.folder / ".npmrc") if (root / self.folder / ".npmrc").is_file() else ""
+        npmrc = read_beginning(root / self.folder / ".npmrc", _MOST_BYTES) if (root / self.folder / ".npmrc").is_file() else ""
         lines = [line for line in npmrc.splitlines() if line.partition("=")[0].strip() in _OF_NPMRC and "$" not in line]
         files[".npmrc"] = "".join(f"{line}\n" for line in lines)
         return files
@@ -224,11 +225,3 @@ def _upwards(folder: str) -> Iterator[str]:
     while folder:
         folder = posixpath.dirname(folder)
         yield folder
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from indexer.encoding import read_beginning
 from indexer.model import Trust
 from indexer.sandbox import Confinement, lies_in, safe_path
 from indexer.servers.registry import FoundServer, Place, ServerSpec, fill, fill_words
@@ -137,7 +138,9 @@ def of_python(prefix: str) -> list[str]:
 
 def linked(site: str) -> list[str]:
     """Folders that a folder of packages leads to, as an editable install has it."""
-    return [line for file in sorted(Path(site).glob("*.pth")) for line in _text(file).splitlines() if os.path.isabs(line)]
+    return [
+        line for file in sorted(Path(site).glob("*.pth")) for line in read_beginning(file, _MOST_BYTES).splitlines() if os.path.isabs(line)
+    ]
 
 
 def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str, object]) -> Iterator[str]:
@@ -149,7 +152,7 @@ def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str,
     manifests = [path for path in paths if _is_manifest(path.rpartition("/")[2])]
     for path in sorted(manifests, key=lambda path: path.count("/"))[:_MOST_MANIFESTS]:
         file = root / path
-        for named in _OUTSIDE.findall(_text(file)):
+        for named in _OUTSIDE.findall(read_beginning(file, _MOST_BYTES)):
             target = os.path.normpath(file.parent / named)
             if not lies_in(target, workspace) and os.path.exists(target):
                 yield target
@@ -166,7 +169,7 @@ def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str,
     yield from (str(path) for path in (roots if isinstance(roots, list) else []))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     database = values.get("compile_commands")
     if isinstance(database, str):
-        yield from _INCLUDED.findall(_text(Path(database) / "compile_commands.json"))
+        yield from _INCLUDED.findall(read_beginning(Path(database) / "compile_commands.json", _MOST_BYTES))
 
 
 def _is_manifest(name: str) -> bool:
@@ -187,12 +190,3 @@ def _links(folder: Path, workspace: Sequence[str]) -> Iterator[str]:
                     yield target
             elif entry.name.startswith("@") and place.name == "node_modules":
                 yield from (str(Path(path).resolve()) for path in Path(entry.path).iterdir() if path.is_symlink())
-
-
-def _text(file: Path) -> str:
-    """The beginning of a file; nothing where it cannot be read."""
-    try:
-        with file.open("rb") as opened:
-            return opened.read(_MOST_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
