@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import duckdb
 import pytest
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
+from indexer import user_state
 from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]
 
 KILLS = pytest.StashKey[dict[str, dict[str, int]]]()
+STATE = pytest.StashKey[Path]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +28,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     os.environ["LSPIDX_DAEMON_IDLE_S"] = "0"  # a process that outlives its test is for the tests of just that
     config.stash[KILLS] = {}
+    config.stash[STATE] = _state_of_the_run()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(config.stash[STATE], ignore_errors=True)
+
+
+def _state_of_the_run() -> Path:
+    """A folder of user state for this run alone, with the user's secret: the demo's index, made before, is still the user's own."""
+    found = user_state.secret(make=True)
+    state = Path(tempfile.mkdtemp(prefix="lspidx-state-"))
+    os.environ["LSPIDX_STATE_DIR"] = str(state)
+    if found is not None:
+        (state / "secret").write_bytes(found)
+        (state / "secret").chmod(0o600)
+    return state
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
