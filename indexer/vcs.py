@@ -1,6 +1,6 @@
 """Git: where the root is, which files belong to it, its commit and attributes. Everything else knows only paths.
 
-GitPython runs the git command for us. Importing it costs 0.1 s, so only what finds itself below a `.git` does.
+GitPython runs the commands, behind the door of `git_command`. Importing it costs 0.1 s, so only what finds itself below a `.git` does.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from indexer import patterns
+from indexer import git_command, git_filters, patterns
 from indexer.errors import UsageError
-
-if TYPE_CHECKING:
-    import git
+from indexer.git_command import GitFailed, gitpython
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,45 +36,94 @@ def find_root(start: Path) -> Path:
     return start
 
 
-def _repository(root: Path) -> git.Repo | None:
-    """The repository that tracks `root`; None for a plain folder and for one that its repository ignores."""
-    if not any((folder / ".git").exists() for folder in (root, *root.parents)):
-        return None
-    import git
+_NO_WORK_TREE = ("not a git repository", "cannot use bare repository", "must be run in a work tree")
 
+
+def _repository(root: Path) -> Path | None:
+    """The top of the work tree that tracks `root`; None for a plain folder and for one that its repository ignores.
+
+    Raises:
+        UsageError: there is a repository that git refuses or cannot read.
+    """
+    if git_command.holder(root) is None:
+        return None
     try:
-        repository = git.Repo(root, search_parent_directories=True)
-    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
-        return None
-    if repository.working_tree_dir is None:
-        return None
-    if Path(repository.working_tree_dir).resolve() != root.resolve():
-        try:
-            if repository.git.check_ignore(str(root), with_exceptions=False):
-                return None
-        except git.GitCommandError:
+        said = str(gitpython(root).rev_parse("--show-toplevel"))
+    except GitFailed as error:
+        if any(words in error.said for words in _NO_WORK_TREE):
             return None
-    return repository
+        raise
+    top = Path(said).resolve()
+    if not said or not root.resolve().is_relative_to(top):  # `core.worktree` cannot do that, `.git` of an old git's making might
+        return None
+    if top != root.resolve():
+        try:
+            if gitpython(root).check_ignore(str(root), with_exceptions=False):
+                return None
+        except GitFailed:
+            return None
+    return top
 
 
 def checkout(root: Path) -> Checkout:
-    repository = _repository(root)
-    if repository is None:
+    top = _repository(root)
+    if top is None:
         return Checkout(commit="", dirty=False, is_git=False)
-    commit = repository.head.commit.hexsha if repository.head.is_valid() else ""
-    status = str(repository.git.status("--porcelain", "--untracked-files=normal", "--", str(root)))
-    return Checkout(commit=commit, dirty=bool(status), is_git=True)
+    try:
+        commit = str(gitpython(root).rev_parse("--verify", "--quiet", "HEAD^{commit}"))
+    except GitFailed:
+        commit = ""
+    return Checkout(commit=commit, dirty=_is_dirty(root, top), is_git=True)
+
+
+def _is_dirty(root: Path, top: Path) -> bool:
+    """Whether something below `root` is not as committed. What a filter we do not run would make equal counts as equal, where that is known."""
+    words = ("-z", "--porcelain", "--no-renames", "--untracked-files=normal", "--", str(root.resolve()))
+    status = str(gitpython(root).status(*words, strip_newline_in_stdout=False))
+    entries = [entry for entry in status.split("\0") if entry]
+    if any(not entry.startswith(" M ") for entry in entries):
+        return True
+    paths = [entry[3:] for entry in entries]
+    if paths:
+        behind = git_filters.filtered(top, paths)
+        if len(behind) < len(paths) or len(git_filters.unchanged(top, git_filters.staged_pointers(top, paths))) < len(paths):
+            return True
+    return bool(changed_submodules(root, top))
+
+
+def changed_submodules(root: Path, top: Path | None = None) -> list[str]:
+    """Submodules below `root`, relative to it, whose own work tree is not as they have committed it.
+
+    Git would look there with the settings of each; here each is a repository of its own, with a door of its own.
+    """
+    if not os.path.isfile((top or git_command.holder(root) or root) / ".gitmodules"):
+        return []
+    listed = git_command.run(root, "ls-files", "--stage", "-z", "--", ".").stdout.decode("utf-8", "surrogateescape")
+    found = [staged.string[staged.end() :] for entry in listed.split("\0") if (staged := _STAGED.match(entry)) and staged[1] == _GITLINK]
+    return [path for path in found if not _leads_away(root, path) and (root / path / ".git").exists() and checkout(root / path).dirty]
+
+
+def _leads_away(root: Path, path: str) -> bool:
+    return os.path.realpath(root / path) != os.path.join(os.path.realpath(root), path)
 
 
 def siblings(root: Path) -> list[Path]:
-    """The same folder in the other work trees of its repository, where it is there. Empty in a plain folder."""
-    repository = _repository(root)
-    if repository is None or repository.working_tree_dir is None:
+    """The same folder in the other work trees of its repository, where it is there. Empty in a plain folder.
+
+    Any path can stand in a repository's list of work trees; only those count that lead back to this repository.
+    """
+    top = _repository(root)
+    if top is None:
         return []
-    below = root.resolve().relative_to(Path(repository.working_tree_dir).resolve())
-    listed = str(repository.git.worktree("list", "--porcelain", "-z"))
+    below = root.resolve().relative_to(top)
+    listed = str(gitpython(root).worktree("list", "--porcelain", "-z"))
     trees = [Path(part.removeprefix("worktree ")) for part in listed.split("\0") if part.startswith("worktree ")]
-    return [tree / below for tree in trees if tree.resolve() != Path(repository.working_tree_dir).resolve() and (tree / below).is_dir()]
+    own = _shared(top)
+    return [tree / below for tree in trees if tree.resolve() != top and (tree / below).is_dir() and _shared(tree) == own]
+
+
+def _shared(top: Path) -> str:
+    return os.path.realpath(git_command.common_directory(git_command.directory(top)))
 
 
 def list_files(root: Path, include: Sequence[str] = ()) -> list[str]:
@@ -104,18 +150,17 @@ _GITLINK = "160000"
 
 def _listed(root: Path, include: Sequence[str]) -> Iterator[str]:
     """As git lists a work tree, each with the mode that it has in the index: of a submodule that tells it from a file."""
-    import git
-
     options = {"z": True, "strip_newline_in_stdout": False}
     try:
-        text = git.Git(root).ls_files("--stage", "--others", "--exclude-standard", "--", ".", **options)
-    except git.GitCommandError as error:
-        raise UsageError(f"git cannot list the files of '{root}': {str(error.stderr).strip()}") from error
+        text = gitpython(root).ls_files("--stage", "--others", "--exclude-standard", "--", ".", **options)
+    except GitFailed as error:
+        raise UsageError(f"git cannot list the files of '{root}': {error.said}") from error
     for entry in filter(None, str(text).split("\0")):
         staged = _STAGED.match(entry)
         path = entry[staged.end() :] if staged else entry
         if staged and staged[1] == _GITLINK:
-            yield from _inside(root, path, _listed, (), include) if (root / path / ".git").exists() else [f"{path}/"]
+            is_there = (root / path / ".git").exists() and not _leads_away(root, path)  # in its place may be a link to anywhere
+            yield from _inside(root, path, _listed, (), include) if is_there else [f"{path}/"]
         elif path.endswith("/") and patterns.reaches_into(path[:-1], include):
             yield from _inside(root, path[:-1], _listed, include, include)
         else:
@@ -193,14 +238,9 @@ def attributes(root: Path, paths: Iterable[str]) -> Mapping[str, str]:
     listed = list(paths)
     if repository is None or not listed:
         return {}
-    import git
-
     with _as_file("\0".join(listed) + "\0") as stdin:
-        answer = git.Git(root).execute(
-            ["git", "check-attr", "-z", "--stdin", "linguist-generated", "linguist-vendored"],
-            istream=stdin,
-            strip_newline_in_stdout=False,
-        )
+        words = ("-z", "--stdin", "linguist-generated", "linguist-vendored")
+        answer = gitpython(root).check_attr(*words, istream=stdin, strip_newline_in_stdout=False)
     parts = str(answer).split("\0")
     marked: dict[str, str] = {}
     for path, attribute, value in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):

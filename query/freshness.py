@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from indexer.errors import UsageError
 from indexer.text import blob_digest
 from query.folders import Folder, folder_of, folders
 from query.index import Index
@@ -170,16 +171,10 @@ def _not_ignored(index: Index, paths: list[str]) -> list[str]:
 
 
 def _ignored(folder: Path, paths: list[str]) -> set[str]:
-    import subprocess
+    from indexer import git_command
 
     try:
-        answer = subprocess.run(
-            ["git", "-c", "core.fsmonitor=false", "check-ignore", "-z", "--stdin"],
-            cwd=folder,
-            input="\0".join(paths).encode("utf-8", "surrogateescape"),
-            capture_output=True,
-            check=False,
-        )
-    except OSError:
+        answer = git_command.run(folder, "check-ignore", "-z", "--stdin", stdin="\0".join(paths).encode("utf-8", "surrogateescape"))
+    except UsageError:  # no git, or a repository that it refuses
         return set()
     return set(answer.stdout.decode("utf-8", "surrogateescape").split("\0"))  # empty outside a repository

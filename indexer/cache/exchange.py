@@ -16,7 +16,6 @@ import contextlib
 import hashlib
 import re
 import shutil
-import subprocess
 import tempfile
 import uuid
 from collections.abc import Generator
@@ -27,6 +26,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from indexer import git_command
 from indexer.cache.artifact import DIGEST, FORMAT, MAX_PACKED_BYTES
 from indexer.cache.pack import Rows, origins, pack
 from indexer.cache.remote import Forbidden, Remote
@@ -292,12 +292,10 @@ def _behind(root: Path, commit: str) -> int | None:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """What git says; None if it fails, or there is none."""
-    command = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", *arguments]
     try:
-        done = subprocess.run(command, cwd=root, capture_output=True, check=False, stdin=subprocess.DEVNULL)
-    except OSError:
+        return git_command.text(root, *arguments)
+    except UsageError:
         return None
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
 
 
 @contextlib.contextmanager

@@ -6,12 +6,12 @@ import hashlib
 import io
 import os
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from indexer import git_command
 from indexer.cache.artifact import FORMAT, MANIFEST, SIGNATURE, Chunk, Manifest, Numbers, ServerRow, check_manifest
 from indexer.cache.relative import to_relative
 from indexer.cache.rows import check_rows
@@ -198,15 +198,12 @@ def _manifest(home: Home, rows: Rows, manifest: Mapping[str, Any], chunks: list[
 
 def origins(root: Path) -> list[str]:
     """First commits of the repository around `root`: they are the same in every clone, unless it is a shallow one. Empty without git."""
-    command = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false"]
     try:
-        asked = [*command, "rev-parse", "--is-shallow-repository"]
-        if subprocess.run(asked, cwd=root, capture_output=True, check=False).stdout.strip() != b"false":
+        if (git_command.text(root, "rev-parse", "--is-shallow-repository") or "").strip() != "false":
             return []
-        done = subprocess.run([*command, "rev-list", "--max-parents=0", "HEAD"], cwd=root, capture_output=True, check=False)
-    except OSError:
+        return sorted((git_command.text(root, "rev-list", "--max-parents=0", "HEAD") or "").split())
+    except UsageError:  # no git, or a repository that it refuses
         return []
-    return sorted(done.stdout.decode("ascii", "replace").split()) if done.returncode == 0 else []
 
 
 def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:

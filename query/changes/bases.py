@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
+from indexer import git_command
 from indexer.errors import IndexUnusable, UsageError
 from indexer.store.generations import Home
+from query.changes import diff
 from query.index import Index
 from query.recrawl import Progress, Watching
 
@@ -98,11 +99,10 @@ def _unpack(root: Path, commit: str, place: Path) -> None:
 
 def _git(folder: Path, *words: str, listing: Path | None = None) -> str:
     """What git says. `listing`: in place of the repository's own index, which stays as it is."""
-    environment = {**os.environ, **({"GIT_INDEX_FILE": str(listing)} if listing else {})}
-    command = ["git", "-c", "core.fsmonitor=false", *words]
-    done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = git_command.run(folder, *words, listing=listing)
     if done.returncode:
-        raise UsageError(f"git cannot check out the old side: {done.stderr.decode('utf-8', 'replace').strip()}")
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise UsageError(f"git cannot check out the old side: {said}{diff.remedy(said)}")
     return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
 
 

@@ -1,4 +1,4 @@
-"""What differs between two trees of a git repository: files and lines. The only module of `changes` that runs git.
+"""What differs between two trees of a git repository: files and lines. The only module of `changes` that asks git for it.
 
 Names are taken from git's NUL-separated listing and lines from the heads of its hunks, whose bodies are skipped by their counted
 lengths: nothing that a file or its name contains can be mistaken for something else.
@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from indexer import git_command, git_filters, vcs
 from indexer.errors import UsageError
 from indexer.text import blob_digest
+
+if TYPE_CHECKING:
+    import subprocess
 
 Scope = Literal["unstaged", "staged", "committed"]
 Status = Literal["added", "deleted", "modified", "renamed"]
@@ -23,14 +26,9 @@ WORK_TREE = "work tree"
 STAGED = "staged"
 _NOTHING = "0" * 40
 _MAX_FILE_BYTES = 10_000_000
-_GIT = ("git", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=true")
-_NO_SAY = ("GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_TRACE")
-"""Variables of the environment that would change what git prints."""
-
 _DIFF = (
     "diff", "--raw", "-z", "--patch", "--unified=0", "--inter-hunk-context=0", "--find-renames", "--relative",
-    "--no-abbrev", "--ignore-submodules=none", "--submodule=short", "--no-ext-diff", "--no-textconv",
-    "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--no-indent-heuristic",
+    "--no-abbrev", "--submodule=short", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--no-indent-heuristic",
 )  # fmt: skip
 _RAW = re.compile(rb":(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])(\d*)")
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -50,7 +48,7 @@ class FileChange(NamedTuple):
     """One file that differs. Paths are relative to the workspace root; `old_path` is empty for a new file, `new_path` for a deleted one.
 
     `old_blob`, `new_blob`: git's names of the contents; empty where there is none. `special`: no file of text on one side: `symlink`,
-    `submodule`, `binary`, `conflict`; such a change has no hunks.
+    `submodule`, `binary`, `conflict`, `filter` (git has another text for it than the work tree); such a change has no hunks.
     """
 
     status: Status
@@ -186,15 +184,18 @@ def diff(root: Path, between: Sides) -> Diff:
         arguments += [between.old, between.new]
     done = _git(root, *arguments, "--", ".")
     if done.returncode:
-        raise UsageError(f"git cannot compare {between.described}: {done.stderr.decode('utf-8', 'replace').strip()}")
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise UsageError(f"git cannot compare {between.described}: {said}{remedy(said)}")
     files = list(parse(done.stdout))
     if between.new in (WORK_TREE, STAGED):
         conflicts = _unmerged(root)
         files = [item for item in files if item.special != "conflict" and item.path not in conflicts]
         files += [FileChange("modified", path, path, "", "", (), "conflict") for path in sorted(conflicts)]
+    files = _without_filters(root, files, is_work_tree=between.new == WORK_TREE)
     if between.new == WORK_TREE:
         files = [_with_digest(root, item) for item in files]
         known = {item.new_path for item in files}
+        files += [FileChange("modified", path, path, "", "", (), "submodule") for path in vcs.changed_submodules(root) if path not in known]
         files += [item for path in _untracked(root) if path not in known for item in [_new_file(root, path)] if item is not None]
     return Diff(between, sorted(files, key=lambda item: (item.path, item.old_path)))
 
@@ -322,6 +323,27 @@ def _whole(content: bytes) -> tuple[Hunk, ...]:
     return (Hunk(0, 0, 0, lines),) if content else ()
 
 
+def _without_filters(root: Path, files: list[FileChange], *, is_work_tree: bool) -> list[FileChange]:
+    """Files that git would send through a filter, which we do not run: then it compares a content with what only stands for it.
+
+    One that git-lfs would call unchanged is left out. What changed in it, or in one behind another filter, is not known by lines.
+    Two committed texts have no filter between them; of git-lfs they are pointers all the same.
+    """
+    behind = git_filters.filtered(root, sorted({item.path for item in files if item.special in ("", "binary")}))
+    if not behind:
+        return files
+    found = [item for item in files if item.path in behind]
+    pointers = git_filters.pointers(root, {name for item in found for name in (item.old_blob, item.new_blob) if name})
+    same = git_filters.unchanged(root, {item.path: pointers[item.old_blob] for item in found if item.old_blob in pointers and is_work_tree})
+    off = git_command.switched_off(root) if is_work_tree else set[str]()
+    kept: list[FileChange] = []
+    for item in files:
+        is_hidden = item.path in behind and (behind[item.path] in off or item.old_blob in pointers or item.new_blob in pointers)
+        if item.path not in same or item.old_path != item.new_path:
+            kept.append(item._replace(hunks=(), special="filter") if is_hidden else item)
+    return kept
+
+
 def _with_digest(root: Path, item: FileChange) -> FileChange:
     """Git does not say what a file of the work tree would be called."""
     if item.new_path and not item.special and not item.new_blob:
@@ -349,22 +371,8 @@ def blobs(root: Path, names: Collection[str]) -> dict[str, bytes]:
     wanted = sorted(set(names) - {""})
     if not wanted:
         return {}
-    command = [*_GIT, "cat-file", "--batch", "--buffer"]
-    text = "\n".join(wanted).encode() + b"\n"
-    done = subprocess.run(command, cwd=root, env=_environment(), input=text, capture_output=True, check=False)
-    found: dict[str, bytes] = {}
-    position = 0
-    text = done.stdout
-    while position < len(text):
-        end = text.index(b"\n", position)
-        head = text[position:end].decode().split()
-        position = end + 1
-        if len(head) == 3:
-            size = int(head[2])
-            if head[1] == "blob" and size <= _MAX_FILE_BYTES:
-                found[head[0]] = text[position : position + size]
-            position += size + 1
-    return found
+    done = _git(root, "cat-file", "--batch", "--buffer", stdin="\n".join(wanted).encode() + b"\n")
+    return dict(git_filters.parse_batch(done.stdout, most_bytes=_MAX_FILE_BYTES))
 
 
 def listing(root: Path, tree: str) -> dict[str, str]:
@@ -397,14 +405,10 @@ def churn(root: Path, commit: str, paths: Collection[str], *, most: int = 400) -
     return found
 
 
-def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run([*_GIT, *arguments], cwd=root, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    except FileNotFoundError as error:
-        raise UsageError("git is not installed, so changes cannot be told; install git") from error
+_git = git_command.run
 
 
-def _environment() -> dict[str, str]:
-    """Messages as they are matched here, and no lock that a command of the user's would have to wait for."""
-    kept = {name: value for name, value in os.environ.items() if name not in _NO_SAY}
-    return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+def remedy(said: str) -> str:
+    """What helps where git lacks objects, which it would have fetched by itself, if it was let."""
+    missing = "promisor remote" in said or "lazy fetching" in said
+    return "; the clone is a partial one, and lspidx fetches nothing; to fetch the rest: git fetch --refetch --no-filter" if missing else ""

@@ -274,6 +274,14 @@ def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequen
         detail = f"{len(fresh)} new symbols are not in the index yet, so nothing is known of who uses them; to refresh it: lspidx index"
         reasons.append(_reason("not_indexed_yet", detail, [item.changed.side.outline.path for item in fresh], count=len(fresh)))
     unread = [item for item, old, new in read if language(item.path) and old is None and new is None and _should_be_read(item.special)]
+    filtered = [item for item in unread if item.special == "filter"]
+    if filtered:
+        detail = (
+            f"{len(filtered)} changed files pass through a filter of git's (.gitattributes: git-lfs or another), and lspidx runs none: "
+            "what changed in them is not known"
+        )
+        reasons.append(_reason("not_read", detail, [item.path for item in filtered], count=len(filtered)))
+    unread = [item for item in unread if item.special != "filter"]
     if unread:
         detail = f"{len(unread)} changed files could not be read as text of their language, so their symbols are not among these"
         reasons.append(_reason("not_read", detail, [item.path for item in unread], count=len(unread)))
