@@ -51,6 +51,14 @@ _KEPT = frozenset(
 )  # fmt: skip
 """Variables of git that the user may set for us. All others are dropped: hooks set them for one repository, and some start programs."""
 
+_OF_ONE_REPOSITORY = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG_PARAMETERS", "GIT_DIR", "GIT_EXTERNAL_DIFF", "GIT_INDEX_FILE",
+        "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_WORK_TREE",
+    }
+)  # fmt: skip
+"""What git gives its hooks, and what would go before our settings."""
+
 _DROPPED = ("SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "PAGER", "EDITOR", "VISUAL")
 
 _OURS: Mapping[str, str] = {
@@ -142,23 +150,24 @@ def holder(folder: Path) -> Path | None:
     return next((place for place in (real, *real.parents) if os.path.lexists(place / ".git")), None)
 
 
-def variables_for_fetching(folder: Path, caller: Mapping[str, str]) -> dict[str, str]:
-    """For a build tool that runs in the workspace outside of the fence and may start git: nothing that the repository says starts a program.
+def environment_for_fetching(folder: Path, caller: Mapping[str, str]) -> dict[str, str]:
+    """Of a build tool outside of the fence, which may start git in the workspace: what a repository says starts no program there.
 
-    What the user's own settings say about ssh, credentials and protocols stays in force. Empty where there is no git.
+    What the user's own settings say about ssh, credentials and protocols stays in force. What points git to one repository is dropped.
 
     Args:
         caller: the tool's environment.
     """
+    kept = {name: value for name, value in caller.items() if name not in _OF_ONE_REPOSITORY}
     try:
-        pairs = for_fetching(_door(folder).settings if holder(folder) is not None else [])
+        settings = _door(folder).settings if holder(folder) is not None else []
     except UsageError:  # no git, which whoever needs it says better
-        return {}
-    return {**as_variables(pairs, after=caller), "GIT_TERMINAL_PROMPT": "0"}
+        return kept
+    return {**kept, **as_variables(for_fetching(settings), after=caller), "GIT_TERMINAL_PROMPT": "0"}
 
 
 def variables_within_the_fence() -> dict[str, str]:
-    """For a server that may start git where it is confined: the fixed settings. They cost nothing, and the fence holds without them."""
+    """For a server that may start git where it is confined: the fixed settings. They cost no call, and the fence holds without them."""
     return {**as_variables(FIXED, after={}), "GIT_ALLOW_PROTOCOL": "none", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
 
@@ -180,7 +189,7 @@ def _look(folder: Path, top: Path | None) -> _Door:
     from indexer.sandbox import lies_in, safe_path
 
     stamp = _stamp(top)
-    avoid = tuple(dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder), *([str(top)] if top else []))))
+    avoid = [os.path.abspath(folder), *([str(top)] if top else [])]
     path = safe_path(os.environ.get("PATH", os.defpath), avoid)
     program = shutil.which("git", path=path)
     if program is None or lies_in(program, avoid):
@@ -198,8 +207,9 @@ def _look(folder: Path, top: Path | None) -> _Door:
     if listed.returncode:
         _refuse_of_others(said)
         raise UsageError(_TOO_OLD if listed.returncode == 129 else f"git cannot read its settings in '{folder}': {said}")
-    settings = parse(listed.stdout)
-    if Setting("command", "core.fsmonitor", "false") not in settings:
+    found = parse(listed.stdout)
+    settings, ours = found[: -len(FIXED)], found[-len(FIXED) :]  # those of the command line come last
+    if ours != [Setting("command", key.lower(), value) for key, value in FIXED]:
         raise UsageError(_TOO_OLD)
     pairs = [*overrides(settings), *_files_of(settings, top)]
     if len(pairs) > _MOST_OVERRIDES:

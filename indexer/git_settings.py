@@ -75,12 +75,12 @@ _BY_NAME: Mapping[str, Mapping[str, tuple[Pair, ...]]] = {
 }
 """By section and last part of a key: what goes before all that is set for the same name in between."""
 
-_OF_USERS_NETWORK = ("core.sshcommand", "core.gitproxy", "core.askpass", "credential.helper", "protocol.allow", "safe.barerepository")
-"""What is the user's own choice where something is fetched at the user's word."""
+_HOOKS: tuple[Pair, ...] = FIXED[:3]
+"""What git starts without any setting of the repository's as well: its hooks lie in `.git`."""
 
-_USUAL: Mapping[str, str] = {"core.sshcommand": "ssh", "core.gitproxy": "none"}
+_USUAL: Mapping[str, str] = {"core.sshcommand": "ssh", "core.askpass": "", "protocol.allow": "user", "diff.external": ""}
 _USUALLY_ALLOWED: Mapping[str, str] = {"http": "always", "https": "always", "git": "always", "ssh": "always", "file": "user"}
-"""What git does without a setting."""
+"""What git does without a setting, where that is no program of the repository's."""
 
 
 def parse(listing: bytes) -> list[Setting]:
@@ -129,19 +129,18 @@ def for_fetching(settings: Sequence[Setting]) -> list[Pair]:
     for item in settings:
         if item.scope not in OF_REPOSITORY:
             users.setdefault(_canonical(item.key), []).append(item.value)
-    pairs: list[Pair] = []
-    for key, value in FIXED:
-        if key.lower() not in _OF_USERS_NETWORK:
-            pairs.append((key, value))
+    neutral = {**{key.lower(): value for key, value in FIXED}, **_USUAL}
+    hooks = {key.lower() for key, _ in _HOOKS}
+    pairs = list(_HOOKS)
     for key in dict.fromkeys(item.key for item in settings if item.scope in OF_REPOSITORY):
         section, name, last = taken_apart(key)
         said = users.get(_canonical(key), [])
         if section == "credential" and last == "helper":
-            pairs += [(key, ""), *((key, value) for value in said)]
-        elif section == "protocol" and last == "allow":
-            pairs.append((key, said[-1] if said else _USUALLY_ALLOWED.get(name, "never") if name else "user"))
-        elif key.lower() in _OF_USERS_NETWORK:
-            pairs.append((key, said[-1] if said else _USUAL.get(key.lower(), "")))
+            pairs += [(key, ""), *((key, value) for value in said)]  # a list: it is emptied, and made of the user's
+        elif section == "protocol" and name and last == "allow":
+            pairs.append((key, said[-1] if said else _USUALLY_ALLOWED.get(name, "never")))
+        elif key.lower() in neutral and key.lower() not in hooks:
+            pairs.append((key, said[-1] if said else neutral[key.lower()]))
         else:
             pairs += [(own, users.get(_canonical(own), [value])[-1]) for own, value in _of_name(key)]
     return list(dict.fromkeys(pairs))

@@ -143,6 +143,7 @@ class SkipReason(StrEnum):
     UNLISTED_LINK = "unlisted_link"  # to what is no file of this workspace
     NOT_REGULAR = "not_regular"
     UNREADABLE = "unreadable"
+    LFS_POINTER = "lfs_pointer"  # git-lfs keeps the content elsewhere, and it was not fetched
     NAME_NOT_UTF8 = "name_not_utf8"
     NO_SERVER = "no_server"
     NOT_IN_BUILD = "not_in_build"  # of a document: read for its text only, since its server takes no build of it

@@ -77,7 +77,7 @@ def checkout(root: Path) -> Checkout:
 
 
 def _is_dirty(root: Path, top: Path) -> bool:
-    """Whether something below `root` is not as committed. What a filter we do not run would make equal counts as equal, where that is known."""
+    """Whether something below `root` is not as committed. What only a filter keeps from being equal is equal, where that can be known."""
     words = ("-z", "--porcelain", "--no-renames", "--untracked-files=normal", "--", str(root.resolve()))
     status = str(gitpython(root).status(*words, strip_newline_in_stdout=False))
     entries = [entry for entry in status.split("\0") if entry]

@@ -36,6 +36,7 @@ _SENTENCES = {
     "too_large": "larger than max_file_bytes",
     "binary": "with NUL bytes in them",
     "not_decodable": "that are not UTF-8",
+    "lfs_pointer": "whose content git-lfs keeps elsewhere",
     "generated": "written by a generator",
     "vendored": "copied from other projects",
     "unreadable": "that could not be read",

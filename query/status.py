@@ -119,6 +119,7 @@ def _folders(index: Index) -> list[dict[str, Any]]:
 
 
 _REMEDIES = {
+    SkipReason.LFS_POINTER: "its content is not here: git lfs pull",
     SkipReason.SUBMODULE: "not checked out: git submodule update --init",
     SkipReason.NESTED_REPOSITORY: "another repository: lspidx index --include PATH, or an index of its own",
     SkipReason.WORK_TREE: "a work tree of a repository; it has an index of its own",

@@ -19,6 +19,7 @@ from indexer.config import Config, overlay
 from indexer.crawl.companions import compile_commands, go_workspace, python_environment, rust_project
 from indexer.crawl.groups import Group
 from indexer.errors import UsageError
+from indexer.git_command import variables_within_the_fence
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
 from indexer.model import Trust
 from indexer.sandbox import Confinement
@@ -115,7 +116,7 @@ def launch(
             scratch=scratch,
             cache=cache,
         )
-        environment = {**more, **environment}
+        environment = {**variables_within_the_fence(), **more, **environment}
     more_options, more_settings = (spec.live.options, spec.live.settings) if live else ({}, {})
     options = fill(overlay(overlay(spec.options, more_options), own.options), values)
     return Launch(

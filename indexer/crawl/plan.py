@@ -21,6 +21,7 @@ from indexer.config import Config
 from indexer.crawl.borders import borders, leads_out
 from indexer.crawl.foreign import Judge, Verdict
 from indexer.encoding import encoding_of
+from indexer.git_filters import is_pointer
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
 from indexer.servers.registry import language_of, languages_present
@@ -237,6 +238,8 @@ def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | Non
         return b"", stamp, SkipReason.BINARY
     if encoding_of(content) is None:
         return b"", stamp, SkipReason.NOT_DECODABLE
+    if is_pointer(content):
+        return b"", stamp, SkipReason.LFS_POINTER
     return content, stamp, None
 
 

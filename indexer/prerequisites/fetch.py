@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from indexer.drive.process import clean_environment
+from indexer.git_command import environment_for_fetching
 from indexer.model import Trust
 from indexer.prerequisites import Step
 from indexer.sandbox import safe_path
@@ -50,7 +51,7 @@ def _run(step: Step, trust: Trust, avoid: Sequence[str], say: Callable[[str], No
     shown = " ".join(step.command)
     if not trust.covers(step.level):
         return f"'{shown}' is not run: it would execute {step.executes}; to allow that: --trust {step.level}"
-    environment = clean_environment(step.environment)
+    environment = environment_for_fetching(step.cwd, clean_environment(step.environment))
     environment["PATH"] = safe_path(environment.get("PATH", ""), avoid)
     program = shutil.which(step.command[0], path=environment["PATH"])
     if program is None:

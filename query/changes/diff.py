@@ -10,14 +10,11 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from indexer import git_command, git_filters, vcs
 from indexer.errors import UsageError
 from indexer.text import blob_digest
-
-if TYPE_CHECKING:
-    import subprocess
 
 Scope = Literal["unstaged", "staged", "committed"]
 Status = Literal["added", "deleted", "modified", "renamed"]

@@ -1,0 +1,570 @@
+"""The one door to git: who may start it, with which variables and settings, and what is refused."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from git_traps import git
+from query_support import lspidx
+from support import crawl_with_ty, write_tree
+
+from indexer import git_command, git_filters, git_settings, vcs
+from indexer.config import Config
+from indexer.crawl.plan import survey
+from indexer.errors import Bug, UsageError
+from indexer.git_settings import Setting
+from indexer.model import SkipReason
+from query.changes.diff import diff, sides
+
+ROOT = Path(__file__).parent.parent
+DOOR = "indexer/git_command.py"
+LAUNCHERS = {
+    "indexer/crawl/pool.py": "workers of our own",
+    "indexer/cache/unpack.py": "a reader of our own",
+    "indexer/drive/process.py": "language servers",
+    "indexer/prerequisites/fetch.py": "build tools that download",
+    "indexer/prerequisites/python_install.py": "pip",
+    "indexer/servers/install.py": "package managers",
+    "indexer/servers/registry.py": "servers, for their versions",
+    "query/generate.py": "ruff, for our own documents",
+    "query/live/remote.py": "a daemon of our own",
+    "query/toolchain/start.py": "the repository's tests and builds, by consent",
+    DOOR: "git",
+}
+"""Modules that start processes, and which."""
+
+_STARTING = ("system", "popen", "posix_spawn", "posix_spawnp", "execv", "execve", "execvp", "execvpe", "spawnv", "spawnvp")
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Git reads no settings of the machine, and finds no repository above the test's own folder."""
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, "/dev/null")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository with one commit."""
+    made = write_tree(tmp_path / "repo", {"a.py": "x = 1\n", "pkg/b.py": "y = 1\n"})
+    git(made, "init", "-q")
+    git(made, "add", "-A")
+    git(made, "commit", "-q", "-m", "first")
+    return made
+
+
+def _said(root: Path, *words: str) -> str:
+    return (git_command.text(root, *words) or "").strip()
+
+
+# ---- who starts it
+
+
+def test_no_other_module_starts_git():
+    """By name (a string `git`), by GitPython, or at all: a new module that starts processes is to be looked at here."""
+    launching: set[str] = set()
+    for folder in ("indexer", "query"):
+        for path in (ROOT / folder).rglob("*.py"):
+            name = path.relative_to(ROOT).as_posix()
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                imported = {alias.name.partition(".")[0] for alias in node.names} if isinstance(node, ast.Import) else set()
+                imported |= {(node.module or "").partition(".")[0]} if isinstance(node, ast.ImportFrom) and not node.level else set()
+                assert name == DOOR or "git" not in imported, f"{name}:{getattr(node, 'lineno', 0)} uses GitPython"
+                is_os = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os"
+                if "subprocess" in imported or (is_os and node.attr in _STARTING):
+                    launching.add(name)
+                if isinstance(node, ast.List | ast.Tuple) and node.elts and isinstance(first := node.elts[0], ast.Constant):
+                    assert name == DOOR or first.value != "git" or _is_data(path, node), f"{name}:{node.lineno} names git first"
+    assert launching == set(LAUNCHERS)
+
+
+def _is_data(path: Path, node: ast.List | ast.Tuple) -> bool:
+    """A choice among words, none of which is a command of git's: profiles of an artifact, sources of a package."""
+    words = {element.value for element in node.elts if isinstance(element, ast.Constant)}
+    return words <= {"git", "small", "path", "url", "file", "ref", "auto"}
+
+
+def test_only_known_commands_are_run(root: Path):
+    for words in (["config", "--list"], ["fetch"], [], ["-c", "core.pager=x", "log"]):
+        with pytest.raises(Bug, match="no command of git"):
+            git_command.run(root, *words)
+    with pytest.raises(Bug, match="no command of git"):
+        git_command.gitpython(root).fetch()
+
+
+def test_no_command_is_told_to_use_what_the_repository_names():
+    """Options that would ask for a filter, a text conversion or an external diff stand nowhere."""
+    for path in [
+        ROOT / "indexer/vcs.py",
+        ROOT / "indexer/git_filters.py",
+        *(ROOT / "query/changes").glob("*.py"),
+        *(ROOT / "indexer/cache").glob("*.py"),
+    ]:
+        text = path.read_text(encoding="utf-8")
+        for option in (
+            '"--textconv"',
+            '"--filters"',
+            '"--ext-diff"',
+            '"--recurse-submodules"',
+            '"--show-signature"',
+            "ignore-submodules=none",
+        ):
+            assert option not in text, path
+
+
+# ---- which git, with which variables
+
+
+def test_git_is_not_taken_from_the_workspace(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Nor from the current folder, nor by a link that leads into the workspace; nor does GitPython at its import."""
+    mark = tmp_path / "sprung"
+    program = root / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n: > '{mark}'\n", encoding="utf-8")
+    program.chmod(0o755)
+    (tmp_path / "link").symlink_to(program.parent)
+    shutil.copy(program, root / "git")
+    outside = tmp_path / "tools"
+    outside.mkdir()
+    (outside / "git").symlink_to(program)
+    real = os.environ["PATH"]
+    monkeypatch.chdir(root)
+    for first in (str(program.parent), ".", "", "bin", str(tmp_path / "link")):
+        monkeypatch.setenv("PATH", f"{first}{os.pathsep}{real}")
+        assert _said(root, "rev-parse", "--is-inside-work-tree") == "true"
+        assert vcs.checkout(root).is_git
+        code = "import sys; from pathlib import Path; from indexer import vcs; print(vcs.checkout(Path.cwd()).is_git)"
+        done = subprocess.run([sys.executable, "-P", "-c", code], cwd=root, capture_output=True, text=True, check=True)
+        assert done.stdout == "True\n"
+        assert not mark.exists(), first
+    monkeypatch.setenv("PATH", str(outside))
+    with pytest.raises(UsageError, match="git is not installed"):
+        vcs.checkout(root)
+    assert not mark.exists()
+
+
+def test_variables_of_gits_do_not_lead_elsewhere(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A hook of another repository sets them, and some start programs."""
+    other = write_tree(tmp_path / "other", {"c.py": ""})
+    git(other, "init", "-q")
+    git(other, "add", "-A")
+    git(other, "commit", "-q", "-m", "other")
+    head = git(root, "rev-parse", "HEAD")
+    mark = tmp_path / "sprung"
+    for name in ("GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_PAGER", "GIT_EDITOR", "GIT_PROXY_COMMAND"):
+        monkeypatch.setenv(name, f"touch {mark}")
+    for name in ("GIT_TRACE", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE_SETUP"):
+        monkeypatch.setenv(name, str(mark))
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(other / ".git" / "objects"))
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", f"'core.fsmonitor'='touch {mark}'")
+    assert vcs.checkout(root) == vcs.Checkout(commit=head, dirty=False, is_git=True)
+    assert vcs.list_files(root) == ["a.py", "pkg/b.py"]
+    (root / "a.py").write_text("x = 2\n", encoding="utf-8")
+    assert [item.path for item in diff(root, sides(root)).files] == ["a.py"]
+    assert not mark.exists()
+
+
+def test_a_hook_sees_what_is_about_to_be_committed(root: Path, monkeypatch: pytest.MonkeyPatch):
+    """`git commit FILE` gives its hook an index of its own, which lies in the repository's folder."""
+    (root / "a.py").write_text("x = 2\n", encoding="utf-8")
+    listing = root / ".git" / "next-index-1.lock"
+    shutil.copy(root / ".git" / "index", listing)
+    subprocess.run(["git", "add", "a.py"], cwd=root, env={**os.environ, "GIT_INDEX_FILE": str(listing)}, check=True)
+    assert diff(root, sides(root, scope="staged")).files == []
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/next-index-1.lock")
+    assert [item.path for item in diff(root, sides(root, scope="staged")).files] == ["a.py"]
+
+
+def test_settings_of_the_users_variables_hold(root: Path, monkeypatch: pytest.MonkeyPatch):
+    """As a container sets safe.directory; what starts programs is overridden there, too."""
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "2")
+    for number, (key, value) in enumerate([("core.excludesFile", str(root.parent / "ignored")), ("core.fsmonitor", "touch sprung")]):
+        monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", key)
+        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", value)
+    (root.parent / "ignored").write_text("pkg/\n*.txt\n", encoding="utf-8")
+    (root / "new.txt").write_text("", encoding="utf-8")
+    assert not vcs.checkout(root).dirty
+    assert not (root / "sprung").exists()
+
+
+def test_settings_are_listed_once(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """One call more, and none for the next command, until a file of settings differs."""
+    log = tmp_path / "calls"
+    real = shutil.which("git")
+    program = tmp_path / "counting" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$1" >> {shlex.quote(str(log))}\nexec {real} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+    def calls() -> list[str]:
+        found = log.read_text(encoding="utf-8").split() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return found
+
+    vcs.checkout(root)
+    (root / "a.py").write_text("x = 2\n", encoding="utf-8")
+    diff(root, sides(root))
+    assert [word for word in calls() if word == "config"] == ["config"]
+    git(root, "config", "filter.late.clean", "touch sprung; cat")
+    (root / ".git" / "info" / "attributes").write_text("*.py filter=late\n", encoding="utf-8")
+    calls()
+    assert vcs.checkout(root).dirty
+    assert "config" in calls()
+    assert not (root / "sprung").exists()
+
+
+def test_settings_that_are_included_are_listed_each_time(root: Path):
+    """What a file of the work tree says may change with every checkout."""
+    git(root, "config", "include.path", "../settings")
+    assert not vcs.checkout(root).dirty
+    (root / ".git" / "info" / "attributes").write_text("*.py filter=late\n", encoding="utf-8")
+    (root / "settings").write_text('[filter "late"]\n\tclean = touch sprung; cat\n', encoding="utf-8")
+    os.utime(root / "a.py", (1, 1))
+    assert vcs.checkout(root).dirty
+    assert not (root / "sprung").exists()
+
+
+def test_an_old_git_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """One that takes no settings from its environment would run what it finds."""
+    program = tmp_path / "old" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nunset GIT_CONFIG_COUNT\nexec {shutil.which("git")} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(UsageError, match=r"needs git 2\.31"):
+        vcs.checkout(root)
+
+
+# ---- whose repository, and where
+
+
+def test_a_repository_of_another_user_is_refused_with_gits_remedy(root: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is no plain folder, and no setting of ours opens it."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    if subprocess.run(["git", "status"], cwd=root, capture_output=True, check=False).returncode == 0:
+        pytest.skip("this git does not ask who owns a repository")
+    for ask in (vcs.checkout, vcs.list_files, lambda folder: sides(folder, scope="staged")):
+        with pytest.raises(UsageError, match=r"belongs to another user[\s\S]*git config --global --add safe\.directory"):
+            ask(root)
+    done = lspidx("index", cwd=root, env={name: os.environ[name] for name in os.environ if name.startswith("GIT_")})
+    assert done.returncode == 2
+    assert "safe.directory" in done.stderr
+    assert not (root / ".lspidx" / "CURRENT").exists()
+
+
+def test_a_repository_of_another_user_is_read_once_the_user_says_so(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Whatever was known of it before."""
+    settings = tmp_path / "gitconfig"
+    settings.write_text("", encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    git(root, "config", "core.fsmonitor", "touch sprung")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    if subprocess.run(["git", "-c", "core.fsmonitor=", "status"], cwd=root, capture_output=True, check=False).returncode == 0:
+        pytest.skip("this git does not ask who owns a repository")
+    with pytest.raises(UsageError, match="another user"):
+        vcs.checkout(root)
+    settings.write_text(f"[safe]\n\tdirectory = {root}\n", encoding="utf-8")
+    assert vcs.checkout(root).is_git
+    assert not (root / "sprung").exists()
+
+
+def test_the_work_tree_is_where_its_repository_lies(root: Path, tmp_path: Path):
+    """`core.worktree` would have git list and compare another folder's files."""
+    private = write_tree(tmp_path / "private", {"a.py": "secret = 1\n", "letters/one.txt": ""})
+    git(root, "config", "core.worktree", str(private))
+    assert git(root, "ls-files", "--others") == "letters/one.txt"
+    assert vcs.list_files(root) == ["a.py", "pkg/b.py"]
+    assert not vcs.checkout(root).dirty
+    assert diff(root, sides(root)).files == []
+
+
+@pytest.mark.parametrize("key", ["core.excludesFile", "core.attributesFile"])
+def test_patterns_are_read_in_the_work_tree_only(root: Path, tmp_path: Path, key: str):
+    """A repository may name any file, also one that never ends."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    git(root, "config", key, str(pipe))
+    assert vcs.list_files(root) == ["a.py", "pkg/b.py"]
+    assert vcs.attributes(root, ["a.py"]) == {}
+    (root / "patterns").write_text("*.py linguist-generated\n*.txt\n", encoding="utf-8")
+    git(root, "config", key, "patterns")
+    (root / "b.txt").write_text("", encoding="utf-8")
+    assert ("b.txt" in vcs.list_files(root)) == (key == "core.attributesFile")
+    assert vcs.attributes(root, ["a.py"]) == ({"a.py": "generated"} if key == "core.attributesFile" else {})
+
+
+def test_settings_that_are_a_pipe_are_refused(root: Path):
+    (root / ".git" / "config").unlink()
+    os.mkfifo(root / ".git" / "config")
+    with pytest.raises(UsageError, match="is no plain file"):
+        vcs.checkout(root)
+
+
+def test_settings_that_cannot_be_read_are_one_line(root: Path):
+    (root / ".git" / "config").write_text("[core\nno section", encoding="utf-8")
+    with pytest.raises(UsageError, match="git cannot read its settings"):
+        vcs.checkout(root)
+    done = lspidx("index", cwd=root)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_files_that_look_like_a_repository_are_none(root: Path, tmp_path: Path):
+    """A folder with HEAD, objects, refs and config can be committed, and git would take it for a repository without a work tree."""
+    trap = root / "trap"
+    git(root, "init", "-q", "--bare", str(trap))
+    git(trap, "config", "core.bare", "false")
+    git(trap, "config", "core.worktree", str(tmp_path))
+    git(trap, "config", "core.fsmonitor", f"touch {tmp_path / 'sprung'}")
+    git(trap, "status", check=False)
+    assert (tmp_path / "sprung").exists()
+    (tmp_path / "sprung").unlink()
+    (trap / "lspidx.toml").write_text("", encoding="utf-8")
+    vcs.list_files(trap)
+    vcs.checkout(trap)
+    assert not (tmp_path / "sprung").exists()
+    assert "trap/HEAD" in vcs.list_files(root)
+
+
+def test_a_work_tree_is_one_only_if_it_leads_back(root: Path, tmp_path: Path):
+    """The list of work trees is a file, and any path can stand in it."""
+    tree = tmp_path / "tree"
+    git(root, "worktree", "add", "-q", str(tree))
+    other = write_tree(tmp_path / "other", {"c.py": ""})
+    git(other, "init", "-q")
+    shutil.copytree(root / ".git" / "worktrees" / "tree", root / ".git" / "worktrees" / "forged")
+    (root / ".git" / "worktrees" / "forged" / "gitdir").write_text(f"{other / '.git'}\n", encoding="utf-8")
+    assert str(other) in git(root, "worktree", "list", "--porcelain")
+    assert vcs.siblings(root) == [tree]
+    assert vcs.siblings(tree) == [root]
+
+
+def test_a_submodule_is_no_link(root: Path, tmp_path: Path):
+    """Where the work tree has a link in a submodule's place, what it leads to is not this workspace's."""
+    private = write_tree(tmp_path / "private", {"secret.py": ""})
+    git(private, "init", "-q")
+    git(private, "add", "-A")
+    git(private, "commit", "-q", "-m", "private")
+    git(root, "update-index", "--add", "--cacheinfo", f"160000,{git(private, 'rev-parse', 'HEAD')},lib")
+    (root / "lib").symlink_to(private)
+    assert vcs.list_files(root) == ["a.py", "lib/", "pkg/b.py"]
+
+
+def test_a_submodules_own_changes_are_told(root: Path, tmp_path: Path):
+    """Git is not let into it by the repository around, so it is asked there by itself."""
+    library = write_tree(tmp_path / "library", {"lib.py": ""})
+    git(library, "init", "-q")
+    git(library, "add", "-A")
+    git(library, "commit", "-q", "-m", "library")
+    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    git(root, "commit", "-q", "-m", "library")
+    assert not vcs.checkout(root).dirty
+    (root / "lib" / "lib.py").write_text("x = 1\n", encoding="utf-8")
+    assert vcs.checkout(root).dirty
+    assert [(item.path, item.special) for item in diff(root, sides(root)).files] == [("lib", "submodule")]
+
+
+# ---- filters
+
+
+def _pointer(content: bytes) -> str:
+    return f"version https://git-lfs.github.com/spec/v1\noid sha256:{hashlib.sha256(content).hexdigest()}\nsize {len(content)}\n"
+
+
+def _with_lfs(root: Path, **contents: bytes) -> None:
+    """Files as git-lfs has them: pointers in git, contents in the work tree. git-lfs itself need not be there."""
+    (root / ".gitattributes").write_text("*.big.py filter=lfs diff=lfs merge=lfs -text\n", encoding="utf-8")
+    for name, content in contents.items():
+        (root / f"{name}.big.py").write_text(_pointer(content), encoding="utf-8")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "large files")
+    for key, value in (
+        ("clean", "git-lfs clean -- %f"),
+        ("smudge", "git-lfs smudge"),
+        ("process", "git-lfs filter-process"),
+        ("required", "true"),
+    ):
+        git(root, "config", f"filter.lfs.{key}", value)
+    for name, content in contents.items():
+        (root / f"{name}.big.py").write_bytes(content)
+
+
+def test_a_file_of_git_lfs_is_unchanged_where_its_digest_is_the_pointers(root: Path):
+    _with_lfs(root, one=b"x = 1\n" * 1000, two=b"y = 2\n" * 1000)
+    assert not vcs.checkout(root).dirty
+    assert diff(root, sides(root)).files == []
+    assert diff(root, sides(root, base="HEAD", head=".")).files == []
+    (root / "two.big.py").write_bytes(b"y = 3\n" * 1000)  # of the same size
+    assert vcs.checkout(root).dirty
+    assert [(item.path, item.special, item.hunks) for item in diff(root, sides(root)).files] == [("two.big.py", "filter", ())]
+
+
+def test_a_change_of_a_pointer_is_no_change_of_lines(root: Path):
+    _with_lfs(root, one=b"x = 1\n" * 1000)
+    git(root, "config", "--remove-section", "filter.lfs")
+    (root / "one.big.py").write_text(_pointer(b"other"), encoding="utf-8")
+    git(root, "commit", "-q", "-a", "-m", "another content")
+    assert [(item.path, item.special, item.hunks) for item in diff(root, sides(root, scope="committed")).files] == [
+        ("one.big.py", "filter", ())
+    ]
+
+
+def test_what_another_filter_would_say_is_not_known(root: Path):
+    """Its name stands in .gitattributes; one that nobody has configured does nothing."""
+    (root / ".gitattributes").write_text("a.py filter=strip\n", encoding="utf-8")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "attributes")
+    (root / "a.py").write_text("x = 2\n", encoding="utf-8")
+    assert [item.special for item in diff(root, sides(root)).files] == [""]
+    git(root, "config", "filter.strip.clean", "touch sprung; exit 1")
+    git(root, "config", "filter.strip.required", "true")
+    assert [item.special for item in diff(root, sides(root)).files] == ["filter"]
+    assert vcs.checkout(root).dirty
+    assert not (root / "sprung").exists()
+
+
+def test_a_pointer_is_no_source(root: Path):
+    _with_lfs(root, one=b"x = 1\n" * 1000)
+    (root / "one.big.py").write_text(_pointer(b"x = 1\n" * 1000), encoding="utf-8")
+    found = survey(root, vcs.list_files(root), Config(), languages={"python"})
+    assert [(item.path, item.reason) for item in found.skipped] == [("one.big.py", SkipReason.LFS_POINTER)]
+    assert {item.path for item in found.documents} == {"a.py", "pkg/b.py"}
+
+
+def test_a_changed_file_behind_a_filter_is_a_gap_by_name(root: Path):
+    _with_lfs(root, one=b"x = 1\n" * 1000)
+    crawl_with_ty(root, jobs=1)
+    (root / "one.big.py").write_bytes(b"x = 2\n" * 1000)
+    done = lspidx("query", "changes", "--json", cwd=root, env={name: os.environ[name] for name in os.environ if name.startswith("GIT_")})
+    assert done.returncode == 0, done.stderr
+    assert "git-lfs or another" in done.stdout
+    assert '"partial"' in done.stdout
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"x = 1\n",
+        b"version https://git-lfs.github.com/spec/v1\n",
+        _pointer(b"x").encode() + b"more\n",
+        b"# " + _pointer(b"x").encode(),
+        _pointer(b"x").replace("sha256", "sha1").encode(),
+    ],
+)
+def test_what_is_no_pointer(content: bytes):
+    assert not git_filters.is_pointer(content)
+    assert git_filters.is_pointer(_pointer(content).encode())
+
+
+# ---- where others start git
+
+
+def test_a_build_tool_that_downloads_gets_the_users_settings_and_not_the_repositorys(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    """Git is run as a build tool runs it: its environment is what we gave the tool."""
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[core]\n\tsshCommand = users-ssh\n[credential]\n\thelper = one\n\thelper = two\n", encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    monkeypatch.setenv("GIT_DIR", "/elsewhere")
+    for key, value in {
+        "core.fsmonitor": "touch sprung",
+        "core.hooksPath": "hooks",
+        "core.sshCommand": "touch sprung",
+        "credential.helper": "!touch sprung",
+        "protocol.ext.allow": "always",
+        "protocol.https.allow": "never",
+        "filter.x.clean": "touch sprung",
+        "gpg.program": "touch sprung",
+    }.items():
+        git(root, "config", key, value)
+    made = git_command.environment_for_fetching(root, os.environ)
+
+    def value(*words: str) -> list[str]:
+        return subprocess.run(
+            ["git", "config", *words], cwd=root, env=made, capture_output=True, text=True, check=False
+        ).stdout.splitlines()
+
+    assert value("core.fsmonitor") == ["false"]
+    assert value("core.hooksPath") == ["/dev/null"]
+    assert value("core.sshCommand") == ["users-ssh"]
+    assert value("--get-all", "credential.helper")[-3:] == ["", "one", "two"]
+    assert value("protocol.ext.allow") == ["never"]
+    assert value("protocol.https.allow") == ["always"]
+    assert value("filter.x.clean") == [""]
+    assert subprocess.run(["git", "status"], cwd=root, env=made, capture_output=True, check=False).returncode == 0
+    assert not (root / "sprung").exists()
+
+
+def test_fetching_works_as_before_where_the_repository_says_nothing(root: Path, tmp_path: Path):
+    """A git dependency is cloned from the workspace's folder; no protocol is closed."""
+    made = git_command.environment_for_fetching(root, {**os.environ})
+    done = subprocess.run(
+        ["git", "clone", "-q", f"file://{root}", str(tmp_path / "clone")], cwd=root, env=made, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not [name for name, value in made.items() if name.startswith("GIT_CONFIG_KEY_") and value.startswith("protocol")]
+
+
+def test_a_server_that_starts_git_within_the_fence_gets_harmless_settings(root: Path):
+    git(root, "config", "core.fsmonitor", "touch sprung")
+    git(root, "config", "alias.x", "!touch sprung")
+    made = {**os.environ, **git_command.variables_within_the_fence()}
+    subprocess.run(["git", "status"], cwd=root, env=made, capture_output=True, check=True)
+    assert not (root / "sprung").exists()
+
+
+# ---- what is overridden, by names alone
+
+
+@pytest.mark.parametrize(
+    ("key", "overridden"),
+    [
+        ("filter.a=b.c d.clean", {"filter.a=b.c d.clean": "", "filter.a=b.c d.process": "", "filter.a=b.c d.required": "false"}),
+        ("FILTER.Case.Smudge", {"filter.Case.smudge": ""}),
+        ("diff.x.textconv", {"diff.x.textconv": "false"}),
+        ("merge.x.driver", {"merge.x.driver": "false"}),
+        ("remote.origin.uploadpack", {"remote.origin.uploadpack": "false"}),
+        ("credential.https://h.example.helper", {"credential.https://h.example.helper": ""}),
+        ("protocol.ext.allow", {"protocol.ext.allow": "never"}),
+        ("pager.log", {"pager.log": "false"}),
+        ("hook.mine.command", {"hook.mine.enabled": "false", "hook.mine.event": ""}),
+        ("gpg.ssh.program", {"gpg.ssh.program": "false"}),
+        ("submodule.x.update", {"submodule.x.update": "none"}),
+    ],
+)
+def test_a_setting_under_any_name_is_overridden(key: str, overridden: dict[str, str]):
+    made = dict(git_settings.overrides([Setting("local", key, "program")]))
+    assert overridden.items() <= made.items()
+    assert dict(git_settings.FIXED).items() <= made.items()
+
+
+def test_a_listing_is_taken_apart_whatever_stands_in_it():
+    listing = b"local\0filter.a\xffb.clean\nline one\nline two\0global\0core.bare\0"
+    assert git_settings.parse(listing) == [
+        Setting("local", "filter.a\udcffb.clean", "line one\nline two"),
+        Setting("global", "core.bare", "true"),
+    ]
+    assert git_settings.parse(b"") == []
+
+
+@pytest.mark.parametrize("count", ["x", "-1", "3", ""])
+def test_a_callers_list_of_settings_that_is_broken_is_left_out(count: str):
+    made = git_settings.as_variables(
+        [("a.b", "1")], after={"GIT_CONFIG_COUNT": count, "GIT_CONFIG_KEY_0": "c.d", "GIT_CONFIG_VALUE_0": "2"}
+    )
+    assert made == {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "a.b", "GIT_CONFIG_VALUE_0": "1"}
