@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import os
 import shlex
 import shutil
@@ -14,14 +13,11 @@ from pathlib import Path
 import pytest
 from git_traps import git
 from query_support import lspidx
-from support import crawl_with_ty, write_tree
+from support import write_tree
 
-from indexer import git_command, git_filters, git_settings, vcs
-from indexer.config import Config
-from indexer.crawl.plan import survey
+from indexer import git_command, git_settings, vcs
 from indexer.errors import Bug, UsageError
 from indexer.git_settings import Setting
-from indexer.model import SkipReason
 from query.changes.diff import diff, sides
 
 ROOT = Path(__file__).parent.parent
@@ -375,99 +371,6 @@ def test_a_submodules_own_changes_are_told(root: Path, tmp_path: Path):
     (root / "lib" / "lib.py").write_text("x = 1\n", encoding="utf-8")
     assert vcs.checkout(root).dirty
     assert [(item.path, item.special) for item in diff(root, sides(root)).files] == [("lib", "submodule")]
-
-
-# ---- filters
-
-
-def _pointer(content: bytes) -> str:
-    return f"version https://git-lfs.github.com/spec/v1\noid sha256:{hashlib.sha256(content).hexdigest()}\nsize {len(content)}\n"
-
-
-def _with_lfs(root: Path, **contents: bytes) -> None:
-    """Files as git-lfs has them: pointers in git, contents in the work tree. git-lfs itself need not be there."""
-    (root / ".gitattributes").write_text("*.big.py filter=lfs diff=lfs merge=lfs -text\n", encoding="utf-8")
-    for name, content in contents.items():
-        (root / f"{name}.big.py").write_text(_pointer(content), encoding="utf-8")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "large files")
-    for key, value in (
-        ("clean", "git-lfs clean -- %f"),
-        ("smudge", "git-lfs smudge"),
-        ("process", "git-lfs filter-process"),
-        ("required", "true"),
-    ):
-        git(root, "config", f"filter.lfs.{key}", value)
-    for name, content in contents.items():
-        (root / f"{name}.big.py").write_bytes(content)
-
-
-def test_a_file_of_git_lfs_is_unchanged_where_its_digest_is_the_pointers(root: Path):
-    _with_lfs(root, one=b"x = 1\n" * 1000, two=b"y = 2\n" * 1000)
-    assert not vcs.checkout(root).dirty
-    assert diff(root, sides(root)).files == []
-    assert diff(root, sides(root, base="HEAD", head=".")).files == []
-    (root / "two.big.py").write_bytes(b"y = 3\n" * 1000)  # of the same size
-    assert vcs.checkout(root).dirty
-    assert [(item.path, item.special, item.hunks) for item in diff(root, sides(root)).files] == [("two.big.py", "filter", ())]
-
-
-def test_a_change_of_a_pointer_is_no_change_of_lines(root: Path):
-    _with_lfs(root, one=b"x = 1\n" * 1000)
-    git(root, "config", "--remove-section", "filter.lfs")
-    (root / "one.big.py").write_text(_pointer(b"other"), encoding="utf-8")
-    git(root, "commit", "-q", "-a", "-m", "another content")
-    assert [(item.path, item.special, item.hunks) for item in diff(root, sides(root, scope="committed")).files] == [
-        ("one.big.py", "filter", ())
-    ]
-
-
-def test_what_another_filter_would_say_is_not_known(root: Path):
-    """Its name stands in .gitattributes; one that nobody has configured does nothing."""
-    (root / ".gitattributes").write_text("a.py filter=strip\n", encoding="utf-8")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "attributes")
-    (root / "a.py").write_text("x = 2\n", encoding="utf-8")
-    assert [item.special for item in diff(root, sides(root)).files] == [""]
-    git(root, "config", "filter.strip.clean", "touch sprung; exit 1")
-    git(root, "config", "filter.strip.required", "true")
-    assert [item.special for item in diff(root, sides(root)).files] == ["filter"]
-    assert vcs.checkout(root).dirty
-    assert not (root / "sprung").exists()
-
-
-def test_a_pointer_is_no_source(root: Path):
-    _with_lfs(root, one=b"x = 1\n" * 1000)
-    (root / "one.big.py").write_text(_pointer(b"x = 1\n" * 1000), encoding="utf-8")
-    found = survey(root, vcs.list_files(root), Config(), languages={"python"})
-    assert [(item.path, item.reason) for item in found.skipped] == [("one.big.py", SkipReason.LFS_POINTER)]
-    assert {item.path for item in found.documents} == {"a.py", "pkg/b.py"}
-
-
-def test_a_changed_file_behind_a_filter_is_a_gap_by_name(root: Path):
-    _with_lfs(root, one=b"x = 1\n" * 1000)
-    crawl_with_ty(root, jobs=1)
-    (root / "one.big.py").write_bytes(b"x = 2\n" * 1000)
-    done = lspidx("query", "changes", "--json", cwd=root, env={name: os.environ[name] for name in os.environ if name.startswith("GIT_")})
-    assert done.returncode == 0, done.stderr
-    assert "git-lfs or another" in done.stdout
-    assert '"partial"' in done.stdout
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"x = 1\n",
-        b"version https://git-lfs.github.com/spec/v1\n",
-        _pointer(b"x").encode() + b"more\n",
-        b"# " + _pointer(b"x").encode(),
-        _pointer(b"x").replace("sha256", "sha1").encode(),
-    ],
-)
-def test_what_is_no_pointer(content: bytes):
-    assert not git_filters.is_pointer(content)
-    assert git_filters.is_pointer(_pointer(content).encode())
 
 
 # ---- where others start git

@@ -205,7 +205,7 @@ def parse(text: bytes) -> Iterator[FileChange]:
         end = text.index(b"\0", position)
         match = _RAW.fullmatch(text[position:end])
         if match is None:
-            raise UsageError("git's listing of the changes cannot be read; is its version very old? lspidx needs git 2.30")
+            raise UsageError("git's listing of the changes cannot be read; is its version very old? lspidx needs git 2.31")
         parts = [*match.groups()]
         first, position = _name(text, end + 1)
         second = first
