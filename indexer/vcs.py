@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexer import patterns
+from indexer import patterns, plain_files
 from indexer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,9 +34,26 @@ def find_root(start: Path) -> Path:
     a `lspidx.toml`, or has an index already; else `start` itself.
     """
     for folder in (start, *start.parents):
-        if any((folder / mark).exists() for mark in (".git", "lspidx.toml", ".lspidx/CURRENT")):
+        if any((folder / mark).exists() for mark in (".git", "lspidx.toml")) or _has_index(folder):
             return folder
     return start
+
+
+def _has_index(folder: Path) -> bool:
+    """Whether an index of this user lies in a folder: nobody else says by one where a workspace begins."""
+    return os.path.lexists(folder / ".lspidx" / "CURRENT") and not plain_files.fault_of(folder / ".lspidx", folder=True)
+
+
+def is_tracked(root: Path, name: str) -> bool:
+    """Whether git tracks the file or folder `name` in `root`, or something below it, however that is spelled. False in a plain folder."""
+    if not os.path.lexists(root / name) or _repository(root) is None:
+        return False
+    import git
+
+    try:
+        return bool(git.Git(root).ls_files("--cached", "-z", "--", f":(icase){name}"))
+    except git.GitCommandError:
+        return False
 
 
 def _repository(root: Path) -> git.Repo | None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from indexer import plain_files
 from indexer.errors import UsageError
+from indexer.vcs import find_root
 from query.cli_tools import leave
 from query.trust_option import trust_option
 
@@ -260,6 +262,10 @@ def _write(path: str, text: str) -> None:
     if path == "-":
         click.echo(text, nl=False)
         return
+    place = Path(path).absolute()
+    link = plain_files.link_on_the_way(find_root(Path.cwd().resolve()), place)
+    if link is not None:
+        raise UsageError(f"'{link}' is a link of the workspace, and the report would be written where it leads; name that place")
     try:
         Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:

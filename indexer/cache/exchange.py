@@ -257,6 +257,8 @@ def _pointer(remote: Remote, name: str, folder: Path) -> Pointer | None:
 
 def _as_good(home: Home, pointer: Pointer, behind: int | None) -> str:
     """Why the index that is here stays; empty where the one that was found is nearer to HEAD."""
+    if home.own() is None:
+        return ""
     here = home.manifest()
     if (here.get("schema_version"), here.get("content_version")) != (SCHEMA_VERSION, CONTENT_VERSION):
         return ""
@@ -310,6 +312,7 @@ def _scratch(home: Home, *, elsewhere: bool = False) -> Generator[Path]:
     import portalocker
 
     alone = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
+    home.check()
     parent = home.path / "exchange"
     try:
         parent.mkdir(parents=True, exist_ok=True)

@@ -83,6 +83,7 @@ def _locked(home: Home) -> Generator[None]:
     """Raises Locked if somebody holds the lock for `_WAIT_S`: it is held for the length of one reading and writing."""
     import portalocker
 
+    home.check()
     try:
         with portalocker.Lock(home.path / _LOCK, "a", timeout=_WAIT_S):
             yield
