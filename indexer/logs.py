@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from indexer import plain_files
+from indexer.text import escaped
 
 _MAX_BYTES = 2_000_000
 _BACKUPS = 3
@@ -20,11 +21,6 @@ _FORMAT = "%(asctime)s %(levelname)s pid=%(process)d %(name)s %(message)s"
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return escaped(super().format(record))
-
-
-def escaped(text: str) -> str:
-    """On one line and without signs that steer a terminal, those that turn the direction of text among them."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 class _LazyHandler(logging.Handler):

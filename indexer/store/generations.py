@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexer import plain_files
 from indexer.errors import Locked, NoIndex, UnsafeIndex
+from indexer.text import escaped
 
 if TYPE_CHECKING:
     from indexer.store.unfinished import Unfinished
@@ -167,7 +168,7 @@ class Home:
         from indexer.store import proof
 
         text = json.dumps(flags, indent=1, sort_keys=True) + "\n"
-        if json.loads(text) != self.flags() or not self._flags.is_file():  # a tuple is a list there
+        if json.loads(text) != self.flags() or proof.opened("flags", plain_files.read(self._flags)) is None:  # a tuple is a list there
             plain_files.write_whole(self._flags, proof.sealed("flags", text.encode()))
 
     def foreign(self) -> list[str]:
@@ -301,7 +302,7 @@ def remedy(start: Path) -> str:
 def _refusal(place: Path, wrong: str, folder: Path | None = None) -> str:
     """`folder`: the `.lspidx` that `place` lies in, if it is not that itself."""
     remove = f"remove '{folder}', or run lspidx as the user who owns it" if folder else "remove it, or run lspidx as the user who owns it"
-    return f"'{place}' is {wrong}, and lspidx makes nothing of that kind: nothing was read or written there; {remove}"
+    return f"'{escaped(str(place))}' is {wrong}, and lspidx makes nothing of that kind: nothing was read or written there; {remove}"
 
 
 def _refuse_elsewhere(home: Home) -> None:

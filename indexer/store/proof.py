@@ -60,12 +60,10 @@ def obstacle(*, make: bool = False) -> str:
     except OSError as error:
         return f"lspidx's state cannot be written to '{folder}' ({error.strerror}); to keep it elsewhere: LSPIDX_STATE_DIR"
     if not os.path.lexists(folder / "secret"):
-        return "" if os.access(_nearest(folder), os.W_OK) else f"'{folder}' cannot be written; to keep it elsewhere: LSPIDX_STATE_DIR"
+        nearest = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+        may = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+        return "" if may else f"lspidx's state cannot be written to '{folder}'; to keep it elsewhere: LSPIDX_STATE_DIR"
     return f"'{folder / 'secret'}' is not a private file of yours; remove it, or keep lspidx's state elsewhere: LSPIDX_STATE_DIR"
-
-
-def _nearest(folder: Path) -> Path:
-    return next(place for place in (folder, *folder.parents) if place.exists())
 
 
 # ---- JSON objects
