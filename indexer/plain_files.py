@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import stat
 from collections.abc import Collection, Generator
 from pathlib import Path
@@ -184,6 +183,8 @@ def remove_files(folder: Path, pattern: re.Pattern[str], keep: Collection[str] =
 
 def remove_folders(folder: Path, pattern: re.Pattern[str]) -> None:
     """Removes the folders in a folder whose whole name fits, with all that is in them; links in them are removed, not followed."""
+    import shutil  # a reader needs none
+
     with contextlib.suppress(OSError), opened_folder(folder) as handle:
         for name in os.listdir(handle):
             if pattern.fullmatch(name):

@@ -111,6 +111,7 @@ def report(
         raise UsageError("--base goes without --scope and --range")
     if range_ and scope not in (None, "committed"):
         raise UsageError(f"--range belongs to --scope committed, not to {scope}")
+    from query.completeness import foreign
     from query.index import open_index
     from query.reports import baseline as accepted_findings
 
@@ -123,6 +124,9 @@ def report(
             make_base=make_base,
         )
         root = index.root
+        strange = foreign(index) if index.foreign else ""
+    if strange:
+        click.echo(strange, err=True)
     if tests_only:
         _print_tests(made, tests_only, tests_limit, root)
         leave(0)
@@ -146,7 +150,7 @@ def report(
     reached = made.reaches(limit) if limit else 0
     if reached:
         click.echo(f"{reached} finding{'s' if reached > 1 else ''} at {fail_on} or worse (--fail-on {fail_on})", err=True)
-    leave(_EXIT_REACHED if reached else 0)
+    leave(_EXIT_REACHED if reached or (limit and strange) else 0)  # a stranger's index may hide what would be found
 
 
 def _targets(form: str | None, outputs: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ class Index:
             raise IndexUnusable(f"'{generation.name}' cannot be opened: {error}; to make a new one: lspidx index --full") from error
         self._own.cursor = self._connection
         self.kept: dict[str, Any] = {}
-        self.foreign = unproven(generation)
+        self.foreign = _unproven(generation)
         """Why nobody can tell that this user made the index; empty where that is proven."""
         self.meta: dict[str, str] = dict(self._meta())
         found = self.meta.get("schema_version", "?")
@@ -169,6 +169,13 @@ class Index:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _unproven(generation: Path) -> str:
+    try:
+        return unproven(generation)
+    except OSError as error:  # a writer has removed it meanwhile
+        raise IndexUnusable(f"'{generation.name}' cannot be read: {error.strerror}; to make a new one: lspidx index") from error
 
 
 def _require_reading(sql: str) -> None:

@@ -311,6 +311,16 @@ def test_every_answer_of_a_strangers_index_says_so(root: Path) -> None:
     assert "not made by this user" in refused.stderr
 
 
+def test_a_report_of_a_strangers_index_passes_nothing(root: Path) -> None:
+    _git(root, "init", "-q")
+    _git(root, "add", "shop")
+    _git(root, "commit", "-qm", "one")
+    for form in ("text", "markdown", "sarif", "html", "junit"):
+        done = lspidx("report", "--scope", "unstaged", "--format", form, "--fail-on", "high", cwd=root)
+        assert done.returncode == 1, (form, done.stderr)
+        assert "foreign index" in done.stderr
+
+
 def test_an_own_index_has_no_word_of_it(made: Path) -> None:
     with open_index(made) as index:
         answer = api.find_references(index, "total")
