@@ -436,7 +436,7 @@ def test_a_shard_that_was_replaced_is_no_fact(made: Path, tmp_path: Path) -> Non
 
 
 def test_importing_makes_an_artifact_ones_own_and_a_strangers_index_is_not_exported(made: Path, root: Path, tmp_path: Path) -> None:
-    with open_index(root) as index, pytest.raises(UsageError, match="has not made the index"):
+    with open_index(root) as index, pytest.raises(UsageError, match="not made by this user"):
         push(index.home, index.rows, Remote(str(tmp_path / "store")))
     bring(export(made, tmp_path / "index.tar"), root)
     with open_index(root) as index:

@@ -32,6 +32,7 @@ from indexer.cache.pack import Rows, origins, pack
 from indexer.cache.remote import Forbidden, Remote
 from indexer.cache.unpack import Imported, unpack
 from indexer.config import Config
+from indexer.crawl.ownership import refuse_tracked
 from indexer.errors import CacheMissing, CacheRefused, CacheUnreachable, UsageError
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -171,6 +172,7 @@ def pull(
         CacheMissing: there is none. CacheUnreachable: the store fails. CacheRefused: what came from there is not what a pointer says, or
             breaks a rule (`unpack`). The old index stays.
     """
+    refuse_tracked(home)
     home.create()
     with _scratch(home) as folder:
         if remote.shown.endswith(".tar"):

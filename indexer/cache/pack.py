@@ -21,6 +21,7 @@ from indexer.errors import CacheRefused, UsageError
 from indexer.model import SkipReason
 from indexer.store.facts import I32, TABLES, TEXT, U8, U16
 from indexer.store.generations import Home
+from indexer.store.proof import unproven
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -68,8 +69,10 @@ def pack(
     """
     manifest_of = home.manifest()
     _refuse_links(home.root, destination)
-    if home.own() is None:
-        raise UsageError("this user has not made the index that is here, so it may be made up; to make your own: lspidx index")
+    current = home.current()
+    foreign = unproven(current) if current is not None else ""
+    if foreign:
+        raise UsageError(f"the index may be made up, so it is not shared: {foreign}; to make your own: lspidx index")
     if len(manifest_of.get("folders", [])) > 1:
         raise UsageError("the index spans several workspace folders, whose places differ from machine to machine; export one of each")
     if manifest_of.get("partial"):
