@@ -18,7 +18,8 @@ LspidxError
 │   └── LanguageLost   a crawl would replace a better index
 ├── IndexUnusable      run `lspidx index`
 │   ├── NoIndex
-│   └── VersionMismatch
+│   ├── VersionMismatch
+│   └── UnsafeIndex    whoever put links, or files of another user, into `.lspidx`: remove them
 ├── CacheRefused       whoever made or sent the artifact
 ├── CacheUnreachable   whoever keeps the store of artifacts, or the way to it
 │   └── CacheMissing   nothing fitting was pushed there
@@ -140,6 +141,12 @@ class NoIndex(IndexUnusable):
 
 class VersionMismatch(IndexUnusable):
     code = "version_mismatch"
+
+
+class UnsafeIndex(IndexUnusable):
+    """`.lspidx` is a link, holds something else than plain files and folders of this user, or is tracked by git. Nothing was touched."""
+
+    code = "unsafe_index"
 
 
 class CacheRefused(LspidxError):

@@ -1,16 +1,26 @@
 """One rotating log that all processes of a run share, without source text.
 
 concurrent-log-handler locks between processes; importing it costs 0.07 s, so a process opens it at its first record.
+A record is one line, whatever the names of files in it: what is neither printed nor a space is escaped.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
+
+from indexer import plain_files
+from indexer.text import escaped
 
 _MAX_BYTES = 2_000_000
 _BACKUPS = 3
 _FORMAT = "%(asctime)s %(levelname)s pid=%(process)d %(name)s %(message)s"
+
+
+class _OneLine(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return escaped(super().format(record))
 
 
 class _LazyHandler(logging.Handler):
@@ -21,18 +31,34 @@ class _LazyHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if self._real is None:
-            from concurrent_log_handler import ConcurrentRotatingFileHandler
-
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._real = ConcurrentRotatingFileHandler(str(self._path), maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
-            self._real.setFormatter(logging.Formatter(_FORMAT))
-            self._real.handleError = lambda record: None  # a log that cannot be written is no reason to print a traceback
+            self._real = _opened(self._path)
         self._real.emit(record)
 
     def close(self) -> None:
         if self._real is not None:
             self._real.close()
         super().close()
+
+
+def _opened(path: Path) -> logging.Handler:
+    """The log at `path`; one that keeps nothing where something else than plain files lies in its folder: it would be written to."""
+    try:
+        plain_files.make_folder(path.parent.parent)
+        plain_files.make_folder(path.parent)
+        if next(plain_files.faults_below(path.parent, 1), None) is not None:
+            return logging.NullHandler()
+        with os.scandir(path.parent) as entries:
+            for entry in entries:
+                if entry.stat(follow_symlinks=False).st_nlink > 1 and entry.is_file(follow_symlinks=False):
+                    os.unlink(entry)  # its other name is not ours to write
+    except Exception:  # a log that cannot be written is no reason to fail
+        return logging.NullHandler()
+    from concurrent_log_handler import ConcurrentRotatingFileHandler
+
+    real = ConcurrentRotatingFileHandler(str(path), maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
+    real.setFormatter(_OneLine(_FORMAT))
+    real.handleError = lambda record: None  # nor is a full disk
+    return real
 
 
 def configure(path: Path, *, level: int = logging.INFO) -> None:

@@ -10,10 +10,8 @@ A repository has no say in any of it: no setting of a project names a path here,
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,6 +46,8 @@ def secret(*, make: bool = False) -> bytes | None:
     file = state_dir() / "secret"
     found = _read_private(file)
     if found is None and make:
+        import secrets  # every question reads a secret, few make one
+
         _make_private_folder(file.parent)
         beside = file.with_name(f"secret.{os.getpid()}.{secrets.token_hex(4)}")
         _write_new(beside, secrets.token_bytes(_SECRET_BYTES))
@@ -77,6 +77,8 @@ def keep(root: Path, **values: object) -> None:
     Raises:
         UsageError: the user's state cannot be written; the message names the folder and the variable that moves it.
     """
+    import secrets
+
     file = _record_file(root)
     text = json.dumps({"root": os.path.realpath(root), **record(root), **values}, indent=1, sort_keys=True) + "\n"
     beside = file.with_name(f"{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
@@ -94,6 +96,8 @@ def keep(root: Path, **values: object) -> None:
 
 
 def _record_file(root: Path) -> Path:
+    import hashlib
+
     real = os.path.realpath(root)
     return state_dir() / "workspaces" / f"{os.path.basename(real)[:80]}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:16]}.json"
 

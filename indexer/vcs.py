@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer import git_command, git_filters, patterns
+from indexer import git_command, git_filters, patterns, plain_files
 from indexer.errors import UsageError
 from indexer.git_command import GitFailed, gitpython
 
@@ -31,9 +31,24 @@ def find_root(start: Path) -> Path:
     a `lspidx.toml`, or has an index already; else `start` itself.
     """
     for folder in (start, *start.parents):
-        if any((folder / mark).exists() for mark in (".git", "lspidx.toml", ".lspidx/CURRENT")):
+        if any((folder / mark).exists() for mark in (".git", "lspidx.toml")) or _has_index(folder):
             return folder
     return start
+
+
+def _has_index(folder: Path) -> bool:
+    """Whether an index of this user lies in a folder: nobody else says by one where a workspace begins."""
+    return os.path.lexists(folder / ".lspidx" / "CURRENT") and not plain_files.fault_of(folder / ".lspidx", folder=True)
+
+
+def is_tracked(root: Path, name: str) -> bool:
+    """Whether git tracks the file or folder `name` in `root`, or something below it, however that is spelled. False in a plain folder."""
+    if not os.path.lexists(root / name) or _repository(root) is None:
+        return False
+    try:
+        return bool(gitpython(root).ls_files("--cached", "-z", "--", f":(icase){name}"))
+    except GitFailed:
+        return False
 
 
 _NO_WORK_TREE = ("not a git repository", "cannot use bare repository", "must be run in a work tree")

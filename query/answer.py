@@ -32,6 +32,7 @@ class Provenance(msgspec.Struct, kw_only=True):
     """Where the answer comes from. `commit` is empty outside git; `dirty` tells the work tree when it was indexed.
 
     `imported`: the facts were found elsewhere and came as an artifact; nobody here has crawled.
+    `foreign`: this user has neither made nor imported the index, so nothing of the answer is to be believed; only where that is so.
     `elapsed_ms`: how long running servers took, their start included; only where some were asked.
     """
 
@@ -42,6 +43,7 @@ class Provenance(msgspec.Struct, kw_only=True):
     indexed_at: str
     generation: int
     imported: bool = False
+    foreign: bool | msgspec.UnsetType = msgspec.UNSET
     elapsed_ms: int | msgspec.UnsetType = msgspec.UNSET
 
 

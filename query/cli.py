@@ -239,6 +239,10 @@ def sql(statement: str, as_json: bool) -> None:
     from query.index import open_index
 
     with open_index() as opened:
+        if opened.foreign:
+            from query.completeness import foreign
+
+            click.echo(foreign(opened), err=True)
         names, rows = door.run(opened, statement)
     _print([dict(zip(door.unique(names), row, strict=True)) for row in rows], lambda _: door.table(names, rows), as_json)
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from indexer import plain_files
 from indexer.errors import UsageError
+from indexer.vcs import find_root
 from query.cli_tools import leave
 from query.trust_option import trust_option
 
@@ -109,6 +111,7 @@ def report(
         raise UsageError("--base goes without --scope and --range")
     if range_ and scope not in (None, "committed"):
         raise UsageError(f"--range belongs to --scope committed, not to {scope}")
+    from query.completeness import foreign
     from query.index import open_index
     from query.reports import baseline as accepted_findings
 
@@ -121,6 +124,9 @@ def report(
             make_base=make_base,
         )
         root = index.root
+        strange = foreign(index) if index.foreign else ""
+    if strange:
+        click.echo(strange, err=True)
     if tests_only:
         _print_tests(made, tests_only, tests_limit, root)
         leave(0)
@@ -144,7 +150,7 @@ def report(
     reached = made.reaches(limit) if limit else 0
     if reached:
         click.echo(f"{reached} finding{'s' if reached > 1 else ''} at {fail_on} or worse (--fail-on {fail_on})", err=True)
-    leave(_EXIT_REACHED if reached else 0)
+    leave(_EXIT_REACHED if reached or (limit and strange) else 0)  # a stranger's index may hide what would be found
 
 
 def _targets(form: str | None, outputs: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -260,6 +266,10 @@ def _write(path: str, text: str) -> None:
     if path == "-":
         click.echo(text, nl=False)
         return
+    place = Path(path).absolute()
+    link = plain_files.link_on_the_way(find_root(Path.cwd().resolve()), place)
+    if link is not None:
+        raise UsageError(f"'{link}' is a link of the workspace, and the report would be written where it leads; name that place")
     try:
         Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:

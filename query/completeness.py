@@ -8,9 +8,11 @@ import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from indexer.model import FOREIGN, SkipReason
 from indexer.text import word_digest
-from query.answer import Completeness, Provenance, Reason
+from query.answer import Answer, Completeness, Provenance, Reason
 from query.folders import index_command
 from query.freshness import Drift, drift
 from query.index import Index
@@ -217,6 +219,8 @@ class Certificate:
     def _certify(self, reasons: list[Reason]) -> Completeness:
         if (extent := self._index.meta.get("partial")) and not any(reason.code == "lost_not_crawled" for reason in reasons):
             reasons.append(Reason(code="lost_not_crawled", detail=not_crawled(extent, self._index)))
+        if self._index.foreign:
+            reasons.insert(0, Reason(code="foreign_index", detail=foreign(self._index)))
         if not self.drift.checked:
             reasons.append(
                 Reason(
@@ -224,6 +228,7 @@ class Certificate:
                     detail="the workspace is too large, or has changed too much, to compare with the index at each query",
                 )
             )
+        if self._index.foreign or not self.drift.checked:
             return Completeness(status="unknown", reasons=reasons)
         return Completeness(status="partial" if reasons else "complete", reasons=reasons)
 
@@ -289,6 +294,30 @@ class Certificate:
         paths = sorted(path for path, _ in fitting)[:_MAX_PATHS]
         detail = f"{count} identifiers named '{name}' could not be resolved and may belong here; list: lspidx query references --possible"
         return [Reason(code="unresolved_same_name", detail=detail, count=count, paths=paths)]
+
+
+def foreign(index: Index) -> str:
+    """Why an index is not believed, and what helps; every answer of it may be made up."""
+    remedy = "" if "LSPIDX_STATE_DIR" in index.foreign else f"; to make your own: {index_command(index)}"
+    return f"foreign index: nobody can tell that you made it, so all of this may be made up: {index.foreign}{remedy}"
+
+
+def distrusted(answer: Answer[Any], index: Index, *, whole: bool) -> Answer[Any]:
+    """The answer, which says that the index is a stranger's, also where a tool has certified it by itself.
+
+    Args:
+        whole: all of it comes from the index, and nothing from a running server.
+    """
+    known = answer.completeness
+    reasons = known.reasons
+    if not any(reason.code == "foreign_index" for reason in reasons):
+        reasons = [Reason(code="foreign_index", detail=foreign(index)), *reasons]
+    status = "unknown" if whole or known.status == "unknown" else "partial"
+    return msgspec.structs.replace(
+        answer,
+        completeness=Completeness(status=status, reasons=reasons),
+        provenance=msgspec.structs.replace(answer.provenance, foreign=True),
+    )
 
 
 def not_crawled(extent: str, index: Index) -> str:
@@ -357,4 +386,5 @@ def _provenance(index: Index, family: Collection[str]) -> Provenance:
         indexed_at="" if run is None else run[0].isoformat(timespec="seconds"),
         generation=int(index.meta.get("generation", "0")),
         imported=index.meta.get("imported") == "true",
+        foreign=True if index.foreign else msgspec.UNSET,
     )

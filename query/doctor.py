@@ -15,12 +15,16 @@ import indexer
 import query
 from indexer import prerequisites, python_project, sandbox, vcs
 from indexer.config import load_config
+from indexer.crawl.ownership import refuse_tracked
+from indexer.errors import UnsafeIndex
 from indexer.prerequisites.python import fetched_environment
 from indexer.servers.detect import look_for, rank_languages
 from indexer.servers.install import Installed
 from indexer.servers.installed import servers_dir
 from indexer.servers.registry import FoundServer, how_to_get, load_table
 from indexer.servers.trust import executed
+from indexer.store import proof
+from indexer.store.generations import Home
 from query.style import one_line
 
 _NAME_WIDTH = 28
@@ -76,7 +80,20 @@ def doctor(folder: Path) -> dict[str, Any]:
         "trust": {"level": str(config.trust), "source": config.sources["trust"], "sandbox": sandbox.describe()},
         "prerequisites": [msgspec.structs.asdict(item) for item in prerequisites.find(look)],
         "servers_dir": str(servers_dir()),
+        "ownership": _ownership(root),
     }
+
+
+def _ownership(root: Path) -> str:
+    """Why the index here is not known to be this user's, or could not be; empty where there is nothing to say."""
+    home = Home(root)
+    try:
+        home.check()
+        refuse_tracked(home)
+    except UnsafeIndex as error:
+        return str(error)
+    current = home.current()
+    return proof.unproven(current) if current is not None else proof.obstacle()
 
 
 def servers(avoid: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -159,6 +176,7 @@ def doctor_text(report: dict[str, Any], *, show_all: bool = False) -> str:
             click.style("lspidx", bold=True),
             f"  indexer {report['packages']['indexer']}, query {report['packages']['query']}, python {report['interpreter']}",
             f"  servers {report['servers_dir']}",
+            *([f"  index   {click.style(one_line(report['ownership']), fg='yellow')}"] if report["ownership"] else []),
         ]
     )
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from indexer.errors import IndexUnusable, NoIndex, UsageError, VersionMismatch
+from indexer import plain_files
+from indexer.errors import IndexUnusable, NoIndex, UnsafeIndex, UsageError, VersionMismatch
 from indexer.store.generations import Home, find_home
+from indexer.store.proof import unproven
 from indexer.store.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ class Index:
             raise IndexUnusable(f"'{generation.name}' cannot be opened: {error}; to make a new one: lspidx index --full") from error
         self._own.cursor = self._connection
         self.kept: dict[str, Any] = {}
+        self.foreign = _unproven(generation)
+        """Why nobody can tell that this user made the index; empty where that is proven."""
         self.meta: dict[str, str] = dict(self._meta())
         found = self.meta.get("schema_version", "?")
         if found != str(SCHEMA_VERSION):
@@ -153,8 +157,8 @@ class Index:
     def manifest(self) -> dict[str, Any]:
         """What the index covers, what made it and what is missing."""
         try:
-            return json.loads(self.generation.with_suffix(".json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return json.loads(plain_files.read(self.generation.with_suffix(".json")) or b"")
+        except ValueError:
             return {}
 
     def close(self) -> None:
@@ -165,6 +169,13 @@ class Index:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _unproven(generation: Path) -> str:
+    try:
+        return unproven(generation)
+    except OSError as error:  # a writer has removed it meanwhile
+        raise IndexUnusable(f"'{generation.name}' cannot be read: {error.strerror}; to make a new one: lspidx index") from error
 
 
 def _require_reading(sql: str) -> None:
@@ -180,6 +191,7 @@ def open_index(path: str | Path = ".") -> Index:
 
     Raises:
         NoIndex: there is none. VersionMismatch: another lspidx made it. IndexUnusable: it is damaged.
+        UnsafeIndex: it is read through a link, is another user's, or came with the repository, as git tracks it.
     """
     start = Path(path).resolve()
     failure: IndexUnusable | None = None
@@ -189,8 +201,13 @@ def open_index(path: str | Path = ".") -> Index:
         if generation is None:
             continue
         try:
-            return Index(home, generation)
-        except VersionMismatch:
+            index = Index(home, generation)
+            if index.foreign:
+                from indexer.crawl.ownership import refuse_tracked  # git is asked only of an index that is not known to be ours
+
+                refuse_tracked(home)
+            return index
+        except (VersionMismatch, UnsafeIndex):
             raise
         except IndexUnusable as error:
             failure = error

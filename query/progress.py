@@ -26,7 +26,7 @@ class Quiet:
     def advance(self, documents: int, tokens: int) -> None: ...
     def expect(self, left_s: float | None, waits_for: str) -> None: ...
     def note(self, message: str) -> None:
-        click.echo(message, err=True)
+        click.echo(one_line(message), err=True)
 
 
 class Bar(Quiet):
@@ -53,7 +53,7 @@ class Bar(Quiet):
             self._bar.set_postfix_str(one_line(line(left_s, waits_for)), refresh=bool(waits_for))
 
     def note(self, message: str) -> None:
-        tqdm.write(message, file=sys.stderr)
+        tqdm.write(one_line(message), file=sys.stderr)
 
     def close(self) -> None:
         if self._bar is not None:

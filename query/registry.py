@@ -18,7 +18,7 @@ from indexer.errors import EditsOff, NoIndex, UsageError
 from indexer.store.generations import remedy
 from indexer.vcs import find_root
 from query.answer import Answer
-from query.completeness import Certificate
+from query.completeness import Certificate, distrusted
 from query.index import Index
 from query.live.servers import Servers, servers_of
 from query.recrawl import Progress, silent
@@ -266,6 +266,8 @@ def call(
         if servers is None:
             own.close()
     session.finish(ticket)
+    if index is not None and index.foreign:
+        answer = distrusted(answer, index, whole=declared.needs_index)
     return msgspec.structs.replace(answer, tool=declared.name, warnings=ticket.warnings or msgspec.UNSET)
 
 

@@ -52,7 +52,7 @@ def _footer(answer: Answer[Any], style: Style) -> Iterator[str]:
     status = answer.completeness.status
     when = f"{'imported ' if source.imported else ''}{source.indexed_at} UTC" if source.indexed_at else "as of now"
     took = f"{source.elapsed_ms} ms" if isinstance(source.elapsed_ms, int) else ""
-    asked = "live" if took else ""
+    asked = "live" if took else "FOREIGN INDEX" if source.foreign is True else ""
     origin = ", ".join(filter(None, [asked, f"{', '.join(source.servers)}{commit}", when, took]))
     yield f"{shown} · {style.good(status) if status == 'complete' else style.warning(status)} · {origin}"
     if answer.result_file:

@@ -10,6 +10,7 @@ import click
 
 from indexer.model import BORDERS, FOREIGN, SkipReason
 from query.advice import lacking, losses
+from query.completeness import foreign
 from query.folders import folders, index_command, moved
 from query.freshness import drift
 from query.index import Index
@@ -40,6 +41,7 @@ def status(index: Index) -> dict[str, Any]:
     manifest = index.manifest()
     return {
         "root": str(index.root),
+        "foreign": foreign(index) if index.foreign else "",
         "manifest": manifest,
         "languages": _languages(index, manifest.get("missing_servers", {})),
         "folders": _folders(index),
@@ -143,6 +145,8 @@ def status_text(report: dict[str, Any]) -> str:
         f"  holds      {counts.get('documents', 0)} files, {counts.get('symbols', 0)} symbols, {counts.get('occurrences', 0)} occurrences, "
         f"{counts.get('calls', 0)} calls, {counts.get('type_edges', 0)} type edges, {report['bytes'] / 1e6:.1f} MB",
     ]
+    if report["foreign"]:
+        lines.append(click.style(f"  {one_line(report['foreign'])}", fg="red"))
     if partial := manifest.get("partial"):
         lines.append(
             click.style(

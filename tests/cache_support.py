@@ -53,9 +53,10 @@ def tables(root: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def state(root: Path) -> dict[str, bytes]:
-    """Every file of the index that somebody could read, and its content; the lock is no such file."""
+    """Every file of the index that somebody could read, and its content; not the lock, nor a proof, which is written anew after a copy."""
     home = root / ".lspidx"
-    return {str(file.relative_to(home)): file.read_bytes() for file in sorted(home.rglob("*")) if file.is_file() and file.name != "lock"}
+    files = [file for file in sorted(home.rglob("*")) if file.is_file() and file.name != "lock" and file.suffix != ".proof"]
+    return {str(file.relative_to(home)): file.read_bytes() for file in files}
 
 
 # ---- artifacts as dictionaries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from indexer.store import proof
 from query.answer import Answer
 
 FILES = {
@@ -162,10 +164,11 @@ def generation(root: Path) -> Path:
 
 
 def damage(root: Path, *statements: str) -> None:
-    """Changes the index of a copy by SQL, as no part of lspidx does."""
+    """Changes the index of a copy by SQL, as no part of lspidx does, and proves it anew: it is this user's still."""
     with duckdb.connect(str(generation(root))) as connection:
         for statement in statements:
             connection.execute(statement)
+    proof.prove(generation(root))
 
 
 def place(path: str, marked: str, files: dict[str, str] = FILES) -> tuple[int, int]:
@@ -206,7 +209,12 @@ def lspidx(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> sub
 
 
 def plain_environment(home: Path, more: dict[str, str] | None = None) -> dict[str, str]:
-    return {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "LANG": "C.UTF-8", "LSPIDX_DAEMON_IDLE_S": "0", **(more or {})}
+    return {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "LANG": "C.UTF-8", "LSPIDX_DAEMON_IDLE_S": "0", **_state(), **(more or {})}
+
+
+def _state() -> dict[str, str]:
+    """Where this run keeps its secret: who asks is who has made the index."""
+    return {name: os.environ[name] for name in ("LSPIDX_STATE_DIR",) if name in os.environ}
 
 
 def json_of(done: subprocess.CompletedProcess[str]) -> Any:

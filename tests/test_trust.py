@@ -24,7 +24,7 @@ from indexer import sandbox
 from indexer.config import load_config
 from indexer.crawl import groups, launch
 from indexer.crawl.run import Crawl, crawl
-from indexer.errors import ServerMissing, UsageError
+from indexer.errors import ServerMissing, UnsafeIndex
 from indexer.servers.registry import find_server
 
 pytestmark = pytest.mark.slow
@@ -367,10 +367,10 @@ def test_servers_do_not_write_where_a_link_in_the_repository_leads(tmp_path: Pat
     elsewhere.mkdir()
     root = write_tree(tmp_path / "work", {"a.py": "x = 1\n", ".lspidx/.gitignore": ""})
     (root / ".lspidx/cache").symlink_to(elsewhere)
-    with pytest.raises(UsageError, match="is a link"):
-        _crawl(root, "none")
+    for level in ("none", "full"):
+        with pytest.raises(UnsafeIndex, match="is a link"):
+            _crawl(root, level)
     assert os.listdir(elsewhere) == []
-    _crawl(root, "full")
 
 
 def _calls(made: Crawl) -> set[tuple[str, str]]:

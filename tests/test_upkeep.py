@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import select
@@ -23,6 +24,7 @@ from support import Watcher, crawl_with_ty, write_tree
 from indexer.config import Config
 from indexer.crawl.verify import verify
 from indexer.errors import NoIndex, UsageError
+from indexer.store import proof
 from indexer.store.generations import Home
 from indexer.store.shard import SCHEMA, write_table
 
@@ -42,7 +44,9 @@ def root(tmp_path: Path) -> Path:
 
 
 def _tampered(root: Path, make: Callable[[], object] | None = None) -> None:
-    """Facts that no server gave: another hover in a shard, and an index that was made of it."""
+    """Facts that no server gave: another hover in a shard, which has the name of its content and a state that this user has proven, and an
+    index that was made of it.
+    """
     home = Home(root)
     (root / "c.py").write_text(FILES["c.py"] + "# touched\n")
     for shard in home.shards.glob("*.parquet"):
@@ -52,6 +56,11 @@ def _tampered(root: Path, make: Callable[[], object] | None = None) -> None:
                 for symbol in row["symbols"]:
                     symbol["hover"] = symbol["hover"].replace("int", "str")
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), shard)
+        name = hashlib.sha256(shard.read_bytes()).hexdigest()[:32]
+        for state in home.states.glob("*.json"):
+            content = proof.opened("state", state.read_bytes()) or b""
+            state.write_bytes(proof.sealed("state", content.replace(shard.stem.encode(), name.encode())))
+        shard.rename(shard.with_name(f"{name}.parquet"))
     make() if make else crawl_with_ty(root)
 
 

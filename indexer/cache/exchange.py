@@ -32,6 +32,7 @@ from indexer.cache.pack import Rows, origins, pack
 from indexer.cache.remote import Forbidden, Remote
 from indexer.cache.unpack import Imported, unpack
 from indexer.config import Config
+from indexer.crawl.ownership import refuse_tracked
 from indexer.errors import CacheMissing, CacheRefused, CacheUnreachable, UsageError
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -171,6 +172,7 @@ def pull(
         CacheMissing: there is none. CacheUnreachable: the store fails. CacheRefused: what came from there is not what a pointer says, or
             breaks a rule (`unpack`). The old index stays.
     """
+    refuse_tracked(home)
     home.create()
     with _scratch(home) as folder:
         if remote.shown.endswith(".tar"):
@@ -257,6 +259,8 @@ def _pointer(remote: Remote, name: str, folder: Path) -> Pointer | None:
 
 def _as_good(home: Home, pointer: Pointer, behind: int | None) -> str:
     """Why the index that is here stays; empty where the one that was found is nearer to HEAD."""
+    if home.own() is None:
+        return ""
     here = home.manifest()
     if (here.get("schema_version"), here.get("content_version")) != (SCHEMA_VERSION, CONTENT_VERSION):
         return ""
@@ -308,6 +312,7 @@ def _scratch(home: Home, *, elsewhere: bool = False) -> Generator[Path]:
     import portalocker
 
     alone = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
+    home.check()
     parent = home.path / "exchange"
     try:
         parent.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from indexer import git_command
+from indexer import git_command, plain_files
 from indexer.cache.artifact import FORMAT, MANIFEST, SIGNATURE, Chunk, Manifest, Numbers, ServerRow, check_manifest
 from indexer.cache.relative import to_relative
 from indexer.cache.rows import check_rows
@@ -20,6 +20,7 @@ from indexer.errors import CacheRefused, UsageError
 from indexer.model import SkipReason
 from indexer.store.facts import I32, TABLES, TEXT, U8, U16
 from indexer.store.generations import Home
+from indexer.store.proof import unproven
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ def pack(
             destination is something else.
     """
     manifest_of = home.manifest()
+    _refuse_links(home.root, destination)
+    current = home.current()
+    foreign = unproven(current) if current is not None else ""
+    if foreign:
+        raise UsageError(f"the index may be made up, so it is not shared: {foreign}; to make your own: lspidx index")
     if len(manifest_of.get("folders", [])) > 1:
         raise UsageError("the index spans several workspace folders, whose places differ from machine to machine; export one of each")
     if manifest_of.get("partial"):
@@ -96,6 +102,15 @@ def pack(
         _write_tar(destination, contents)
     documents = sum(chunk.rows for chunk in chunks if chunk.name.startswith("facts/"))
     return Packed(destination, sum(map(len, contents.values())), documents, len(chunks), hashlib.sha256(contents[MANIFEST]).hexdigest())
+
+
+def _refuse_links(root: Path, destination: Path) -> None:
+    """Raises UsageError where a link of the workspace would lead what is written, and removed, to another place."""
+    link = plain_files.link_on_the_way(root, destination)
+    parts = () if link else (destination, *(destination / name for name in ("facts", "outside", MANIFEST, SIGNATURE)))
+    link = link or next((place for place in parts if place.is_symlink()), None)
+    if link is not None:
+        raise UsageError(f"'{link}' is a link, and the export would be written where it leads; name that place, or remove the link")
 
 
 def _is_ours(folder: Path) -> bool:
@@ -209,8 +224,10 @@ def origins(root: Path) -> list[str]:
 def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Only what differs is written; chunks that are no more are removed, and a signature of what was there; the manifest comes last."""
     folder.mkdir(parents=True, exist_ok=True)
-    for leftover in folder.glob(f"tmp-*-{MANIFEST}*"):  # of an export that was killed; those of chunks go with the old chunks
+    for leftover in folder.glob(f"tmp-*-{MANIFEST}*"):  # of an export of an earlier version that was killed
         leftover.unlink()
+    for part in (folder, folder / "facts", folder / "outside"):
+        plain_files.remove_files(part, plain_files.LEFTOVER)
     if SIGNATURE not in contents:
         (folder / SIGNATURE).unlink(missing_ok=True)
     for part in ("facts", "outside"):
@@ -219,12 +236,10 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
                 old.unlink()
     for name, content in sorted(contents.items(), key=lambda item: item[0] == MANIFEST):
         place = folder / name
-        if place.is_file() and place.read_bytes() == content:
+        if plain_files.read(place) == content:
             continue
         place.parent.mkdir(exist_ok=True)
-        beside = place.with_name(f"tmp-{os.getpid()}-{place.name}")
-        beside.write_bytes(content)
-        os.replace(beside, place)
+        plain_files.write_whole(place, content)
     for part in ("facts", "outside"):
         if (folder / part).is_dir() and not any((folder / part).iterdir()):
             shutil.rmtree(folder / part)
@@ -232,7 +247,7 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 def _write_tar(file: Path, contents: Mapping[str, bytes]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(f"tmp-{os.getpid()}-{file.name}")
+    beside = file.with_name(f"tmp-{os.getpid()}-{os.urandom(4).hex()}-{file.name}")
     try:
         with tarfile.open(beside, "w", format=tarfile.USTAR_FORMAT) as archive:
             for name, content in sorted(contents.items(), key=lambda item: (not item[0].startswith(MANIFEST), item[0])):

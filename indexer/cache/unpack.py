@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,13 +21,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from indexer import vcs
+from indexer import plain_files, vcs
 from indexer.builds import other_builds
 from indexer.cache.artifact import Manifest
 from indexer.cache.pack import origins
 from indexer.cache.reader import Answer, Merge, Read
 from indexer.cache.signature import trusted
 from indexer.config import Config
+from indexer.crawl.ownership import refuse_tracked
 from indexer.crawl.plan import Survey, survey
 from indexer.errors import CacheRefused, Storage
 from indexer.model import Skipped, SkipReason
@@ -120,10 +122,11 @@ def unpack(source: Path, home: Home, config: Config, *, commit: str = "") -> Imp
         commit: that the artifact must be of; empty = any.
     Raises:
         CacheRefused: as `check`, or the facts contradict each other. Locked: an index is being made. The old index stays.
+        UnsafeIndex: `.lspidx` is not one that lspidx would have made.
     """
+    refuse_tracked(home)
     with home.locked():
-        for leftover in home.databases.glob("tmp-import-*"):  # of an import that was killed
-            shutil.rmtree(leftover, ignore_errors=True)
+        plain_files.remove_folders(home.databases, re.compile(r"tmp-import-.*"))  # of an import that was killed
         staging = home.databases / f"tmp-import-{os.getpid()}"
         try:
             (staging / "shards").mkdir(parents=True)

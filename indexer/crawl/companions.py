@@ -9,7 +9,6 @@ A virtual environment without an interpreter for Python's servers, which would e
 from __future__ import annotations
 
 import json
-import os
 import posixpath
 import re
 from collections import Counter
@@ -17,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexer import go_modules
+from indexer import go_modules, plain_files
 from indexer.crawl.document import read_source
 from indexer.crawl.plan import PlannedDocument
 from indexer.prerequisites import fetched_dir
@@ -55,9 +54,7 @@ def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: P
     target = folder / "compile_commands.json"
     own = database(root)
     if own is not None:
-        content = own.read_bytes()
-        if not target.is_file() or target.read_bytes() != content:
-            target.write_bytes(content)
+        plain_files.write_below(folder, target.name, own.read_bytes())
         return own.relative_to(root).as_posix()
     flags_file = root / "compile_flags.txt"
     if flags_file.is_file():
@@ -71,7 +68,7 @@ def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: P
         for document in documents
         if document.path.lower().endswith(_SOURCES)
     ]
-    _write(target, json.dumps(entries, indent=0))
+    _write(folder, target.name, json.dumps(entries, indent=0))
     return made_of
 
 
@@ -163,10 +160,9 @@ def go_workspace(folders: Sequence[Folder], paths: Sequence[str], folder: Path, 
         modules = replace(modules, folders=named, replaced={})
     empty = folder / "go-missing"
     for name, text in go_modules.empty_modules(modules).items():
-        (empty / name).mkdir(parents=True, exist_ok=True)
-        _write(empty / name / "go.mod", text)
+        _write(folder, f"{empty.name}/{name}/go.mod", text)
     target = folder / "go.work"
-    _write(target, go_modules.work_text(modules, (), empty))
+    _write(folder, target.name, go_modules.work_text(modules, (), empty))
     return GoWorkspace(variables={**variables, "GOWORK": str(target)}, missing=[item.path for item in modules.missing])
 
 
@@ -180,37 +176,25 @@ def python_environment(folder: Path, version: str, behind: Sequence[str]) -> Pat
         behind: absolute folders that are searched after the standard library, in this order.
     """
     place = folder / "python"
-    site = place / "lib" / f"python{version}" / "site-packages"
-    site.mkdir(parents=True, exist_ok=True)
-    (place / "nothing").mkdir(exist_ok=True)
+    site = f"python/lib/python{version}/site-packages"
     # `home` leads nowhere: what is looked up there is the standard library of this machine's Python, which differs between machines.
-    _put(place / "pyvenv.cfg", f"home = {place / 'bin'}\ninclude-system-site-packages = false\nversion = {version}\n")
-    _put(site / "lspidx.pth", "".join(f"{path}\n" for path in behind if "\n" not in path))
-    for other in place.glob("lib/*/site-packages/lspidx.pth"):
-        if other.parent != site:  # of an earlier version
-            other.unlink(missing_ok=True)
-            other.parent.rmdir()
-            other.parent.parent.rmdir()
+    _write(folder, "python/pyvenv.cfg", f"home = {place / 'bin'}\ninclude-system-site-packages = false\nversion = {version}\n")
+    _write(folder, f"{site}/lspidx.pth", "".join(f"{path}\n" for path in behind if "\n" not in path))
+    plain_files.make_folder(place / "nothing")
+    others = re.compile(rf"(?!python{re.escape(version)}$)python[0-9.]+")
+    plain_files.remove_folders(place / "lib", others)  # of earlier versions
     return place
 
 
-def _put(file: Path, text: str) -> None:
-    """Writes it whole, if it is not so already: servers of another process may be reading it."""
-    if file.is_file() and file.read_text(encoding="utf-8", errors="surrogateescape") == text:
-        return
-    beside = file.with_name(f"{file.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8", errors="surrogateescape")
-    beside.replace(file)
+def _write(folder: Path, path: str, text: str) -> None:
+    """Leaves a file alone that says so already: servers look at its time, and another process's may be reading it.
 
-
-def _write(file: Path, text: str) -> None:
-    """Leaves a file alone that says so already: servers look at its time."""
-    if not file.is_file() or file.read_text(encoding="utf-8") != text:
-        file.write_text(text, encoding="utf-8")
+    Servers write into `folder` too, so nothing on the way to the file is followed elsewhere.
+    """
+    plain_files.write_below(folder, path, text.encode("utf-8", "surrogateescape"))
 
 
 def rust_project(text: str, folder: Path) -> Path:
     """Puts a project file for rust-analyzer into `folder`; it knows one by its name."""
-    target = folder / "rust-project.json"
-    _write(target, text)
-    return target
+    _write(folder, "rust-project.json", text)
+    return folder / "rust-project.json"

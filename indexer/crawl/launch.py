@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,7 +17,6 @@ from indexer import sandbox
 from indexer.config import Config, overlay
 from indexer.crawl.companions import compile_commands, go_workspace, python_environment, rust_project
 from indexer.crawl.groups import Group
-from indexer.errors import UsageError
 from indexer.git_command import variables_within_the_fence
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
 from indexer.model import Trust
@@ -69,10 +67,10 @@ def launch(
         memory_bytes: what this one process may take, for servers that can be told so.
         live: for questions about edits and places, not for a crawl: more is asked of it.
     Raises:
-        UsageError: a folder that it would write to is a link.
+        UnsafeIndex: a folder that it would write to is a link.
     """
     spec, own = item.server.spec, item.settings
-    scratch, cache = own_folder(home, "scratch", config.trust), own_folder(home, "cache", config.trust)
+    scratch, cache = home.folder("scratch"), home.folder("cache")
     values: dict[str, Any] = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
     values["memory"] = str(memory_bytes) if memory_bytes else None
     environment: dict[str, Any] = {**spec.environment, **own.environment}
@@ -133,16 +131,3 @@ def launch(
 def sandbox_of(trust: Trust) -> str:
     """What confines servers at this level, on this machine; for the run's record."""
     return "off: full trust" if trust is Trust.FULL else sandbox.describe()
-
-
-def own_folder(home: Home, name: str, trust: Trust) -> Path:
-    """A folder of `.lspidx` for what servers write.
-
-    Raises:
-        UsageError: it is a link, or `.lspidx` is, and the repository is not trusted: servers would write where that leads.
-    """
-    if trust is not Trust.FULL:
-        for path in (home.path, home.path / name):
-            if path.is_symlink():
-                raise UsageError(f"'{path}' is a link, and servers would write where it leads; remove it, or allow it: --trust full")
-    return home.folder(name)

@@ -98,7 +98,7 @@ def is_better(extent: Extent, home: Home) -> bool:
     """Whether an index of this extent is more than what `home` has published; an index of everything never gives way to it."""
     if not extent.done:
         return False
-    if home.current() is None:
+    if home.own() is None:
         return True
     there = extent_of(home.manifest())
     return there is not None and there.done < extent.done

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
-from indexer import logs, prerequisites, vcs
+from indexer import logs, plain_files, prerequisites, vcs
 from indexer.builds import other_builds
 from indexer.config import Config
 from indexer.crawl import crosscheck, outside
@@ -33,6 +33,7 @@ from indexer.crawl.groups import Group, group
 from indexer.crawl.launch import sandbox_of
 from indexer.crawl.losses import Lost, languages_lost, worse_than
 from indexer.crawl.messages import Hello
+from indexer.crawl.ownership import look, refuse_tracked
 from indexer.crawl.partial import Extent, is_better
 from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
@@ -120,14 +121,16 @@ def crawl(
         CutShort: what was found until an interruption is published. KeyboardInterrupt: there was nothing to publish.
         ServerMissing: the language's server is not on this machine.
         ServerError: no server could be kept running at all.
-        UsageError, ConfigError, Locked.
+        UnsafeIndex: `.lspidx` is not one that lspidx would have made. UsageError, ConfigError, Locked.
     """
     started = time.monotonic()
     if "?" in str(root):
         raise UsageError(f"'{root}' has a '?' in its path, which the database takes for the start of options; rename the folder")
     home = home or Home(root)
+    refuse_tracked(home)
     with home.locked():
         logs.configure(home.log_file)
+        look(home, watcher.note)
         caller = os.environ if environment is None else environment
         made = _Run(home, config, watcher, full, caller, started, beside, accept_loss=accept_loss).go(partial=partial)
         home.remember(config.flags())
@@ -151,6 +154,7 @@ class _Run:
         self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
         self.environment = environment
         self.states = States(home)
+        self.current = home.own()
         self.folders = find_folders(home.root, config.folders)
         self.unread: dict[str, str] = {}
 
@@ -196,7 +200,7 @@ class _Run:
         base = None if self.full or not documents else self.states.nearest(common, described, self._others())
         self.unread = outside.unread(str(self.home.root), plan.skipped)
         work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full, unread=self.unread)
-        if self.home.current() is None:  # should this run be cut off, the next goes on from there only with the same settings
+        if self.current is None:  # should this run be cut off, the next goes on from there only with the same settings
             self.home.remember(config.flags())
         try:
             found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
@@ -204,7 +208,7 @@ class _Run:
             pool.stop()
             cut = work.part() if partial and base is None else None
             if cut is None or not is_better(cut.extent, self.home):
-                if partial and self.home.current() is None:
+                if partial and self.current is None:
                     raise CutShort("interrupted before there was anything to make an index of; there is none yet") from None
                 raise
             found = _Found(shards=cut.shards, outside=outside.all_of({}, Externals(self.unread)), extent=cut.extent)
@@ -270,7 +274,7 @@ class _Run:
         for folder in self.folders:
             listed = vcs.list_files(folder.path, self.config.include)
             paths += [folder.prefix + path for path in listed]
-            if folder is self.folders[0] and (self.full or self.home.current() is None):
+            if folder is self.folders[0] and (self.full or self.current is None):
                 size_bytes = sum(size_of(folder.path / path) for path in listed if language_of(path) in languages)
                 pool.resize(worker_count(self.config, processors(), size_bytes) if size_bytes else 0)
             surveys.append(of_folder(survey(folder.path, listed, self.config, languages=languages), folder.prefix))
@@ -302,7 +306,7 @@ class _Run:
 
     def _unchanged(self, recipe: str, surroundings: list[object]) -> Path | None:
         """The current generation where it is the answer: same input, and same commit and stamps (else only the merge is redone)."""
-        current = self.home.current()
+        current = self.current
         if current is None:
             return None
         manifest = read_manifest(current)
@@ -403,7 +407,7 @@ class _Run:
             every = languages_lost(plan.documents, work.totals.lost, problems, least_share=0.0)
             said = "; ".join(f"{item.sentence}; {item.remedy}" for item in every)
             raise ServerError(f"{said}. Nothing was published; see {self.home.log_file}")
-        current = self.home.current()
+        current = self.current
         worse = worse_than(read_manifest(current), lost) if current is not None and not self.accept_loss else []
         if worse:
             said = "; ".join(f"{item.sentence}; {item.remedy}" for item in worse)
@@ -564,7 +568,7 @@ class _Run:
 
     def _record(self, work: Work, manifest: Mapping[str, Any], elapsed_s: float) -> None:
         entry = {"elapsed_s": round(elapsed_s, 3), "reused_units": work.totals.reused, **manifest}
-        with self.home.run_record.open("a", encoding="utf-8") as file:
+        with os.fdopen(plain_files.open_to_append(self.home.run_record), "a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
 

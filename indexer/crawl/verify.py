@@ -13,8 +13,9 @@ import msgspec
 
 from indexer.config import Config
 from indexer.crawl.run import Watcher, crawl
-from indexer.errors import UsageError
+from indexer.errors import IndexUnusable, UsageError
 from indexer.store.generations import Home
+from indexer.store.proof import unproven
 from indexer.store.states import State, States
 
 _COMPARED = ("documents", "symbols", "occurrences", "calls", "type_edges", "overrides", "diagnostics", "coverage", "unresolved_imports")
@@ -48,10 +49,15 @@ def verify(root: Path, config: Config, watcher: Watcher, *, sample: int | None, 
     The published index is not touched.
 
     Raises:
-        NoIndex: there is none. UsageError: the work tree is not what it describes. Whatever a crawl raises.
+        NoIndex: there is none. IndexUnusable: this user has not made it, or it was changed since.
+        UsageError: the work tree is not what it describes. Whatever a crawl raises.
     """
     home = Home(root)
     published = home.require()
+    foreign = unproven(published, full=True)
+    if foreign:
+        raise IndexUnusable(f"there is nothing to verify: {foreign}; to make an index here: lspidx index")
+    home.check()
     beside = Home(root, home.path / "verify")
     shutil.rmtree(beside.path, ignore_errors=True)
     try:

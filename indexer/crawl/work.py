@@ -29,7 +29,7 @@ from indexer.crawl.readiness import probe_documents
 from indexer.model import LossReason
 from indexer.servers.registry import ServerSpec
 from indexer.store.generations import Home
-from indexer.store.unfinished import SERVERS, Plan, unfinished, write_plan, write_whole
+from indexer.store.unfinished import SERVERS, Plan, begin, unfinished, write_plan, write_whole
 from indexer.workspace import Folder
 
 log = logging.getLogger(__name__)
@@ -113,6 +113,7 @@ class Work:
         self._home, self._folders, self._groups, self._config, self._watcher, self._pool = home, folders, groups, config, watcher, pool
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
+        begin(self._folder)
         self._tasks: list[Task] = []
         self._estimate = Estimate({}, {}, 1)
         self._has_crawled = False
@@ -293,7 +294,7 @@ class Work:
             self._estimate.finish(str(shard))
             if shard is not None:
                 record = shard.with_suffix(".json")
-                record.write_bytes(msgspec.json.encode(report))
+                write_whole(record, msgspec.json.encode(report))
 
     def _bound(self, started: Started) -> None:
         """As many servers of a kind at once as the memory bears, by what the first takes once it has loaded the project."""

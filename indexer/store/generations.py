@@ -5,6 +5,7 @@
       lock                          held while an index is made
       CURRENT                       name of the generation to read, replaced atomically
       db/gen-<n>.duckdb  gen-<n>.json   an index and its manifest, never modified once published
+      db/gen-<n>.proof              that this user made it: see `indexer.store.proof`
       crawl/<recipe>/*.parquet      what a crawl has found so far: see `indexer.store.unfinished`
       shards/<digest>.parquet       facts as they are kept: see `indexer.store.states`
       states/<recipe>.json          which of them describe which tree
@@ -14,6 +15,9 @@
       scratch/  cache/              what servers write
 
 A reader that has opened a generation keeps it: files are removed by name, never changed. The newest two are kept.
+
+The folder may have come with a clone or an archive. Nothing is written or removed while it holds a link, a pipe, a device or another
+user's file (`Home.check`), and what this user has not made is not believed (ADR 0025 has the table).
 """
 
 from __future__ import annotations
@@ -21,17 +25,28 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import stat
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexer.errors import Locked, NoIndex
+from indexer import plain_files
+from indexer.errors import Locked, NoIndex, UnsafeIndex
+from indexer.text import escaped
 
 if TYPE_CHECKING:
     from indexer.store.unfinished import Unfinished
 
 FOLDER = ".lspidx"
 _KEEP = 2
+_GENERATION = re.compile(r"gen-\d+\.duckdb")
+_RECIPE = re.compile(r"[0-9a-f]{16}")
+_TEXTS = {".gitignore": b"*\n", "CACHEDIR.TAG": b"Signature: 8a477f597d28d172789f06886806bc55\n# made by lspidx\n"}
+_DEPTHS = {"scratch": 0, "cache": 0, "toolchain": 0, "verify": 0, "bases": 2, "crawl": 2, "exchange": 2, "db": 3}
+"""How far down a folder is looked through before something is written. Servers and build tools write into those of depth 0, where links
+are theirs to make, and nothing of ours follows them; the others, which are not named here, are looked through for their own entries.
+"""
 
 
 class Home:
@@ -50,59 +65,137 @@ class Home:
         self._flags = self.path / "flags.json"
 
     def create(self) -> None:
+        """Makes the folder if need be.
+
+        Raises:
+            UnsafeIndex: see `check`.
+        """
+        self.check()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         for folder in (self.path, self.databases, self.shards):
-            folder.mkdir(parents=True, exist_ok=True)
-        for name, text in ((".gitignore", "*\n"), ("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# made by lspidx\n")):
-            file = self.path / name
-            if not file.exists():
-                file.write_text(text, encoding="utf-8")
+            plain_files.make_folder(folder)
+        for name, text in _TEXTS.items():
+            if plain_files.read(self.path / name, len(text)) != text:
+                plain_files.write_whole(self.path / name, text)
+
+    def check(self) -> None:
+        """Refuses what lspidx would not have made: it would write, or remove, where that leads.
+
+        Raises:
+            UnsafeIndex: the folder is a link or another user's, or something in it is neither a plain file nor a folder of this user.
+        """
+        wrong = plain_files.fault_of(self.path, folder=True)
+        if wrong:
+            raise UnsafeIndex(_refusal(self.path, wrong))
+        try:
+            found = next(self._faults(), None)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise UnsafeIndex(_refusal(Path(error.filename or self.path), f"unreadable ({error.strerror})")) from error
+        if found is not None:
+            raise UnsafeIndex(_refusal(Path(found[0]), found[1], self.path))
+
+    def _faults(self) -> Generator[tuple[str, str]]:
+        yield from plain_files.faults_below(self.path, 1)
+        with os.scandir(self.path) as entries:
+            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for name in folders:
+            if depth := _DEPTHS.get(name, 1):
+                yield from plain_files.faults_below(self.path / name, depth)
 
     def folder(self, name: str) -> Path:
-        """A folder of this name for what servers want to write; made if need be."""
-        path = self.path / name
-        path.mkdir(parents=True, exist_ok=True)
-        return path
+        """A folder of this name for what servers, tools and long answers want to be written; made if need be.
+
+        Raises:
+            UnsafeIndex: a link or another user's folder is there.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        plain_files.make_folder(self.path)
+        return plain_files.make_folder(self.path / name)
 
     def current(self) -> Path | None:
-        """The published generation's database, or None."""
+        """The published generation's database, or None; whoever made it."""
         try:
-            name = self._pointer.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError):
+            name = (plain_files.read(self._pointer, 100) or b"").decode("ascii").strip()
+        except UnicodeDecodeError:
+            return None
+        if not _GENERATION.fullmatch(name) or self._is_elsewhere():
             return None
         path = self.databases / name
-        return path if name.startswith("gen-") and "/" not in name and path.is_file() else None
+        try:
+            found = os.lstat(path)
+        except OSError:
+            return None
+        return path if stat.S_ISREG(found.st_mode) and not plain_files.fault(found) else None
+
+    def _is_elsewhere(self) -> bool:
+        return any(plain_files.fault_of(folder, folder=True) for folder in (self.path, self.databases))
+
+    def own(self) -> Path | None:
+        """The published generation's database, if this user made or imported it."""
+        path = self.current()
+        if path is None:
+            return None
+        from indexer.store.proof import unproven
+
+        return None if unproven(path) else path
 
     def manifest(self) -> dict[str, Any]:
         """What the published generation covers and what made it; empty where there is none that can be read."""
         generation = self.current()
         try:
-            found = json.loads(generation.with_suffix(".json").read_text(encoding="utf-8")) if generation else {}
-        except (OSError, ValueError):
+            found = json.loads(plain_files.read(generation.with_suffix(".json")) or b"") if generation else {}
+        except ValueError:
             return {}
         return found if isinstance(found, dict) else {}
 
     def flags(self) -> dict[str, Any]:
-        """Settings that were given as flags when the index was made; none where that cannot be read."""
+        """Settings that this user gave as flags when the index was made; none where that cannot be read, or came with the repository."""
+        content = plain_files.read(self._flags)
+        if content is None:  # a question asks for none of it
+            return {}
+        from indexer.store import proof
+
         try:
-            found = json.loads(self._flags.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            found = json.loads(proof.opened("flags", content) or b"")
+        except ValueError:
             return {}
         return found if isinstance(found, dict) else {}
 
     def remember(self, flags: Mapping[str, Any]) -> None:
         """Keeps settings for the next run. Holds the lock."""
+        from indexer.store import proof
+
         text = json.dumps(flags, indent=1, sort_keys=True) + "\n"
-        if json.loads(text) != self.flags():  # a tuple is a list there
-            beside = self._flags.with_suffix(".tmp")
-            beside.write_text(text, encoding="utf-8")
-            os.replace(beside, self._flags)
+        if json.loads(text) != self.flags() or proof.opened("flags", plain_files.read(self._flags)) is None:  # a tuple is a list there
+            plain_files.write_whole(self._flags, proof.sealed("flags", text.encode()))
+
+    def foreign(self) -> list[str]:
+        """What lies here, was not made by this user and is not believed, as a user knows it. Holds the lock."""
+        from indexer.store import proof
+        from indexer.store.states import States
+
+        flags = plain_files.read(self._flags)
+        current = self.current()
+        found = {
+            "the index": current is not None and bool(proof.unproven(current)),
+            "flags.json": flags is not None and proof.opened("flags", flags) is None,
+            "states": States(self).has_foreign(),
+            "an unfinished crawl": self.crawls.is_dir() and any(not proof.is_marked(place, "crawl") for place in self._begun_crawls()),
+        }
+        return [name for name, is_foreign in found.items() if is_foreign]
+
+    def _begun_crawls(self) -> list[Path]:
+        return [place for place in self.crawls.iterdir() if place.is_dir()]
 
     def require(self) -> Path:
         """The published generation's database.
 
         Raises:
-            NoIndex: nothing is published; the message says what to run.
+            NoIndex: nothing is published; the message says what to run. UnsafeIndex: see `find_home`.
         """
+        _refuse_elsewhere(self)
         path = self.current()
         if path is None:
             raise NoIndex(f"no index in '{self.root}'; {remedy(self.root)}")
@@ -121,12 +214,13 @@ class Home:
         """Holds the writer's lock; the system frees it when the process ends, however it ends.
 
         Raises:
-            Locked: another process is making an index here.
+            Locked: another process is making an index here. UnsafeIndex: the folder is not one that lspidx would have made.
         """
         import portalocker
 
         self.create()
-        with (self.path / "lock").open("a") as file:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(self.path / "lock", flags, 0o666), "rb+", buffering=0) as file:
             try:
                 portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
             except portalocker.LockException as error:
@@ -150,16 +244,14 @@ class Home:
 
     def publish(self, built: Path, number: int, manifest: bytes) -> Path:
         """Makes `built` the current generation: sync, rename, switch the pointer, sync the folder. Holds the lock."""
+        from indexer.store import proof
+
         target = self.databases / f"gen-{number}.duckdb"
         _sync(built)
-        manifest_file = target.with_suffix(".json")
-        manifest_file.write_bytes(manifest)
-        _sync(manifest_file)
+        plain_files.write_whole(target.with_suffix(".json"), manifest, sync=True)
         os.rename(built, target)
-        pointer = self._pointer.with_name("CURRENT.tmp")
-        pointer.write_text(target.name + "\n", encoding="ascii")
-        _sync(pointer)
-        os.replace(pointer, self._pointer)
+        proof.prove(target)
+        plain_files.write_whole(self._pointer, target.name.encode() + b"\n", sync=True)
         _sync(self.path)
         return target
 
@@ -169,33 +261,25 @@ class Home:
         Args:
             has_ended: what was crawled is all in the index, so what crawls have found is removed too.
         """
-        import shutil  # a reader needs none
-
         self._remove_leftovers()
         current = self.current()
-        files = sorted(self.databases.glob("gen-*.duckdb"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        files = sorted(self.databases.glob("gen-*.duckdb"), key=lambda file: file.lstat().st_mtime_ns, reverse=True)
         kept = [file for file in files if file == current] + [file for file in files if file != current][: _KEEP - 1]
-        for file in files:
-            if file not in kept:
-                file.unlink(missing_ok=True)
-                file.with_suffix(".json").unlink(missing_ok=True)
+        names = {file.with_suffix(ending).name for file in kept for ending in (".duckdb", ".json", ".proof")}
+        plain_files.remove_files(self.databases, re.compile(r"gen-\d+\.(duckdb|duckdb\.wal|json|proof)"), keep=names)
         if has_ended:
-            shutil.rmtree(self.crawls, ignore_errors=True)
-        for leftover in self.shards.iterdir():
-            if leftover.is_dir():  # of an earlier version
-                shutil.rmtree(leftover, ignore_errors=True)
-            elif leftover.name.startswith("tmp-"):
-                leftover.unlink(missing_ok=True)
+            plain_files.remove_folders(self.crawls, _RECIPE)
+            plain_files.remove_files(self.crawls, re.compile(r"empty\.parquet"))
+            with contextlib.suppress(OSError):  # something is in it that is not ours
+                self.crawls.rmdir()
+        plain_files.remove_files(self.shards, re.compile(r"tmp-.*"))
+        for folder in (self.path, self.states):
+            plain_files.remove_files(folder, plain_files.LEFTOVER)
 
     def _remove_leftovers(self) -> None:
-        import shutil
-
-        for leftover in self.databases.glob("tmp-*"):
-            if leftover.is_dir():
-                shutil.rmtree(leftover, ignore_errors=True)
-            else:
-                with contextlib.suppress(OSError):
-                    leftover.unlink(missing_ok=True)
+        for remove in (plain_files.remove_files, plain_files.remove_folders):
+            remove(self.databases, re.compile(r"tmp-.*"))
+        plain_files.remove_files(self.databases, plain_files.LEFTOVER)
 
 
 def _sync(path: Path) -> None:
@@ -215,14 +299,31 @@ def remedy(start: Path) -> str:
     return f"{how_far}; if it was cut off, to go on from there: lspidx index"
 
 
+def _refusal(place: Path, wrong: str, folder: Path | None = None) -> str:
+    """`folder`: the `.lspidx` that `place` lies in, if it is not that itself."""
+    remove = f"remove '{folder}', or run lspidx as the user who owns it" if folder else "remove it, or run lspidx as the user who owns it"
+    return f"'{escaped(str(place))}' is {wrong}, and lspidx makes nothing of that kind: nothing was read or written there; {remove}"
+
+
+def _refuse_elsewhere(home: Home) -> None:
+    """Raises UnsafeIndex where an index seems to be published that would be read through a link, or is another user's."""
+    if not os.path.lexists(home.path / "CURRENT"):
+        return
+    for place in (home.path, home.databases, home.path / "CURRENT"):
+        wrong = plain_files.fault_of(place)
+        if wrong:
+            raise UnsafeIndex(_refusal(place, wrong, None if place == home.path else home.path))
+
+
 def find_home(start: Path) -> Home:
     """The index around `start`: the nearest folder upwards that has one.
 
     Raises:
-        NoIndex: there is none up to the file system's root.
+        NoIndex: there is none up to the file system's root. UnsafeIndex: what is nearest is a link, or another user's.
     """
     for folder in (start, *start.parents):
         home = Home(folder)
+        _refuse_elsewhere(home)
         if home.current() is not None:
             return home
     begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).begun() is not None), None)

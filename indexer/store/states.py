@@ -11,15 +11,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from indexer import plain_files
+from indexer.store import proof
 from indexer.store.generations import Home
 
+_STATE = re.compile(r"[0-9a-f]{32}\.json")
+_SHARD = re.compile(r"[0-9a-f]{32}\.parquet")
 _KEPT = 8
 """Trees that are remembered. They share what they have in common, so that each further one costs the files that differ."""
 
@@ -96,20 +100,18 @@ class States:
 
     def adopt(self, other: States, state: State) -> bool:
         """Takes over the shards of another home's state; False where they are gone by now."""
-        self._home.shards.mkdir(parents=True, exist_ok=True)
+        plain_files.make_folder(self._home.shards)
         for name in state.shards:
             source, target = other.shard(name), self.shard(name)
-            if target.is_file():
+            if self._has(name):
                 continue
             try:
-                os.link(source, target)
+                os.link(source, target, follow_symlinks=False)
             except OSError:
-                beside = target.with_name(f"tmp-{os.getpid()}-{target.name}")
-                try:
-                    shutil.copyfile(source, beside)
-                except OSError:
+                content = plain_files.read(source)
+                if content is None:
                     return False
-                os.replace(beside, target)
+                plain_files.write_whole(target, content)
         return True
 
     def _nearest(self, ingredients: str, described: Mapping[str, str]) -> State | None:
@@ -118,31 +120,46 @@ class States:
             distance = state.distance(described)
             if state.ingredients != ingredients or distance >= len(state.documents) + len(described):
                 continue
-            if found is None or (distance, state.imported) < found[:2]:  # rather what was seen here; else the newest
+            if (found is None or (distance, state.imported) < found[:2]) and self._is_as_named(state):  # rather what was seen here
                 found = (distance, state.imported, state)
         return found[2] if found is not None else None
 
     def of(self, recipe: str) -> State | None:
         """The state of this recipe, if all of it is here."""
-        return next((state for state in self._all() if state.recipe == recipe), None)
+        return next((state for state in self._all() if state.recipe == recipe and self._is_as_named(state)), None)
+
+    def has_foreign(self) -> bool:
+        """Whether a state lies here that this user has not made."""
+        return any(proof.opened("state", plain_files.read(file)) is None for file in self._files())
 
     def _all(self) -> list[State]:
-        """Those of which every shard is here, the newest first."""
+        """Those that this user has made and of which every shard is here, the newest first."""
         found: list[State] = []
         for file in self._files():
+            content = proof.opened("state", plain_files.read(file))
             try:
-                state = msgspec.json.decode(file.read_bytes(), type=State)
-            except (OSError, msgspec.DecodeError):
+                state = msgspec.json.decode(content or b"", type=State)
+            except msgspec.DecodeError:
                 continue
-            if all(self.shard(name).is_file() for name in state.shards):
+            if all(self._has(name) for name in state.shards):
                 found.append(state)
         return found
 
+    def _has(self, name: str) -> bool:
+        place = self.shard(name)
+        return bool(_SHARD.fullmatch(place.name)) and os.path.lexists(place) and not plain_files.fault_of(place, folder=False)
+
+    def _is_as_named(self, state: State) -> bool:
+        """Whether every shard has the content after which it is named, as `settle` and an import have named it."""
+        return all(hashlib.sha256(plain_files.read(self.shard(name)) or b"").hexdigest()[:32] == name for name in state.shards)
+
     def _files(self) -> list[Path]:
         files: list[tuple[float, Path]] = []
+        if plain_files.fault_of(self._home.states, folder=True):
+            return []
         for file in self._home.states.glob("*.json"):
             with contextlib.suppress(OSError):
-                files.append((file.stat().st_mtime, file))
+                files.append((file.lstat().st_mtime, file))
         return [file for _, file in sorted(files, reverse=True)]
 
     def shard(self, name: str) -> Path:
@@ -150,20 +167,20 @@ class States:
 
     def save(self, state: State) -> None:
         """Whole or not at all; it is the newest then."""
-        self._home.states.mkdir(parents=True, exist_ok=True)
+        plain_files.make_folder(self._home.states)
         place = self._home.states / f"{hashlib.sha256(state.recipe.encode()).hexdigest()[:32]}.json"
-        beside = place.with_suffix(".tmp")
-        beside.write_bytes(msgspec.json.encode(state))
-        os.replace(beside, place)
+        plain_files.write_whole(place, proof.sealed("state", msgspec.json.encode(state)))
 
     def collect(self, keep: int = _KEPT) -> tuple[int, int]:
         """Forgets all but the newest states and removes the shards of none; returns the number of files and of bytes that went."""
-        files, size_bytes = 0, 0
-        for file in self._files()[keep:]:
-            file.unlink(missing_ok=True)
-        used = {name for state in self._all() for name in state.shards}
-        for file in self._home.shards.glob("*.parquet"):
-            if file.stem not in used:
-                files, size_bytes = files + 1, size_bytes + file.stat().st_size
-                file.unlink(missing_ok=True)
-        return files, size_bytes
+        is_provable = not proof.obstacle()
+        known: dict[str, State] = {}
+        for file in self._files():
+            content = plain_files.read(file)
+            with contextlib.suppress(msgspec.DecodeError):
+                if not is_provable or proof.opened("state", content) is not None:  # a stranger's goes
+                    known[file.name] = msgspec.json.decode(content or b"", type=State)
+        kept = dict(list(known.items())[:keep])
+        plain_files.remove_files(self._home.states, _STATE, keep=kept)
+        used = {f"{name}.parquet" for state in kept.values() for name in state.shards}
+        return plain_files.remove_files(self._home.shards, _SHARD, keep=used)

@@ -9,17 +9,21 @@ costs what differs between the commit and the trees that the index knows, an imp
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
-from indexer import git_command
+from indexer import git_command, plain_files
 from indexer.errors import IndexUnusable, UsageError
-from indexer.store.generations import Home
+from indexer.store import proof
+from indexer.store.generations import FOLDER, Home
 from query.changes import diff
 from query.index import Index
 from query.recrawl import Progress, Watching
 
 _KEPT = 3
+_KIND = "tree of a commit"
+"""Of the mark of a tree that is there as a whole, see `indexer.store.proof`."""
 _LINKED = ("node_modules",)
 """Installed dependencies that servers look for in the tree: the work tree's are taken, for git has none of them."""
 
@@ -48,6 +52,7 @@ def make(index: Index, commit: str, *, progress: Progress) -> Index:
     from indexer.crawl.run import crawl
 
     place = _place(index, commit)
+    index.home.check()
     try:
         _unpack(index.root, commit, place)
     except OSError as error:
@@ -68,15 +73,15 @@ def _place(index: Index, commit: str) -> Path:
 
 def _opened(home: Home, generation: Path) -> Index | None:
     try:
-        return Index(home, generation)
+        index = Index(home, generation)
     except IndexUnusable:  # another version's, or damaged: as good as none
         return None
+    return index if not index.foreign else None
 
 
 def _unpack(root: Path, commit: str, place: Path) -> None:
     """The commit's files below the workspace, as git checks them out. Not by `git archive`, which leaves out `export-ignore`."""
-    complete = place.parent / ".complete"
-    if complete.is_file():
+    if place.is_dir() and proof.is_marked(place.parent, _KIND):
         return
     shutil.rmtree(place.parent, ignore_errors=True)
     place.mkdir(parents=True)
@@ -94,7 +99,10 @@ def _unpack(root: Path, commit: str, place: Path) -> None:
             for name in _LINKED:
                 if (beside / name).is_dir() and not (Path(folder) / name).exists():
                     (Path(folder) / name).symlink_to(beside / name, target_is_directory=True)
-    complete.touch()
+    if os.path.lexists(place / FOLDER):  # the commit's own, if it has one, is nobody's index of this
+        plain_files.remove_folders(place, re.compile(re.escape(FOLDER)))
+        (place / FOLDER).unlink(missing_ok=True)
+    proof.mark(place.parent, _KIND)
 
 
 def _git(folder: Path, *words: str, listing: Path | None = None) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexer.errors import ConfigError, Locked, NoIndex
+from indexer import plain_files
+from indexer.errors import ConfigError, Locked, NoIndex, UnsafeIndex
 from indexer.store.generations import Home, find_home
 from query.skills.session import Phases, Slot
 
@@ -83,6 +84,9 @@ def _locked(home: Home) -> Generator[None]:
     """Raises Locked if somebody holds the lock for `_WAIT_S`: it is held for the length of one reading and writing."""
     import portalocker
 
+    wrong = plain_files.fault_of(home.path / _LOCK, folder=False)
+    if wrong:
+        raise UnsafeIndex(f"'{home.path / _LOCK}' is {wrong}, and lspidx makes nothing of that kind; remove it")
     try:
         with portalocker.Lock(home.path / _LOCK, "a", timeout=_WAIT_S):
             yield

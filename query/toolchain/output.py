@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from indexer import plain_files
 from query.toolchain.diagnostics import plain
 from query.toolchain.start import Finished
 
@@ -32,7 +33,8 @@ def write_log(commands: Sequence[Sequence[str]], done: Sequence[Finished], home:
     if home is not None:
         folder = home / "runs"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            plain_files.make_folder(home)
+            plain_files.make_folder(folder)
         except OSError:  # a read-only checkout
             folder = None
     prefix = re.sub(r"\W+", "-", name)
