@@ -91,6 +91,11 @@ def describe() -> str:
     return f"landlock abi {version}: {', '.join(held)}" + ("; seccomp: sockets, system calls" if seccomp.is_available() else "")
 
 
+def is_whole() -> bool:
+    """Whether all that the fence is made of is here: files, TCP, sockets, signals, system calls."""
+    return abi() >= _SCOPES_SINCE and seccomp.is_available()
+
+
 def remains() -> list[str]:
     """What of this machine stays open to a confined server, a line each; `indexer/doc/fence.md` says more of it."""
     version, filtered = abi(), seccomp.is_available()

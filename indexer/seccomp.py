@@ -16,7 +16,7 @@ import functools
 import platform
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
@@ -203,7 +203,7 @@ def _program() -> _Program:
 
 
 @functools.cache
-def _call() -> ctypes._CFuncPtr:  # pyright: ignore[reportPrivateUsage]
+def _call() -> Callable[..., int]:
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype = ctypes.c_long
     return call

@@ -73,7 +73,7 @@ def doctor(folder: Path) -> dict[str, Any]:
         },
         "packages": {"indexer": str(Path(indexer.__file__ or "").parent), "query": str(Path(query.__file__ or "").parent)},
         "interpreter": sys.executable,
-        "trust": {"level": str(config.trust), "source": config.sources["trust"], "sandbox": sandbox.describe()},
+        "trust": {"level": str(config.trust), "source": config.sources["trust"], "sandbox": sandbox.describe(), "open": sandbox.remains()},
         "prerequisites": [msgspec.structs.asdict(item) for item in prerequisites.find(look)],
         "servers_dir": str(servers_dir()),
     }
@@ -156,6 +156,7 @@ def doctor_text(report: dict[str, Any], *, show_all: bool = False) -> str:
             click.style("trust", bold=True),
             f"  level         {report['trust']['level']} ({one_line(report['trust']['source'])})",
             f"  sandbox       {report['trust']['sandbox']}",
+            *(f"  open          {line}" for line in report["trust"]["open"]),
             click.style("lspidx", bold=True),
             f"  indexer {report['packages']['indexer']}, query {report['packages']['query']}, python {report['interpreter']}",
             f"  servers {report['servers_dir']}",

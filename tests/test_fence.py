@@ -17,7 +17,7 @@ import stat
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from support import write_tree
 from indexer import sandbox, seccomp
 from indexer.drive.process import ServerProcess
 from indexer.model import Trust
+from indexer.prerequisites import Step
+from indexer.prerequisites.fetch import fetch
 from indexer.sandbox import Confinement
 from indexer.servers import system
 from indexer.servers.grants import confinement
@@ -65,7 +67,7 @@ def _fenced(program: Path, root: Path, home: Path) -> Confinement:
 
 
 @contextlib.contextmanager
-def _probed(program: Path, attempts: Mapping[str, Sequence[Any]], held: Confinement | None) -> Iterator[dict[str, Any]]:
+def _probed(program: Path, attempts: Mapping[str, Sequence[Any]], held: Confinement | None) -> Generator[dict[str, Any]]:
     """What came of the attempts; the program still runs within the block, and is ended after it."""
     process = ServerProcess([str(program)], cwd=program.parent, environment={}, confinement=held)
     try:
@@ -274,7 +276,15 @@ def test_what_lies_beside_a_server_is_not_opened_with_it(prefix: str, tmp_path: 
     home = write_tree(tmp_path / "home", {"x": ""})
     root = write_tree(tmp_path / "work", {"a.py": "x = 1\n"})
     above = Path(os.path.normpath(home / prefix))
-    secrets = ["credentials.toml", ".env", "etc/token", "bin/deploy", "src/private/main.go", "share/keyrings/login", "lib/app/settings.json"]
+    secrets = [
+        "credentials.toml",
+        ".env",
+        "etc/token",
+        "bin/deploy",
+        "src/private/main.go",
+        "share/keyrings/login",
+        "lib/app/settings.json",
+    ]
     write_tree(above, dict.fromkeys(secrets, "a secret"))
     (above / "bin/deploy").chmod(0o755)
     (above / "bin/deploy").write_text("#!/bin/sh\n")
@@ -330,6 +340,29 @@ def test_toolchains_are_opened_by_their_parts(tmp_path: Path) -> None:
         "base/bin/python3.11",
         "base/lib/python3.11",
     }
+
+
+def test_a_script_that_pip_has_installed_for_the_user_finds_its_packages(tmp_path: Path) -> None:
+    """They lie in a home that the fence puts an empty one in the place of."""
+    home = write_tree(tmp_path / "home", {"x": ""})
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    write_tree(home, {f".local/lib/{version}/site-packages/inner_package.py": "def f(): pass\n"})
+    script = _install(home / ".local/bin/clangd")
+    found = FoundServer(spec=server_spec("clangd"), command=[str(script)], version="1", source="a test")
+    held, variables = confinement(
+        found,
+        trust=Trust.NONE,
+        folders=[tmp_path],
+        paths=[],
+        values={},
+        readable=(),
+        caller={"HOME": str(home), "PATH": ""},
+        scratch=tmp_path,
+        cache=tmp_path,
+    )
+    assert variables == {"PYTHONUSERBASE": str(home / ".local")}
+    assert str(home / f".local/lib/{version}/site-packages") in held.run
+    assert str(home / ".local") not in held.run
 
 
 def _outside() -> Iterator[str]:
@@ -391,8 +424,45 @@ def test_of_the_system_only_what_is_documented_can_be_read(place: Place) -> None
 
 def test_the_table_of_what_is_open_names_what_is_opened() -> None:
     """No path more, none less."""
-    opened = {*system.PATTERNS, "/sys/fs/cgroup/*", "/proc/self", *("/dev/" + name for name in ("null", "zero", "full", "random", "urandom"))}
+    opened = {
+        *system.PATTERNS,
+        "/sys/fs/cgroup/*",
+        "/proc/self",
+        *("/dev/" + name for name in ("null", "zero", "full", "random", "urandom")),
+    }
     assert set(_documented()) == opened
+
+
+# ---- what runs with consent, and is not fenced
+
+_LEAVES = """
+import os, pathlib, subprocess, sys
+left = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(600)"], start_new_session=True,
+                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+opened = []
+for number in range(256):
+    try:
+        os.fstat(number)
+    except OSError:
+        continue
+    opened.append(number)
+pathlib.Path("note").write_text(f"{left.pid} {opened} {os.getsid(0) == os.getpid()}")
+"""
+
+
+def test_a_download_step_has_nothing_open_of_ours_and_leaves_nothing_running(tmp_path: Path) -> None:
+    """Nor a terminal: whoever has one may type into it."""
+    leaked = os.open(__file__, os.O_RDONLY)
+    os.set_inheritable(leaked, True)
+    step = Step(language="python", command=[sys.executable, "-I", "-c", _LEAVES], cwd=tmp_path, environment={}, writes=[tmp_path])
+    try:
+        [outcome] = fetch([step], Trust.NONE, avoid=[], say=lambda text: None)
+    finally:
+        os.close(leaked)
+    assert outcome.problem == ""
+    pid, rest = (tmp_path / "note").read_text().split(" ", 1)
+    assert rest == "[0, 1, 2] True"
+    assert _has_ended(int(pid))
 
 
 # ---- what is said

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,12 @@ def launch(
 def sandbox_of(trust: Trust) -> str:
     """What confines servers at this level, on this machine; for the run's record."""
     return "off: full trust" if trust is Trust.FULL else sandbox.describe()
+
+
+def unconfined(trust: Trust) -> Iterator[str]:
+    """What a user must know before servers are started at this level, where the machine lacks a part of the fence; else nothing."""
+    if trust is not Trust.FULL and not sandbox.is_whole():
+        yield f"servers are confined in part only ({sandbox.describe()}); what stays open to them: lspidx doctor"
 
 
 def own_folder(home: Home, name: str, trust: Trust) -> Path:

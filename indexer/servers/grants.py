@@ -15,7 +15,7 @@ from pathlib import Path
 from indexer.encoding import read_beginning
 from indexer.model import Trust
 from indexer.sandbox import Confinement, lies_in, safe_path
-from indexer.servers.installations import environment_parts, is_home, parts
+from indexer.servers.installations import environment_parts, is_home, parts, user_base
 from indexer.servers.registry import FoundServer, Place, ServerSpec, fill, fill_words
 from indexer.servers.system import system_read, system_run
 
@@ -55,7 +55,8 @@ def confinement(
     for program in spec.programs:
         found = shutil.which(program, path=safe)
         run += parts(found, home) if found else []
-    variables: dict[str, str] = {}
+    base = user_base(server.command[0], home)
+    variables: dict[str, str] = {"PYTHONUSERBASE": base} if base else {}
     for name, place in spec.places.items():
         folder = _place(place, caller, home, values)
         if folder:

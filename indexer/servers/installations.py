@@ -56,6 +56,14 @@ def environment_parts(prefix: str) -> list[str]:
     return [*named, *sorted(glob.glob(os.path.join(glob.escape(prefix), "bin", "python*")))]
 
 
+def user_base(program: str, home: str) -> str:
+    """Where a script of Python that pip has installed for the user finds its packages: in a home that it does not have in the fence."""
+    real = os.path.realpath(program)
+    base = os.path.dirname(os.path.dirname(real))
+    is_script = os.path.basename(os.path.dirname(real)) in _BIN and _PYTHON.search(os.path.basename(_interpreter(real)))
+    return base if is_script and is_home(base, home) else ""
+
+
 def is_home(folder: str, home: str) -> bool:
     """Whether a folder is the home folder, one above it, or one where a home's programs lie among other things."""
     real = os.path.realpath(folder)

@@ -43,12 +43,11 @@ _PROC = (
 """Beside these a process has its own entries, which the sandbox opens once its number is known."""
 
 _SYS = ("devices/system/cpu", "devices/system/node", "kernel/mm/transparent_hugepage", "kernel/mm/hugepages")
-_CGROUP_FILES = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.shares", "cpu.weight", "cpuset.cpus", "cpuset.cpus.effective") + (
+_CGROUP_FILES = (
+    *("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.shares", "cpu.weight", "cpuset.cpus", "cpuset.cpus.effective"),
     *("memory.max", "memory.high", "memory.current", "memory.swap.max", "memory.limit_in_bytes", "memory.soft_limit_in_bytes"),
     *("memory.usage_in_bytes", "memory.stat", "pids.max", "cgroup.controllers"),
 )
-
-
 PATTERNS = (*_RUN, *_READ, *(f"/etc/{name}" for name in _ETC), *(f"/proc/{name}" for name in _PROC), *(f"/sys/{name}" for name in _SYS))
 """All of it, beside the limits of our own control group."""
 
