@@ -39,7 +39,7 @@ class _Machine(NamedTuple):
 
 _MACHINES = {"x86_64": _Machine(0xC000003E, 317, 0), "aarch64": _Machine(0xC00000B7, 277, 1)}
 
-# name: number on x86_64, on aarch64; -1 where the machine has no such call
+# The numbers are those of `NUMBERS`, below.
 _NETWORK = {"socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201)}
 _MODES = {"chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)}
 _ABSENT = {"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "clone3": (435, 435)}
@@ -135,7 +135,10 @@ _REFUSED = {
     "syslog": (103, 116),
     "vhangup": (153, 58),
 }
-_CLONE, _SOCKETPAIR, _SENDTO, _IOCTL, _PRLIMIT = (56, 220), (53, 199), (44, 206), (16, 29), (302, 261)
+_BY_ARGUMENT = {"clone": (56, 220), "socketpair": (53, 199), "sendto": (44, 206), "ioctl": (16, 29), "prlimit64": (302, 261)}
+NUMBERS = {**_NETWORK, **_MODES, **_ABSENT, **_REFUSED, **_BY_ARGUMENT}
+"""Of every call that the filter knows: its number on x86_64 and on aarch64; -1 where the machine has no such call."""
+
 _NAMESPACES = 0x7E020000
 _UNIX, _STREAM, _SEQUENCE = 1, 1, 5
 _TERMINAL_INPUT, _CONSOLE = 0x5412, 0x541C
@@ -196,10 +199,8 @@ class _Program(ctypes.Structure):
 
 @functools.cache
 def _program() -> _Program:
-    machine = _machine()
-    assert machine is not None
-    instructions = list(_instructions(machine))
-    return _Program(len(instructions), b"".join(struct.pack("=HBBI", *instruction) for instruction in instructions))
+    made = instructions(platform.machine())
+    return _Program(len(made), b"".join(struct.pack("=HBBI", *instruction) for instruction in made))
 
 
 @functools.cache
@@ -211,6 +212,11 @@ def _call() -> Callable[..., int]:
 
 _Instruction = tuple[int, int, int, int]
 """Operation, how many to skip where it holds, how many where it does not, its number."""
+
+
+def instructions(machine: str) -> list[_Instruction]:
+    """The program that decides on each system call of a machine that is known."""
+    return list(_instructions(_MACHINES[machine]))
 
 
 def _instructions(machine: _Machine) -> Iterator[_Instruction]:
@@ -233,8 +239,8 @@ def _instructions(machine: _Machine) -> Iterator[_Instruction]:
             if numbers[machine.column] >= 0:
                 yield (_JUMP_EQUAL, 0, 1, numbers[machine.column])
                 yield _answer(answer)
-    for numbers, block in _BY_ARGUMENT:
-        yield (_JUMP_EQUAL, 0, len(block), numbers[machine.column])
+    for name, block in _BLOCKS.items():
+        yield (_JUMP_EQUAL, 0, len(block), NUMBERS[name][machine.column])
         yield from block
     yield _answer(_ALLOW)
 
@@ -247,47 +253,37 @@ def _argument(number: int, *, upper_half: bool = False) -> _Instruction:
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * number + (4 if upper_half else 0))
 
 
-_BY_ARGUMENT: tuple[tuple[tuple[int, int], tuple[_Instruction, ...]], ...] = (
-    (  # threads and processes are made, namespaces are not
-        _CLONE,
-        (_argument(0), (_JUMP_ANY_BIT, 0, 1, _NAMESPACES), _answer(_ERROR | errno.EPERM), _answer(_ALLOW)),
+_BLOCKS: dict[str, tuple[_Instruction, ...]] = {
+    # threads and processes are made, namespaces are not
+    "clone": (_argument(0), (_JUMP_ANY_BIT, 0, 1, _NAMESPACES), _answer(_ERROR | errno.EPERM), _answer(_ALLOW)),
+    # a pair of streams is two ends of a pipe; one of a pair of datagram sockets can write to every socket that is a file
+    "socketpair": (
+        _argument(0),
+        (_JUMP_EQUAL, 0, 4, _UNIX),
+        _argument(1),
+        (_AND, 0, 0, 0xF),
+        (_JUMP_EQUAL, 2, 0, _STREAM),
+        (_JUMP_EQUAL, 1, 0, _SEQUENCE),
+        _answer(_ERROR | errno.EACCES),
+        _answer(_ALLOW),
     ),
-    (  # a pair of streams is two ends of a pipe; one of a pair of datagram sockets can write to every socket that is a file
-        _SOCKETPAIR,
-        (
-            _argument(0),
-            (_JUMP_EQUAL, 0, 4, _UNIX),
-            _argument(1),
-            (_AND, 0, 0, 0xF),
-            (_JUMP_EQUAL, 2, 0, _STREAM),
-            (_JUMP_EQUAL, 1, 0, _SEQUENCE),
-            _answer(_ERROR | errno.EACCES),
-            _answer(_ALLOW),
-        ),
+    # with an address
+    "sendto": (
+        _argument(4),
+        (_JUMP_EQUAL, 0, 2, 0),
+        _argument(4, upper_half=True),
+        (_JUMP_EQUAL, 1, 0, 0),
+        _answer(_ERROR | errno.EACCES),
+        _answer(_ALLOW),
     ),
-    (  # with an address
-        _SENDTO,
-        (
-            _argument(4),
-            (_JUMP_EQUAL, 0, 2, 0),
-            _argument(4, upper_half=True),
-            (_JUMP_EQUAL, 1, 0, 0),
-            _answer(_ERROR | errno.EACCES),
-            _answer(_ALLOW),
-        ),
+    # typing into a terminal
+    "ioctl": (
+        _argument(1),
+        (_JUMP_EQUAL, 1, 0, _TERMINAL_INPUT),
+        (_JUMP_EQUAL, 0, 1, _CONSOLE),
+        _answer(_ERROR | errno.EPERM),
+        _answer(_ALLOW),
     ),
-    (  # typing into a terminal
-        _IOCTL,
-        (
-            _argument(1),
-            (_JUMP_EQUAL, 1, 0, _TERMINAL_INPUT),
-            (_JUMP_EQUAL, 0, 1, _CONSOLE),
-            _answer(_ERROR | errno.EPERM),
-            _answer(_ALLOW),
-        ),
-    ),
-    (  # limits of another process
-        _PRLIMIT,
-        (_argument(0), (_JUMP_EQUAL, 1, 0, 0), _answer(_ERROR | errno.EPERM), _answer(_ALLOW)),
-    ),
-)
+    # limits of another process
+    "prlimit64": (_argument(0), (_JUMP_EQUAL, 1, 0, 0), _answer(_ERROR | errno.EPERM), _answer(_ALLOW)),
+}
