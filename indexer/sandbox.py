@@ -91,9 +91,9 @@ def describe() -> str:
     return f"landlock abi {version}: {', '.join(held)}" + ("; seccomp: sockets, system calls" if seccomp.is_available() else "")
 
 
-def is_whole() -> bool:
-    """Whether all that the fence is made of is here: files, TCP, sockets, signals, system calls."""
-    return abi() >= _SCOPES_SINCE and seccomp.is_available()
+def holds_files_and_network() -> bool:
+    """Whether neither the user's files nor the network are open to a server; `remains` says what else may be."""
+    return abi() >= _TRUNCATE_SINCE and seccomp.is_available()
 
 
 def remains() -> list[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
-import platform
+import os
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -162,7 +162,7 @@ def why_not() -> str:
     """Why there is no filter here; to be asked where there is none."""
     if sys.platform != "linux":
         return "seccomp is of Linux"
-    return "this kernel has no seccomp" if _machine() else f"its system calls are not known for {platform.machine()}"
+    return "this kernel has no seccomp" if _machine() else f"its system calls are not known for {os.uname().machine}"
 
 
 def prepare() -> None:
@@ -190,7 +190,7 @@ def enter() -> None:
 def _machine() -> _Machine | None:
     if sys.platform != "linux" or sys.byteorder != "little" or struct.calcsize("P") != 8:
         return None
-    return _MACHINES.get(platform.machine())
+    return _MACHINES.get(os.uname().machine)
 
 
 class _Program(ctypes.Structure):
@@ -199,7 +199,7 @@ class _Program(ctypes.Structure):
 
 @functools.cache
 def _program() -> _Program:
-    made = instructions(platform.machine())
+    made = instructions(os.uname().machine)
     return _Program(len(made), b"".join(struct.pack("=HBBI", *instruction) for instruction in made))
 
 

@@ -332,6 +332,13 @@ def test_toolchains_are_opened_by_their_parts(tmp_path: Path) -> None:
         "tool/bin/lua-language-server",
         "tool/main.lua",
     }
+    brew = ["brew/Cellar/icu/1/lib/libicu.so", "brew/opt/x", "brew/etc/secret", "brew/var/db"]
+    assert opened(brew, "brew/Cellar/node/20/bin/node", links={"brew/bin/node": "brew/Cellar/node/20/bin/node"}) == {
+        "brew/bin/node",
+        "brew/Cellar/node/20/bin/node",
+        "brew/Cellar",
+        "brew/opt",
+    }
     python = ["base/lib/python3.11/os.py", "base/bin/python3.11", "venv/pyvenv.cfg", "venv/lib/python3.11/site-packages/x.py", "venv/x"]
     assert opened(python, "base/bin/python3", links={"venv/bin/python": "base/bin/python3.11"}) == {
         "venv/bin/python",

@@ -135,8 +135,8 @@ def sandbox_of(trust: Trust) -> str:
 
 
 def unconfined(trust: Trust) -> Iterator[str]:
-    """What a user must know before servers are started at this level, where the machine lacks a part of the fence; else nothing."""
-    if trust is not Trust.FULL and not sandbox.is_whole():
+    """What a user must know before servers are started at this level, where files or the network are open to them; else nothing."""
+    if trust is not Trust.FULL and not sandbox.holds_files_and_network():
         yield f"servers are confined in part only ({sandbox.describe()}); what stays open to them: lspidx doctor"
 
 

@@ -7,7 +7,7 @@ A program in `X/bin` says little about X: it may be a toolchain's own folder, an
     a script              also its interpreter, by the first line
     an interpreter of Python, or a script of one     X/lib/python3*, X/pyvenv.cfg, and the interpreter that an environment leads to
     what lies in node_modules                        the outermost node_modules, where Node looks for what is required
-    toolchains (Go, Java, gcc, clang …)              the parts of a distribution that `_LAYOUTS` knows by its marks
+    toolchains (Go, Java, gcc, Homebrew …)           the parts of a distribution that `_LAYOUTS` knows by its marks
     a server that is a folder                        what its entry in servers.toml names as `beside`
 """
 
@@ -27,6 +27,8 @@ _LAYOUTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("lib/gcc",), ("include", "lib", "lib64", "libexec", "*-*-*")),
     (("lib/clang",), ("include", "lib/clang", "share/clang")),
     (("tools/image", "bin/volta-shim"), ("bin", "tools")),
+    (("Cellar",), ("Cellar", "lib", "opt")),
+    (("../../../Cellar",), ("../../../Cellar", "../../../lib", "../../../opt")),
 )
 """What tells a toolchain's own folder, all of it relative to X; and the parts of it that may then be opened."""
 
@@ -98,7 +100,7 @@ def _of_prefix(program: str, above: str, home: str) -> Iterator[str]:
         for marks, names in _LAYOUTS:
             if all(os.path.lexists(os.path.join(above, mark)) for mark in marks):
                 for name in names:
-                    yield from glob.glob(os.path.join(glob.escape(above), name))
+                    yield from map(os.path.normpath, glob.glob(os.path.join(glob.escape(above), name)))
     else:
         yield from sorted(glob.glob(os.path.join(glob.escape(above), "lib*", "*.so*")))[:_MOST_LIBRARIES]
         if os.path.basename(program).startswith("clang"):
