@@ -1,7 +1,8 @@
-"""What a process that we start may see: files, network, variables, limits. Landlock does it, where the kernel has it.
+"""What a process that we start may see: files, network, variables, limits. Landlock and seccomp do it, where the kernel has them.
 
-The ruleset is made before the fork; between fork and exec there are two system calls and nothing that takes a lock (ADR 0017).
-Where there is no Landlock the variables are scrubbed and the limits set all the same, and `describe` says what is missing.
+The ruleset and the filter are made before the fork; between fork and exec there are a few system calls and nothing that takes a lock
+(ADR 0017, ADR 0028). Where one of the two is missing, the other holds, the variables are scrubbed and the limits set all the same, and
+`describe` and `remains` say what that leaves open.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import msgspec
 
+from indexer import seccomp
 from indexer.errors import ServerError
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -30,8 +32,8 @@ _VERSION_FLAG = 1
 _RULE_PATH_BENEATH = 1
 _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 24, 38
 
-_CAPABILITIES = [number for number in range(64) if number not in (0, 1, 3, 4)]
-"""What root loses, who else could look into our other processes: all but its rights on files (CHOWN, DAC_OVERRIDE, FOWNER, FSETID)."""
+_CAPABILITIES = [number for number in range(64) if number not in (1, 3)]
+"""What root loses, who else could look into our other processes: all but its rights on files (DAC_OVERRIDE, FOWNER)."""
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
@@ -40,12 +42,16 @@ _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _HANDLED = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 """Rights on files that a version of Landlock knows, by the version that brought them."""
 
+_TRUNCATE_SINCE = 3
 _TCP, _TCP_SINCE = 0b11, 4
 _SCOPES, _SCOPES_SINCE = 0b11, 6
 """Bind and connect; abstract unix sockets and signals."""
 
 _MOST_FILES = 65_536
 _MOST_FILE_BYTES = 8 << 30
+_MOST_PROCESSES = 16_384
+"""Of the user, all that run already included, so it must be far above what one user has; the kernel does not count root's."""
+
 _ALWAYS = ("LANG", "LANGUAGE", "LC_*", "TZ", "USER", "LOGNAME", "LD_LIBRARY_PATH", "LSPIDX_RUN", "SYSTEMROOT")
 """Variables that no server is denied; none holds a secret. The mark of our own run is how stray processes are found."""
 
@@ -76,11 +82,45 @@ def describe() -> str:
     """What confines a server here, in a few words."""
     version = abi()
     if not version:
-        return f"none: {'this kernel has no Landlock' if sys.platform == 'linux' else 'Landlock is of Linux'}; only variables and limits"
+        missing = "this kernel has no Landlock" if sys.platform == "linux" else "Landlock is of Linux"
+        calls = "only a filter of system calls (seccomp), variables and limits" if seccomp.is_available() else "only variables and limits"
+        return f"none: {missing}; {calls}"
     held = ["files"]
     held += ["TCP"] if version >= _TCP_SINCE else []
     held += ["abstract sockets", "signals"] if version >= _SCOPES_SINCE else []
-    return f"landlock abi {version}: {', '.join(held)}"
+    return f"landlock abi {version}: {', '.join(held)}" + ("; seccomp: sockets, system calls" if seccomp.is_available() else "")
+
+
+def holds_files_and_network() -> bool:
+    """Whether neither the user's files nor the network are open to a server; `remains` says what else may be."""
+    return abi() >= _TRUNCATE_SINCE and seccomp.is_available()
+
+
+def remains() -> list[str]:
+    """What of this machine stays open to a confined server, a line each; `indexer/doc/fence.md` says more of it."""
+    version, filtered = abi(), seccomp.is_available()
+    lines: list[str] = []
+    if not version:
+        lines.append("files: a server reads, changes and executes all that this user may")
+    elif version < _TRUNCATE_SINCE:
+        lines.append("files: a server may empty a file of this user (Landlock of this kernel has no rule for it)")
+    if not filtered:
+        lines.append(f"network: UDP, other protocols and sockets that are files ({seccomp.why_not()})")
+        lines.append("files: modes and owners of this user's files can be changed")
+        lines.append("processes: what a server starts may leave its group, and is then ended only if it still carries our mark")
+        if version < _TCP_SINCE:
+            lines.append("network: TCP")
+        if version < _SCOPES_SINCE:
+            lines.append("network: abstract unix sockets")
+    if version < _SCOPES_SINCE:
+        lines.append("processes: a server may send signals to processes of this user")
+    if not version:
+        lines.append("processes: a server may look into processes of this user, as far as the system lets it")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        lines.append("processes: their number has no limit for root")
+    lines.append("files: names, sizes and times of all files can be seen, and times of this user's files be set")
+    lines.append("disk: the folders that a server writes have no limit but 8 GB per file")
+    return lines
 
 
 @functools.cache
@@ -110,6 +150,8 @@ class Cell:
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         (self.folder / "new").rename(self.folder / _HELD)  # from now on `sweep` can tell that we live
         self._confinement = confinement
+        self._pins: list[int] = []
+        seccomp.prepare()
         try:
             self._ruleset = self._make_ruleset() if abi() else -1
         except BaseException:
@@ -125,25 +167,42 @@ class Cell:
         return {**kept, "PATH": path, "HOME": str(self.folder / "home"), **own, **extra}
 
     def enter(self) -> None:
-        """Called in the child, after fork and before exec."""
+        """Called in the child, after fork and before exec, once it has a session of its own."""
         limit_self()
         libc = _libc()
-        if sys.platform == "linux":
-            for capability in _CAPABILITIES:
-                libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # refused to who has none anyway
-        if self._ruleset >= 0 and (libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or _syscall()(_RESTRICT_SELF, self._ruleset, 0)):
-            raise OSError("Landlock refuses")  # the parent sees it, and no process is left
+        if sys.platform != "linux":
+            return
+        for capability in _CAPABILITIES:
+            libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # refused to who has none anyway
+        if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+            raise OSError("no_new_privs is refused")  # the parent sees it, and no process is left
+        if self._ruleset >= 0:
+            _allow(self._ruleset, "/proc/self", _READ_FILE | _READ_DIR)  # known only now; what it starts itself has nothing like it
+            if _syscall()(_RESTRICT_SELF, self._ruleset, 0):
+                raise OSError("Landlock refuses")
+        if seccomp.is_available():
+            seccomp.enter()
 
-    def release(self) -> None:
-        """The process has been started: what was needed for that."""
+    def release(self, pid: int | None = None) -> None:
+        """The process has been started as `pid`, or not: what was needed for that."""
         if self._ruleset >= 0:
             os.close(self._ruleset)
             self._ruleset = -1
+            if pid is not None:
+                self._pin(f"/proc/{pid}")
+
+    def _pin(self, path: str) -> None:
+        """Keeps the kernel from forgetting an entry of /proc under memory pressure: it would make another one, which no rule is about."""
+        with contextlib.suppress(OSError):  # it has ended, or is not there
+            self._pins.append(os.open(path, os.O_PATH | os.O_CLOEXEC))
 
     def close(self) -> None:
         """The process has ended."""
         with contextlib.suppress(AttributeError):  # it was never made
             self.release()
+        for pin in self._pins:
+            os.close(pin)
+        self._pins = []
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -165,6 +224,8 @@ class Cell:
             ([*confinement.write, str(self.folder), *_DEVICES], write),
         ):
             for path in paths:
+                if path.startswith("/proc/"):
+                    self._pin(path)
                 _allow(ruleset, path, rights & handled)
         return ruleset
 
@@ -203,7 +264,8 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 def limit_self() -> None:
     """Limits of files, for this process and all that it starts; memory and time are watched by whoever drives it."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for limit, most in ((resource.RLIMIT_NOFILE, _MOST_FILES), (resource.RLIMIT_FSIZE, _MOST_FILE_BYTES)):
+    limits = ((resource.RLIMIT_NOFILE, _MOST_FILES), (resource.RLIMIT_FSIZE, _MOST_FILE_BYTES), (resource.RLIMIT_NPROC, _MOST_PROCESSES))
+    for limit, most in limits:
         soft, hard = resource.getrlimit(limit)
         allowed = most if hard == resource.RLIM_INFINITY else min(hard, most)
         resource.setrlimit(limit, (allowed if soft == resource.RLIM_INFINITY else min(soft, allowed), allowed))

@@ -118,8 +118,10 @@ def test_where_nothing_confines_servers_that_is_said_and_the_variables_are_scrub
     described = sandbox.describe()
     monkeypatch.setattr(sandbox, "abi", lambda: 0)
     root = write_tree(tmp_path / "work", {"a.py": "def f():\n    return len([])\n"})
-    made = _crawl(root, "none", server="ty")
+    watcher = Watcher()
+    made = _crawl(root, "none", server="ty", watcher=watcher)
     assert made.manifest["sandbox"].startswith("none: ")
+    assert [note for note in watcher.notes if "confined in part only" in note and "lspidx doctor" in note]
     assert made.manifest["sandbox"] != described or not described.startswith(_LANDLOCKED)
     assert made.manifest["lost"] == {}
     cell = sandbox.Cell(sandbox.Confinement(run=[], read=[], write=[]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -131,3 +131,9 @@ def launch(
 def sandbox_of(trust: Trust) -> str:
     """What confines servers at this level, on this machine; for the run's record."""
     return "off: full trust" if trust is Trust.FULL else sandbox.describe()
+
+
+def unconfined(trust: Trust) -> Iterator[str]:
+    """What a user must know before servers are started at this level, where files or the network are open to them; else nothing."""
+    if trust is not Trust.FULL and not sandbox.holds_files_and_network():
+        yield f"servers are confined in part only ({sandbox.describe()}); what stays open to them: lspidx doctor"

@@ -30,7 +30,7 @@ from indexer.config import Config
 from indexer.crawl import crosscheck, outside
 from indexer.crawl.document import size_of
 from indexer.crawl.groups import Group, group
-from indexer.crawl.launch import sandbox_of
+from indexer.crawl.launch import sandbox_of, unconfined
 from indexer.crawl.losses import Lost, languages_lost, worse_than
 from indexer.crawl.messages import Hello
 from indexer.crawl.ownership import look, refuse_tracked
@@ -197,6 +197,8 @@ class _Run:
                 elapsed_s=time.monotonic() - self.started,
             )
         described = {item.path: describe(_header(item), recipes[member.key]) for member in groups for item in member.documents}
+        for text in unconfined(self.config.trust):
+            self.watcher.note(text)
         base = None if self.full or not documents else self.states.nearest(common, described, self._others())
         self.unread = outside.unread(str(self.home.root), plan.skipped)
         work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full, unread=self.unread)

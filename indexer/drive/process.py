@@ -159,7 +159,7 @@ class ServerProcess:
             self._never_started()
             raise ServerError(f"cannot confine '{command[0]}': {error}") from error
         if self._cell is not None:
-            self._cell.release()
+            self._cell.release(self.pid)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in = self._process.stdin.fileno()

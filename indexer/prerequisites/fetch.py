@@ -1,18 +1,24 @@
 """`--fetch`: runs the download steps of a workspace's build tools, with the user's consent and outside of the fence.
 
 A step names what it may execute and the trust that this takes; one that would execute more than is trusted is not run, and said so.
+It has the user's variables (registries ask for tokens) and nothing else that is open here; what it leaves running is ended with it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import shutil
+import signal
 import subprocess
+import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
-from indexer.drive.process import clean_environment
+from indexer.drive.process import MARK, clean_environment, end_marked, prepare_child
 from indexer.git_command import environment_for_fetching
 from indexer.model import Trust
 from indexer.prerequisites import Step
@@ -63,21 +69,29 @@ def _run(step: Step, trust: Trust, avoid: Sequence[str], say: Callable[[str], No
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     say(f"fetch {step.language}: {shown}")
+    mark = ".".join(filter(None, (os.environ.get(MARK, ""), uuid.uuid4().hex)))
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             [program, *step.command[1:]],
             cwd=step.cwd,
-            env=environment,
+            env={**environment, MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=step.timeout_s,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+            start_new_session=True,  # no terminal to type into, and a group that can be ended
+            preexec_fn=partial(prepare_child, None),
+        ) as process:
+            try:
+                output, _ = process.communicate(timeout=step.timeout_s)
+            finally:
+                if process.returncode is None:  # afterwards the number may be another's
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                end_marked(mark)
+    except (OSError, subprocess.SubprocessError) as error:
         return f"'{shown}' failed: {error}"
-    if done.returncode:
-        tail = done.stdout.decode("utf-8", "replace")[-_TAIL_CHARS:].strip()
-        log.warning("fetch failed: command=%s status=%d output=%s", shown, done.returncode, tail)
-        return f"'{shown}' ended with {done.returncode}: {tail}"
+    if process.returncode:
+        tail = output.decode("utf-8", "replace")[-_TAIL_CHARS:].strip()
+        log.warning("fetch failed: command=%s status=%d output=%s", shown, process.returncode, tail)
+        return f"'{shown}' ended with {process.returncode}: {tail}"
     return ""

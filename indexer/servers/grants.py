@@ -9,17 +9,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from indexer.encoding import read_beginning
 from indexer.model import Trust
 from indexer.sandbox import Confinement, lies_in, safe_path
+from indexer.servers.installations import environment_parts, is_home, parts, user_base
 from indexer.servers.registry import FoundServer, Place, ServerSpec, fill, fill_words
+from indexer.servers.system import system_read, system_run
 
-_SYSTEM_RUN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap", "/run/current-system")
-_SYSTEM_READ = ("/etc", "/proc", "/sys", "/var/lib/dpkg/alternatives")
 _VARIABLE = re.compile(r"\$(\w+)")
 _OUTSIDE = re.compile(r"""(?<![\w.$/-])(?:/|(?:\.\./)+)[^\s"'`,;:()\[\]{}<>*|]*""")
 _MANIFESTS = ("go.mod", "go.work", "Cargo.toml", "package.json", "compile_flags.txt", "pyrightconfig.json", "pyproject.toml", "ty.toml")
@@ -50,13 +49,14 @@ def confinement(
     spec = server.spec
     workspace = [str(folder) for folder in folders]
     home = os.path.realpath(caller.get("HOME") or Path.home())
-    run: list[str] = [*_SYSTEM_RUN, sys.prefix, sys.base_prefix, *_installation(server.command[0], home)]
+    run: list[str] = [*system_run(), *parts(server.command[0], home, spec.beside)]
     run += [server.folder] if server.folder else []
     safe = safe_path(caller.get("PATH", os.defpath), workspace)
     for program in spec.programs:
         found = shutil.which(program, path=safe)
-        run += _installation(found, home) if found else []
-    variables: dict[str, str] = {}
+        run += parts(found, home) if found else []
+    base = user_base(server.command[0], home)
+    variables: dict[str, str] = {"PYTHONUSERBASE": base} if base else {}
     for name, place in spec.places.items():
         folder = _place(place, caller, home, values)
         if folder:
@@ -64,11 +64,11 @@ def confinement(
             run += [os.path.join(folder, part) for part in place.only] if place.only else [folder]
     prefix = values.get("python_prefix")
     if isinstance(prefix, str) and trust.covers(Trust.DEPS) and values.get("python") != values.get("no_python"):
-        run.append(prefix)
+        run += environment_parts(prefix)
     if trust.covers(Trust.DEPS):
         run += [os.path.join(folder, "node_modules") for folder in workspace]
     pointed = [path for path in _pointed(folders, list(paths), values) if _is_harmless(path, home)]
-    read = [*_SYSTEM_READ, *workspace, *dict.fromkeys(pointed[:_MOST_POINTED]), *(os.path.expanduser(path) for path in readable)]
+    read = [*system_read(), *workspace, *dict.fromkeys(pointed[:_MOST_POINTED]), *(os.path.expanduser(path) for path in readable)]
     if isinstance(fetched := values.get("fetched_python"), str):
         read.append(fetched)  # ours, though it lies in a hidden folder of the home folder
     values = {**values, "user_cache": caller.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")}
@@ -85,28 +85,10 @@ def confinement(
     return held, variables | {name: str(value) for name, value in fill(spec.private, values).items()}
 
 
-def _installation(program: str, home: str) -> Iterator[str]:
-    """The folder that a program was installed in, as far as that is certain; and the links that lead there."""
-    real = os.path.realpath(program)
-    for path in dict.fromkeys((os.path.abspath(program), real)):
-        yield path
-        above = os.path.dirname(path)
-        if os.path.basename(above) in ("bin", "sbin", "Scripts") or os.path.basename(above) == ".bin":
-            above = os.path.dirname(above)
-        if not _holds(above, home):
-            yield above
-
-
-def _holds(folder: str, home: str) -> bool:
-    """Whether a folder is the home folder, one above it, or one where a home's programs lie among other things."""
-    real = os.path.realpath(folder)
-    return real == "/" or f"{home}/".startswith(real.rstrip("/") + "/") or real == os.path.join(home, ".local")
-
-
 def _is_harmless(path: str, home: str) -> bool:
     """Whether a repository's word may open a folder for reading."""
     real = os.path.realpath(path)
-    if _holds(real, home):
+    if is_home(real, home):
         return False
     relative = os.path.relpath(real, home)
     return relative.startswith("..") or not relative.startswith(".")
@@ -158,10 +140,10 @@ def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str,
                 yield target
     prefix = values.get("python_prefix")
     if isinstance(prefix, str):
-        yield prefix
+        yield from environment_parts(prefix)
         real = os.path.realpath(os.path.join(prefix, "bin", "python"))
         if os.path.basename(os.path.dirname(real)) == "bin":
-            yield os.path.dirname(os.path.dirname(real))
+            yield from environment_parts(os.path.dirname(os.path.dirname(real)))
         for site in of_python(prefix):
             yield site
             yield from linked(site)

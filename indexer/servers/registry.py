@@ -115,6 +115,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     memory_mb: int
     executes: list[Executes] = []
     programs: list[str] = []
+    beside: list[str] = []
     variables: list[str] = []
     places: dict[str, Place] = {}
     writes: list[str] = []
