@@ -133,6 +133,10 @@ class Progress(msgspec.Struct, kw_only=True, tag=True):
     said: str = ""
 
 
+READING = "reading"
+"""In place of a `Progress`'s method: no server is asked, the worker reads the text of a large document."""
+
+
 class Reading(msgspec.Struct, kw_only=True, tag=True):
     """The document that a careful worker has in hand from now on: should it end, this one is to blame."""
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import msgspec
 
 from indexer import sandbox
-from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Release, Report, Setup
+from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Progress, Reading, Release, Report, Setup
 from indexer.crawl.plan import Unit
 from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
@@ -51,6 +51,9 @@ _CRASHES_PER_UNIT = 6
 
 _LOOK_MS = 1_000
 _AWAY_S = 10.0
+_SPEAK_FOR_S = 4.0
+"""A worker says something every two seconds while it waits; one that has not is in code of its own."""
+
 _CAREFUL_PART = 3
 """A careful worker, which has one document in hand, is given this part of the time."""
 
@@ -79,7 +82,8 @@ class Worker:
         self.busy: Task | None = None
         self.facts: list[DocumentFacts] = []
         self.reading = ""  # path of the document that it has in hand, where it is careful
-        self.heard = time.monotonic()
+        self.heard = self.spoken_for = time.monotonic()
+        self.last: Progress | None = None
         self.is_careful = self.reads_outside = False
         self.is_overdue = False  # it was ended for its silence
 
@@ -109,6 +113,24 @@ class Worker:
         if start:
             self.buffer = self.buffer[start:]
         return reports
+
+    def silent_report(self, now: float) -> Progress | None:
+        """What is to be said of it in its place, where it has said nothing for some seconds; so often, too."""
+        silent_s = now - max(self.heard, self.spoken_for)
+        if silent_s < _SPEAK_FOR_S:
+            return None
+        self.spoken_for = now
+        last = self.last
+        return Progress(
+            documents=0,
+            tokens=0,
+            busy_s=silent_s if last is not None and not last.is_loading else 0.0,
+            idle_s=now - self.heard + (last.idle_s if last is not None else 0.0),
+            is_loading=last is not None and last.is_loading,
+            path=last.path if last is not None else self.reading,
+            method=last.method if last is not None else "",
+            said=last.said if last is not None else "",
+        )
 
     @property
     def is_at_work(self) -> bool:
@@ -222,7 +244,8 @@ class Pool:
                     for path, count in suspects.items()
                     if path and count > 1
                 }
-                worker.reading, worker.is_careful, worker.heard = "", bool(suspects), time.monotonic()
+                worker.reading, worker.is_careful, worker.last = "", bool(suspects), None
+                worker.heard = worker.spoken_for = time.monotonic()
                 released.discard(worker.number)
                 worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects), patient=job.patient))
             elif queue and full and worker.number not in released:
@@ -256,6 +279,8 @@ class Pool:
                     if isinstance(report, Facts):
                         worker.facts = report.documents
                         continue
+                    if isinstance(report, Progress):
+                        worker.last = report
                     shard = worker.busy.shard if worker.busy else None
                     if isinstance(report, Done):
                         facts, worker.facts = worker.facts, []
@@ -264,6 +289,8 @@ class Pool:
                             write_shard(shard, facts)
                     on_report(report, shard)
             for worker in self.workers:
+                if worker.busy is not None and (report := worker.silent_report(time.monotonic())) is not None:
+                    on_report(report, worker.busy.shard)
                 if worker.busy is None and queue:
                     hand_out(worker)  # if there is nothing for it, there is for one that is busy
         if failures and not self.workers:

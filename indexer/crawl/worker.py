@@ -634,7 +634,8 @@ class Crawler:
         planned = document.planned
         if self.careful:
             send(Reading(path=planned.path))
-        return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test)
+        with self.pace.reading(planned.path, len(source)):
+            return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test)
 
     def _quarantined(self, document: Document, facts: dict[str, DocumentFacts]) -> bool:
         """Whether workers have ended with this document: then it is not even read, and all its methods say why."""
