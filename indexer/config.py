@@ -17,6 +17,7 @@ from typing import Any, cast, get_type_hints
 
 import msgspec
 
+from indexer.encoding import read_manifest
 from indexer.errors import ConfigError
 from indexer.model import Trust
 
@@ -305,6 +306,10 @@ def _check(config: Config) -> None:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_manifest(path).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path.name}: not readable as TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path.name}: not readable as TOML: nested too deeply") from error
+    except OSError as error:
+        raise ConfigError(f"{path.name}: not readable: {error.strerror}") from error

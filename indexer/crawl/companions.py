@@ -8,10 +8,12 @@ A virtual environment without an interpreter for Python's servers, which would e
 
 from __future__ import annotations
 
+import filecmp
 import json
 import os
 import posixpath
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,9 +57,8 @@ def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: P
     target = folder / "compile_commands.json"
     own = database(root)
     if own is not None:
-        content = own.read_bytes()
-        if not target.is_file() or target.read_bytes() != content:
-            target.write_bytes(content)
+        if not target.is_file() or not filecmp.cmp(own, target, shallow=False):  # large projects' have hundreds of megabytes
+            shutil.copyfile(own, target)
         return own.relative_to(root).as_posix()
     flags_file = root / "compile_flags.txt"
     if flags_file.is_file():

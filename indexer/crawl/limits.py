@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 _MANY = 10**12
-_SECOND_TRY = 4
+_SECOND_TRY = 2
 """A document that a server was ended for gets this part of the time at its second try."""
 
 _RETRIED = 3
