@@ -17,6 +17,7 @@ from typing import Any, cast, get_type_hints
 
 import msgspec
 
+from indexer.encoding import read_manifest
 from indexer.errors import ConfigError
 from indexer.model import Trust
 
@@ -52,6 +53,10 @@ class Config:
     include: the same of what is read though it is excluded, vendored, generated, minified, bundled or built, or lies in another
         repository or a hidden folder.
     max_file_bytes: larger files are skipped, and said so.
+    max_file_questions: asked about one file at most; what is beyond is a gap of that file. 0 = no limit, as with the next three.
+    max_unit_questions: asked about the files of one unit (1.2 MB of source, or one file) at most.
+    max_file_s, max_unit_s: seconds that a server is waited for because of one file, and of one unit, first loading left out; what then
+        has no answers is a gap. Of these four a project may lower each, never raise it.
     python: interpreter or environment of the project; empty = found.
     source_roots: folders that imports start from, relative to the root; empty = found.
     request_timeout_s: silence after which a server counts as hung; 0 = the server table's.
@@ -69,7 +74,8 @@ class Config:
     fetch: whether a crawl first runs the download step of each language's build tool, outside of the fence. The user's word only.
     min_resolved: percentage of a language's identifiers below which a crawl ends with 1, though its index is published; 0 = none.
 
-    `withheld` are settings of the project that would make a server run or load something, and that count at full trust only.
+    `withheld` are settings of the project that do not count (`why_withheld`): they would make a server run or load something, or raise
+    what the project may cost.
     """
 
     server: str = ""
@@ -80,6 +86,10 @@ class Config:
     exclude: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     max_file_bytes: int = 5_000_000
+    max_file_questions: int = 50_000
+    max_unit_questions: int = 200_000
+    max_file_s: float = 180.0
+    max_unit_s: float = 900.0
     python: str = ""
     source_roots: tuple[str, ...] = ()
     request_timeout_s: float = 0.0
@@ -116,11 +126,16 @@ _MADE = frozenset({"sources", "withheld"})
 
 _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name not in _MADE}
 
+_DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Config)}
+
 _USERS = frozenset({"trusted_keys", "daemon_idle_s"})
 """Settings of which the user's word holds against the project's: a project must not talk its way around them."""
 
 _USERS_ONLY = frozenset({"readable", "fetch"})
 """Settings that a project cannot make at all."""
+
+LIMITS = frozenset({"max_file_questions", "max_unit_questions", "max_file_s", "max_unit_s"})
+"""Settings that bound what a repository may cost: a project may lower what the user has set, never raise it."""
 
 _LOADED = ("options", "settings", "environment")
 """What is told to a server may make it load or run something (a toolexec in GOFLAGS, an LD_PRELOAD, a path of a tool)."""
@@ -165,6 +180,9 @@ def load_config(
             if of_project and name in _USERS and values.get(name):
                 continue
             if of_project and (name in _USERS_ONLY or (name == "trust" and not _is_lower(value, values.get("trust", Trust.NONE)))):
+                refused.append(f"{name} of {source}")
+                continue
+            if of_project and name in LIMITS and not _is_within(_converted(name, value, source), values.get(name, _DEFAULTS[name])):
                 refused.append(f"{name} of {source}")
                 continue
             if of_project and name == "language" and isinstance(value, Mapping):
@@ -221,6 +239,19 @@ def _is_lower(value: Any, present: Trust) -> bool:
     return value not in list(Trust) or present.covers(Trust(value))
 
 
+def why_withheld(setting: str) -> str:
+    """Why one of `Config.withheld` does not count, and what helps."""
+    name = setting.partition(" of ")[0]
+    if name in LIMITS:
+        return f"a project may not raise what it may cost; to allow that: LSPIDX_{name.upper()}, or the user's own file"
+    return "it might make a server execute something; to allow that: --trust full"
+
+
+def _is_within(value: float, present: float) -> bool:
+    """Whether a limit allows no more than another; 0 is none."""
+    return not present or 0 < value <= present
+
+
 def _without_loaded(
     languages: Mapping[str, Any], withheld: dict[str, dict[str, Any]], refused: list[str], source: str
 ) -> dict[str, Mapping[str, Any]]:
@@ -257,14 +288,28 @@ def _check(config: Config) -> None:
         ("cross_check", 0.0, 1.0),
         ("daemon_idle_s", 0.0, 86_400.0),
         ("min_resolved", 0.0, 100.0),
+        ("max_file_questions", 0, 10**9),
+        ("max_unit_questions", 0, 10**9),
+        ("max_file_s", 0.0, 86_400.0),
+        ("max_unit_s", 0.0, 86_400.0),
+        ("request_timeout_s", 0.0, 3_600.0),
     ):
         value = getattr(config, name)
         if not low <= value <= high:
             raise ConfigError(f"{config.sources[name]}: setting '{name}' is {value}, expected {low} to {high}")
+    for language, settings in config.language.items():
+        if not 0.0 <= settings.timeout_s <= 3_600.0:
+            raise ConfigError(
+                f"{config.sources['language']}: setting 'language.{language}.timeout_s' is {settings.timeout_s}, expected 0 to 3600"
+            )
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_manifest(path).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path.name}: not readable as TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path.name}: not readable as TOML: nested too deeply") from error
+    except OSError as error:
+        raise ConfigError(f"{path.name}: not readable: {error.strerror}") from error

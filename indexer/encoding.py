@@ -8,11 +8,17 @@ moves. Digests are of the bytes; lines, columns and what servers are told are of
 from __future__ import annotations
 
 import codecs
+import errno
+import os
 import re
+import stat
 from pathlib import Path
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?\r?\Z", re.DOTALL)
+MOST_MANIFEST_BYTES = 20_000_000
+"""The largest lock files known have 5 MB."""
+
 _NOT_TEXT = frozenset({"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem", "utf-7"})
 """Codecs that make text of something else, or another text on each machine."""
 
@@ -80,6 +86,22 @@ def _declared(content: bytes) -> str:
     except (LookupError, ValueError):
         return ""
     return found.name
+
+
+def read_manifest(file: str | Path) -> bytes:
+    """All of a manifest, a lock or settings of a repository, which may be whatever its author likes.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger than any manifest.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "is no regular file", str(file))
+        content = opened.read(MOST_MANIFEST_BYTES + 1)
+    if len(content) > MOST_MANIFEST_BYTES:
+        raise OSError(errno.EFBIG, "is larger than a manifest may be", str(file))
+    return content
 
 
 def read_beginning(file: Path, most_bytes: int) -> str:

@@ -12,7 +12,8 @@ LspidxError
 │   ├── ServerMissing
 │   ├── ServerCrashed
 │   ├── ServerTimeout
-│   │   └── ServerNotReady
+│   │   ├── ServerNotReady
+│   │   └── LimitReached a file takes longer than it may
 │   ├── ServerProtocolError
 │   ├── ServerTooLarge
 │   └── LanguageLost   a crawl would replace a better index
@@ -114,6 +115,12 @@ class ServerNotReady(ServerTimeout):
     """It runs, and says itself, or shows by its answers, that it knows nothing of the workspace."""
 
     code = "server_not_ready"
+
+
+class LimitReached(ServerTimeout):
+    """It goes on about a file, and has taken longer for it than a file may take."""
+
+    code = "server_time_limit"
 
 
 class ServerProtocolError(ServerError):

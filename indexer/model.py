@@ -174,6 +174,8 @@ class LossReason(StrEnum):
     SYNTAX_ERROR = "syntax_error"
     NOT_READY = "not_ready"
     NOT_CRAWLED = "not_crawled"  # the run was cut off before it came to it
+    TIME_LIMIT = "time_limit"  # the file, or its unit, took longer than it may
+    QUESTION_LIMIT = "question_limit"  # its unit asks more than it may
 
 
 class CoverageStatus(StrEnum):

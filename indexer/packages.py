@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from indexer import python_project
+from indexer.encoding import read_manifest
 from indexer.python_project import NAMELESS, External
 
 
@@ -175,8 +176,8 @@ def _go_name(manifest: Path) -> str:
 
 def _cargo_name(manifest: Path) -> str:
     try:
-        package = tomllib.loads(manifest.read_text(encoding="utf-8")).get("package")
-    except (OSError, ValueError):
+        package = tomllib.loads(read_manifest(manifest).decode("utf-8")).get("package")
+    except (OSError, ValueError, RecursionError):
         return ""
     return str(cast("dict[str, Any]", package).get("name") or "") if isinstance(package, dict) else ""
 
@@ -201,8 +202,8 @@ _MANIFESTS: dict[str, tuple[str, Callable[[Path], str], str]] = {
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        value = json.loads(read_manifest(path))
+    except (OSError, ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 

@@ -12,10 +12,12 @@ import re
 import stat
 from collections.abc import Collection, Generator
 from pathlib import Path
+from typing import IO
 
 from indexer.errors import UnsafeIndex
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PART_BYTES = 1 << 20
 _KINDS = (
     (stat.S_ISLNK, "a link"),
     (stat.S_ISFIFO, "a pipe"),
@@ -91,8 +93,8 @@ def make_folder(path: Path) -> Path:
     return path
 
 
-def write_whole(place: Path, content: bytes, *, sync: bool = False) -> None:
-    """Writes a file whole or not at all; what has its name, a link too, is replaced and not followed.
+def write_whole(place: Path, content: bytes | IO[bytes], *, sync: bool = False) -> None:
+    """Writes a file whole or not at all, a stream in parts; what has its name, a link too, is replaced and not followed.
 
     Raises:
         OSError: the folder is a link, is not there, or cannot be written.
@@ -102,7 +104,11 @@ def write_whole(place: Path, content: bytes, *, sync: bool = False) -> None:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
+                if isinstance(content, bytes):
+                    file.write(content)
+                else:
+                    for part in iter(lambda: content.read(_PART_BYTES), b""):
+                        file.write(part)
                 if sync:
                     file.flush()
                     os.fsync(file.fileno())

@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
+from indexer.encoding import read_manifest
 from indexer.python_manifests import Manifest, normalised, read_manifests, read_text
 from indexer.python_requirements import Need, declared, is_aside
 from indexer.python_roots import Roots, find_source_roots
@@ -354,7 +355,7 @@ def settings_digest(root: Path, paths: Iterable[str]) -> str:
         if name not in _SERVER_FILES and name != "pyproject.toml":
             continue
         try:
-            content = (root / path).read_bytes()
+            content = read_manifest(root / path)
         except OSError:
             continue
         if name == "pyproject.toml":
@@ -362,7 +363,7 @@ def settings_digest(root: Path, paths: Iterable[str]) -> str:
                 parsed = tomllib.loads(content.decode("utf-8"))
                 project, tool = parsed.get("project", {}), parsed.get("tool", {})
                 content = repr([project.get("requires-python"), [(name, tool.get(name)) for name in _OF_SERVERS]]).encode()
-            except (ValueError, AttributeError):
+            except (ValueError, AttributeError, RecursionError):
                 pass  # all of it counts
         digest.update(os.fsencode(path) + b"\0" + hashlib.sha256(content).digest())
     return digest.hexdigest()

@@ -220,7 +220,7 @@ def _tox_lines(text: str) -> Iterator[str]:
 def _pipfile(text: str) -> Iterator[tuple[str, Kind]]:
     try:
         parsed = tomllib.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     sections: tuple[tuple[str, Kind], ...] = (("packages", "run"), ("dev-packages", "more"))
     for section, kind in sections:

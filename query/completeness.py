@@ -52,7 +52,7 @@ _GAPS = """
     SELECT d.path, d.language, c.method, c.status, split_part(c.reason, ':', 1)
     FROM document_coverage c JOIN document d USING (doc_id)
     WHERE c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR starts_with(c.reason, 'targets_cut')
-       OR starts_with(c.reason, 'not_in_build')
+       OR starts_with(c.reason, 'not_in_build') OR starts_with(c.reason, 'questions_cut')
        OR (c.method = 'syntax' AND c.reason <> '')
     ORDER BY c.method, c.status, c.reason, d.path
 """
@@ -259,6 +259,9 @@ class Certificate:
                 reasons.append(Reason(code="syntax_error", detail=detail, count=count, paths=shown))
             elif reason == "not_in_build":
                 detail = f"{method} is missing for {_files(count)} that no build takes in which was loaded; which: lspidx status"
+                reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
+            elif reason == "questions_cut":
+                detail = f"{method} was asked about a part of {_files(count)} only, at the limit of questions (max_file_questions)"
                 reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
             elif status == "skipped":
                 detail = f"{method} is missing for {_files(count)}: there was no language server for them; see: lspidx doctor"

@@ -139,14 +139,20 @@ _CALLS = """
 """
 
 
+MAX_OVERRIDDEN = 300_000
+
+
 def overridden(index: Index, ids: Collection[int]) -> list[tuple[int, int, bool]]:
-    """Rows (member, a member that it overrides at any distance, whether that lies outside the workspace); no constructors."""
+    """Rows (member, a member that it overrides at any distance, whether that lies outside the workspace); no constructors.
+
+    At most MAX_OVERRIDDEN: of a chain of classes they are half the square of its length, and who answers says so (`radius.doubts`).
+    """
     above: dict[int, list[tuple[int, bool]]] = index.keep("overrides", lambda: _overrides(index))
     found: list[tuple[int, int, bool]] = []
     for sym_id in ids:
         seen = {sym_id}
         pending = [sym_id]
-        while pending:
+        while pending and len(found) < MAX_OVERRIDDEN:
             for super_id, external in above.get(pending.pop(), ()):
                 if super_id not in seen:
                     seen.add(super_id)

@@ -12,6 +12,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from indexer.model import SymbolFlag, SymbolKind
+from query import impact
 from query.answer import Reason, SymbolRecord
 from query.impact import Document, Level, Relation, Risk, Use, around, documents, risks, scopes, unresolved_names, uses_of
 from query.index import Index
@@ -328,17 +329,20 @@ def _test_files(uses: Sequence[Use], held: Sequence[Holder], docs: Mapping[int, 
 
 
 def doubts(index: Index, changed: Sequence[int]) -> list[Reason]:
-    """Identifiers that may be uses of what changed, though nobody could resolve them."""
+    """Identifiers that may be uses of what changed, though nobody could resolve them; and whether a bound cut what was looked at."""
     known = scopes(index, changed)
     visible = [(sym_id, known[sym_id].doc_id, known[sym_id].name) for sym_id in changed if not known[sym_id].flags & SymbolFlag.LOCAL]
     by_name = {known[sym_id].name: number for sym_id, number in unresolved_names(index, visible).items()}
+    found: list[Reason] = []
+    if len(impact.overridden(index, changed)) >= impact.MAX_OVERRIDDEN:
+        found.append(Reason(code="overrides_bound", detail=f"of what these members override only {impact.MAX_OVERRIDDEN} were looked at"))
     if not by_name:
-        return []
+        return found
     names = sorted(by_name, key=lambda name: (-by_name[name], name))
     listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     total = sum(by_name.values())
     detail = f"{total} identifiers could not be resolved and are named like {count(len(names), 'symbol')} asked about: {listed}"
-    return [Reason(code="unresolved_same_name", detail=detail, count=total)]
+    return [*found, Reason(code="unresolved_same_name", detail=detail, count=total)]
 
 
 # ---- text

@@ -15,6 +15,7 @@ import pytest
 from indexer.crawl.estimate import Estimate, Piece, line, shown, usual_pace
 from indexer.crawl.messages import Progress
 from indexer.crawl.pace import Pace, said
+from indexer.crawl.pool import Worker
 from indexer.lsp.session import Notification
 from query.progress import Lines
 
@@ -216,6 +217,40 @@ def test_an_estimate_grows_while_a_file_is_stuck() -> None:
     assert before is not None
     assert after is not None
     assert after > 3 * before
+
+
+def test_no_time_is_told_while_one_small_file_has_taken_longer_than_all_that_should_be_left() -> None:
+    """A file of 200 bytes, the last of ten megabytes, held a server for minutes, and all the while it said `about 8 s left`."""
+    estimate = Estimate({"a": Piece(setup=0, size_bytes=10_000_200)}, {0: "ty"}, 1)
+    estimate.add("a", _report(documents=500, size_bytes=10**7, tokens=400_000, busy_s=100.0))
+    assert estimate.left_s() is not None
+    said = list[str]()
+    for idle_s in range(2, 300, 2):
+        estimate.add("a", _report(busy_s=2.0, idle_s=float(idle_s), path="x.py", method="textDocument/hover"))
+        said.append(line(estimate.left_s(), estimate.waits_for()))
+    assert all("left" not in text for text in said[-140:])
+    assert said[-1] == "waiting for ty, 298 s: textDocument/hover in x.py"
+
+
+def test_a_worker_that_reads_a_large_text_is_spoken_for() -> None:
+    """It can say nothing meanwhile: the last estimate stood there until it had ended."""
+    clock, out = Clock(), list[Progress]()
+    pace = Pace(out.append, lambda: ("", ""), loads_each_time=True, clock=clock)
+    with pace.reading("small.ts", 1_000):
+        assert out == []
+    with pace.reading("large.ts", 4_000_000):
+        assert (out[-1].path, out[-1].method) == ("large.ts", "reading")
+    worker = Worker.__new__(Worker)
+    worker.heard = worker.spoken_for = 100.0
+    worker.last, worker.reading = out[-1], ""
+    assert worker.silent_report(102.0) is None
+    said = worker.silent_report(109.0)
+    assert said is not None
+    assert (said.idle_s, said.busy_s, said.documents) == (9.0, 9.0, 0)
+    assert worker.silent_report(110.0) is None
+    estimate = Estimate({"a": Piece(setup=0, size_bytes=1_000)}, {0: "ts7"}, 1)
+    estimate.add("a", said)
+    assert estimate.waits_for() == "reading large.ts, 9 s"
 
 
 def test_a_unit_that_is_crawled_again_after_a_crash_is_not_counted_twice() -> None:

@@ -17,6 +17,7 @@ from support import check_golden, snapshot
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import ASK, BUILTIN, Syntax
 from indexer.syntax.python import parse
+from indexer.syntax.python.walk import Walk
 
 CASES: dict[str, str | bytes] = {
     "closure": """
@@ -758,3 +759,10 @@ def test_random_programs_agree_with_cpythons_symbol_table(lines: list[str]) -> N
         return
     _check_invariants(parse(source, "m"))
     assert disagreements(source) == [], source.decode()
+
+
+def test_a_dotted_name_of_ten_thousand_parts_costs_memory_in_proportion() -> None:
+    """All beginnings of it, as they were kept, took its square: 40 kB of text 2 GB."""
+    walk = Walk(b"import " + b".".join([b"a"] * 10_000) + b"\n", "m", False)
+    assert len(walk.run(definitions_only=False).tokens) == 10_000
+    assert sum(map(len, walk.module_paths)) < 10_000

@@ -646,6 +646,26 @@ def test_deep_nesting_ends_no_process(name: str, source: bytes) -> None:
 @pytest.mark.parametrize(
     ("name", "source"),
     [
+        ("typescript/a.ts", b"let x = a" + b".b()" * 30_000 + b";"),
+        ("typescript/b.ts", b"let x = " + b"[" * 30_000 + b"a.b" + b"]" * 30_000 + b";"),
+        ("go/a.go", b"package p\ntype T " + b"struct { a " * 30_000 + b"int" + b"}" * 30_000),
+    ],
+    ids=["chain", "brackets", "structs"],
+)
+def test_text_that_is_too_deep_to_be_read_is_a_gap(name: str, source: bytes) -> None:
+    """It was passed over, and the file looked as if it had been read."""
+    assert _parse(name, source).error_lines
+
+
+def test_a_text_of_ordinary_depth_is_no_gap() -> None:
+    source = b"let x = " + b"[" * 300 + b"a.b" + b"]" * 300 + b";\n" + b"f(a, b.c);\n" * 20_000
+    assert _parse("typescript/a.ts", source).error_lines == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
         ("typescript/a.ts", ("'" + "é😀" * 100 + "'+é;").encode() * 8_000),
         ("c/a.c", b"x" * 5_000_000),
         ("typescript/b.ts", b"/*" * 2_500_000),

@@ -16,6 +16,7 @@ import msgspec
 from indexer.cargo.lock import Lock, parse_lock
 from indexer.cargo.manifest import Names, Package, Table, patches, read_package, table_of
 from indexer.cargo.resolve import Workspace
+from indexer.encoding import read_manifest
 
 _NAMED = re.compile(r"(.+?)-(\d+\.\d+\.\d+.*)\Z")
 _VENDORED = ".cargo-checksum.json"
@@ -235,14 +236,13 @@ def _table(path: str) -> Table | None:
 def _parsed(path: str, _mtime_ns: int, _size: int) -> Table | None:
     """Manifests are looked at several times in a run, and reading one takes a millisecond or two."""
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except (OSError, ValueError):
+        return tomllib.loads(read_manifest(path).decode("utf-8"))
+    except (OSError, ValueError, RecursionError):
         return None
 
 
 def _lock(path: str) -> Lock | None:
     try:
-        return parse_lock(Path(path).read_text(encoding="utf-8"))
+        return parse_lock(read_manifest(path).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
         return None

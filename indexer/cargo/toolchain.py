@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from indexer.cargo.manifest import table_of
+from indexer.encoding import read_manifest
 from indexer.sandbox import safe_path
 
 _LIBRARY = "lib/rustlib/src/rust/library"
@@ -86,11 +87,13 @@ def _wanted(root: Path, home: str, environment: Mapping[str, str]) -> tuple[str,
 
 def _channel(file: Path) -> str:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_manifest(file).decode("utf-8")
     except (OSError, ValueError):
         return ""
     try:
         named = str(table_of(tomllib.loads(text).get("toolchain")).get("channel") or "")
+    except RecursionError:
+        return ""
     except ValueError:  # the old form: a name on a line
         named = text.strip()
     return named if re.fullmatch(r"[\w.-]+", named) else ""  # never a path: what lies there would be executed

@@ -8,6 +8,7 @@ A virtual environment without an interpreter for Python's servers, which would e
 
 from __future__ import annotations
 
+import filecmp
 import json
 import posixpath
 import re
@@ -54,7 +55,9 @@ def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: P
     target = folder / "compile_commands.json"
     own = database(root)
     if own is not None:
-        plain_files.write_below(folder, target.name, own.read_bytes())
+        if plain_files.fault_of(target) or not target.is_file() or not filecmp.cmp(own, target, shallow=False):
+            with own.open("rb") as source:  # large projects' have hundreds of megabytes
+                plain_files.write_whole(target, source)
         return own.relative_to(root).as_posix()
     flags_file = root / "compile_flags.txt"
     if flags_file.is_file():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -50,11 +52,12 @@ def size_of(path: str | Path) -> int:
 class Document:
     """A document while it is crawled. `silent` are tokens without an answer; `settled` means that nothing more will be asked.
 
-    `unbuilt`: the server says that no build takes it in.
+    `unbuilt`: the server says that no build takes it in. `asked`, `open`: questions about it so far, and those without an answer yet.
     """
 
     __slots__ = (
         "answers",
+        "asked",
         "attempt",
         "failure",
         "follow_ups",
@@ -86,7 +89,7 @@ class Document:
 
     def reset(self) -> None:
         self.answers = Answers()
-        self.open = 0
+        self.asked = self.open = 0
         self.settled = False
         self.published = False
         self.unbuilt = False
@@ -94,6 +97,12 @@ class Document:
         self.follow_ups: list[tuple[str, bytes, int]] = []
         self.repeats: Counter[tuple[str, int]] = Counter()
         self.sharers: dict[int, list[int]] | None = None
+
+    def fail(self, reason: LossReason) -> None:
+        """Whatever a server was to say of it is lost for this reason, but what has one already."""
+        for method, tally in self.answers.tallies.items():
+            if method != harvest.SYNTAX and not tally.failed:
+                tally.failed = str(reason)
 
     def names_package(self, ordinal: int) -> bool:
         """Whether a question is about an import: of a package of many files, as Go has them, each is an answer, and all mean the one."""
@@ -142,3 +151,30 @@ class Document:
         self.sharers[token] = [item for item in others[1:] if tokens.enclosing[item] != tried][: TRIES_ELSEWHERE - 1]
         params = b'{"textDocument":{"uri":%b},"position":{"line":%d,"character":%d}}'
         return harvest.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token
+
+
+@dataclass(slots=True)
+class Queues:
+    """Documents of a unit that are still to be asked about; iterated over and counted all together.
+
+    again: had open questions when a server was lost; each is tried alone, before the others.
+    last: held a server until its time ran out; each is tried alone, when all others are done.
+    """
+
+    fresh: deque[Document]
+    again: deque[Document] = field(default_factory=deque[Document])
+    last: deque[Document] = field(default_factory=deque[Document])
+
+    def next(self) -> deque[Document]:
+        """The queue to go on with."""
+        return self.again or self.fresh or self.last
+
+    def clear(self) -> None:
+        """Forgets them all."""
+        self.fresh, self.again, self.last = deque(), deque(), deque()
+
+    def __len__(self) -> int:
+        return len(self.fresh) + len(self.again) + len(self.last)
+
+    def __iter__(self) -> Iterator[Document]:
+        yield from (*self.again, *self.fresh, *self.last)

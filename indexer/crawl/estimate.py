@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from indexer.crawl.messages import Progress
+from indexer.crawl.messages import READING, Progress
 
 _BASE_SHARE = 0.08
 _BASE_S, _BASE_DOCUMENTS = 15.0, 20
@@ -81,7 +81,7 @@ class Estimate:
         self._active.pop(key, None)
 
     def left_s(self) -> float | None:
-        """Seconds to the end; None as long as nobody can know."""
+        """Seconds to the end; None as long as nobody can know, as where one file has taken longer by now than all that is left should."""
         measured = [setup for setup in self._total if self._is_measured(setup)]
         if not measured:
             return None
@@ -101,7 +101,9 @@ class Estimate:
         crawl_s = max(total / self._workers, longest, *(work[setup] for setup in lanes), 0.0)
         tokens = self._tokens * max(1.0, sum(self._total.values()) / max(1, sum(self._crawled.values())))
         slowest, fastest = _SPEEDS
-        return crawl_s + (_AFTER_S + _AFTER_S_PER_TOKEN * tokens) / min(fastest, max(slowest, speed))
+        left_s = crawl_s + (_AFTER_S + _AFTER_S_PER_TOKEN * tokens) / min(fastest, max(slowest, speed))
+        idle_s = max((report.idle_s for _, report in self._active.values()), default=0.0)
+        return None if idle_s >= _PATIENCE_S and idle_s > left_s else left_s
 
     def waits_for(self) -> str:
         """What keeps a crawl in which nothing was finished for some seconds; empty where something was."""
@@ -112,6 +114,8 @@ class Estimate:
         name = self._servers.get(self._pieces[key].setup, "")
         if report.is_loading:
             return f"loading {name}, {idle_s:.0f} s" + (f": {report.said}" if report.said else "")
+        if report.method == READING:
+            return f"reading {report.path}, {idle_s:.0f} s"
         if not report.path:
             return f"waiting for {name}, {idle_s:.0f} s"
         return f"waiting for {name}, {idle_s:.0f} s: {report.method} in {report.path}"

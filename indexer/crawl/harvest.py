@@ -45,11 +45,15 @@ TARGETS_CUT = "targets_cut"
 """Begins the reason of a document with such an identifier: its coverage is `done`, and something is missing all the same."""
 
 
+QUESTIONS_CUT = "questions_cut"
+"""Begins the reason of a document about which no more was asked, at its limit of questions: what was answered is kept."""
+
+
 @dataclass(slots=True)
 class MethodTally:
     """How one method went on one document. `failed` holds a LossReason or an error text of the server, `skipped` why none was asked.
 
-    `cut`: answers with more than MAX_TARGETS places, of which the rest is not kept.
+    `cut`: answers with more than MAX_TARGETS places, of which the rest is not kept. `unasked`: questions above the document's limit.
     """
 
     asked: int = 0
@@ -59,6 +63,7 @@ class MethodTally:
     unsupported: bool = False
     lost: int = 0
     cut: int = 0
+    unasked: int = 0
 
 
 @dataclass(slots=True)
@@ -506,18 +511,20 @@ def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str
             status = CoverageStatus.LOST
             statuses.append(status)
         elif tally.asked == 0:
-            status = CoverageStatus.SKIPPED if method in (HOVER, DIAGNOSTIC) else CoverageStatus.EMPTY
+            status = CoverageStatus.SKIPPED if method in (HOVER, DIAGNOSTIC) or tally.unasked else CoverageStatus.EMPTY
         else:
             status = CoverageStatus.DONE if tally.answered else CoverageStatus.EMPTY
             statuses.append(status)
         cut = f"{TARGETS_CUT}: {tally.cut}" if tally.cut else ""
+        if tally.unasked and method != SYNTAX:
+            cut = f"{QUESTIONS_CUT}: {tally.asked} of {tally.asked + tally.unasked} asked"
         row = (method, str(status), tally.failed or tally.skipped or cut, tally.asked, tally.answered)
         for column, value in zip(facts.tables["coverage"], row, strict=True):
             column.append(value)
     asked = [answers.tallies[method] for method in METHODS[1:] if not answers.tallies[method].unsupported]
     if any(tally.failed for tally in asked):
         return "lost" if all(tally.failed or not tally.answered for tally in asked) else "partial"
-    return "partial" if any(tally.skipped for tally in asked) else "ok"
+    return "partial" if any(tally.skipped or tally.unasked for tally in asked) else "ok"
 
 
 def sample(path: str, tokens: Tokens, share: float) -> list[int]:

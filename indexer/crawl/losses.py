@@ -18,6 +18,8 @@ LOST_SHARE = 0.5
 _REMEDIES = {
     LossReason.NOT_READY: "see what the server says above; with more time: language.{language}.timeout_s in lspidx.toml",
     LossReason.SERVER_TIMEOUT: "with more time: language.{language}.timeout_s in lspidx.toml",
+    LossReason.TIME_LIMIT: "with more time: LSPIDX_MAX_FILE_S, LSPIDX_MAX_UNIT_S; or leave such files out: --exclude PATTERN",
+    LossReason.QUESTION_LIMIT: "with more questions: LSPIDX_MAX_UNIT_QUESTIONS; or leave such files out: --exclude PATTERN",
     LossReason.SERVER_MEMORY: "with more memory: language.{language}.memory_mb in lspidx.toml, or fewer servers: --jobs 1",
     LossReason.SERVER_UNAVAILABLE: "lspidx doctor says what was looked for and found",
     LossReason.SERVER_CRASHED: "another server: --server, see lspidx servers list",

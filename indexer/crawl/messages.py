@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from indexer.crawl.limits import Limits
 from indexer.crawl.plan import PlannedDocument, Unit
 from indexer.sandbox import Confinement
 from indexer.store.facts import DocumentFacts
@@ -39,6 +40,7 @@ class Setup(msgspec.Struct, kw_only=True):
     one_thread: bool
     fresh: bool
     timeout_s: float
+    limits: Limits
     memory_bytes: int
     may_exceed: bool
     ready: Literal["initialized", "progress", "notification"]
@@ -65,13 +67,14 @@ class Setup(msgspec.Struct, kw_only=True):
 class Job(msgspec.Struct, kw_only=True, tag=True):
     """Crawl a unit with the server of setup number `setup`.
 
-    After a worker has ended with it: `quarantine` are the paths that are not even read, `careful` means one document at a time.
+    After a worker has ended with it: `quarantine` are the documents that are not even read, by path the reason; `careful` means one
+    document at a time.
     `patient`: the second try of a unit whose server was not ready in time.
     """
 
     unit: Unit
     setup: int
-    quarantine: list[str] = []
+    quarantine: dict[str, str] = {}
     careful: bool = False
     patient: bool = False
 
@@ -128,6 +131,10 @@ class Progress(msgspec.Struct, kw_only=True, tag=True):
     path: str = ""
     method: str = ""
     said: str = ""
+
+
+READING = "reading"
+"""In place of a `Progress`'s method: no server is asked, the worker reads the text of a large document."""
 
 
 class Reading(msgspec.Struct, kw_only=True, tag=True):

@@ -10,13 +10,16 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, cast
 
-from indexer.crawl.messages import Progress
+from indexer.crawl.messages import READING, Progress
 from indexer.lsp import decode
 from indexer.lsp.session import Notification
 
 _REPORT_EVERY_S = 0.2
 _LOOK_EVERY_S = 2.0
 """So often a worker that finishes nothing says so."""
+
+_LARGE_BYTES = 300_000
+"""A document that may take seconds to be read is named before."""
 
 _SAID_CHARS = 100
 
@@ -44,7 +47,7 @@ class Pace:
         self._is_warm = loads_each_time
         self._documents = self._tokens = self._size_bytes = 0
         self._loading = False
-        self._said = ""
+        self._said = self._reads = ""
         self._mark = self._advanced = clock()
         self._next_report = 0.0
         self._next_look = self._mark + _LOOK_EVERY_S
@@ -62,6 +65,19 @@ class Pace:
             yield
         finally:
             self._loading = False
+
+    @contextlib.contextmanager
+    def reading(self, path: str, size_bytes: int) -> Generator[None]:
+        """While the text of a document is read, in which time nothing can be said."""
+        if size_bytes < _LARGE_BYTES:
+            yield
+            return
+        self._reads = path
+        self.report()
+        try:
+            yield
+        finally:
+            self._reads = ""
 
     def heard(self, event: Notification) -> None:
         """What a server says of its own progress while it loads."""
@@ -87,7 +103,7 @@ class Pace:
     def report(self) -> None:
         """What was done since the last report; where it is nothing, that."""
         now = self._clock()
-        path, method = self._in_hand()
+        path, method = (self._reads, READING) if self._reads else self._in_hand()
         self._say(
             Progress(
                 documents=self._documents,

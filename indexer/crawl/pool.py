@@ -2,6 +2,7 @@
 
 A worker that ends costs its unit another try, careful then: one document at a time. A document that two careful workers have ended
 with is quarantined, and the unit tried again without it; a unit that ends too many workers is lost.
+A worker that says nothing for long, not even that it waits, hangs in code of our own, and is ended.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import NamedTuple
 import msgspec
 
 from indexer import sandbox
-from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Release, Report, Setup
+from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Progress, Reading, Release, Report, Setup
 from indexer.crawl.plan import Unit
 from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
@@ -48,6 +49,17 @@ _WORKER_END_S = 5
 _CRASHES_PER_UNIT = 6
 """Workers that one unit may end: one to become careful, two for each of two bad documents, then it is lost."""
 
+_LOOK_MS = 1_000
+_AWAY_S = 10.0
+_SPEAK_FOR_S = 4.0
+"""A worker says something every two seconds while it waits; one that has not is in code of its own."""
+
+_CAREFUL_PART = 3
+"""A careful worker, which has one document in hand, is given this part of the time."""
+
+_LEAST_SILENCE_S = 30.0
+"""A worker takes some seconds to start on a busy machine, and says nothing before."""
+
 _report_decoder = msgspec.msgpack.Decoder(Report)
 
 
@@ -70,6 +82,10 @@ class Worker:
         self.busy: Task | None = None
         self.facts: list[DocumentFacts] = []
         self.reading = ""  # path of the document that it has in hand, where it is careful
+        self.heard = self.spoken_for = time.monotonic()
+        self.last: Progress | None = None
+        self.is_careful = self.reads_outside = False
+        self.is_overdue = False  # it was ended for its silence
 
     def send(self, message: msgspec.Struct | list[Setup]) -> bool:
         try:
@@ -84,6 +100,7 @@ class Worker:
         data = os.read(self.output.fileno(), 1 << 20)
         if not data:
             return None
+        self.heard = time.monotonic()
         self.buffer += data
         reports: list[Report] = []
         start = 0
@@ -96,6 +113,29 @@ class Worker:
         if start:
             self.buffer = self.buffer[start:]
         return reports
+
+    def silent_report(self, now: float) -> Progress | None:
+        """What is to be said of it in its place, where it has said nothing for some seconds; so often, too."""
+        silent_s = now - max(self.heard, self.spoken_for)
+        if silent_s < _SPEAK_FOR_S:
+            return None
+        self.spoken_for = now
+        last = self.last
+        return Progress(
+            documents=0,
+            tokens=0,
+            busy_s=silent_s if last is not None and not last.is_loading else 0.0,
+            idle_s=now - self.heard + (last.idle_s if last is not None else 0.0),
+            is_loading=last is not None and last.is_loading,
+            path=last.path if last is not None else self.reading,
+            method=last.method if last is not None else "",
+            said=last.said if last is not None else "",
+        )
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it has something in hand that it must tell of."""
+        return self.busy is not None or self.reads_outside
 
     def end(self) -> None:
         """Closes its input: it finishes what it does and ends, and its server with it."""
@@ -116,8 +156,12 @@ class Worker:
 class Pool:
     """Workers and the units that they have in hand."""
 
-    def __init__(self, home: Path) -> None:
-        """Starts nothing yet. Call it with the lock of `home` held: what a killed run has left there is ended."""
+    def __init__(self, home: Path, *, silence_s: float = 0.0) -> None:
+        """Starts nothing yet. Call it with the lock of `home` held: what a killed run has left there is ended.
+
+        Args:
+            silence_s: a worker that has work and says nothing for so long is ended; 0 for never.
+        """
         self._run = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
         left = end_marked(self._run)
         if left:
@@ -129,6 +173,9 @@ class Pool:
         self._numbers = 0
         self._most: dict[int, int] = {}  # by number of the setup
         self.is_set_up = False
+        self._silence_s = silence_s
+        self._looked = time.monotonic()
+        self._overdue: set[str] = set()  # paths of documents with which careful workers were ended for their silence
 
     @property
     def size(self) -> int:
@@ -192,8 +239,13 @@ class Pool:
                 holders[job.lane] = worker
             if job is not None:
                 suspects = crashed.get(job.unit.name, Counter[str]())
-                quarantine = [path for path, count in suspects.items() if path and count > 1]
-                worker.reading = ""
+                quarantine = {
+                    path: str(LossReason.TIME_LIMIT if path in self._overdue else LossReason.WORKER_CRASHED)
+                    for path, count in suspects.items()
+                    if path and count > 1
+                }
+                worker.reading, worker.is_careful, worker.last = "", bool(suspects), None
+                worker.heard = worker.spoken_for = time.monotonic()
                 released.discard(worker.number)
                 worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects), patient=job.patient))
             elif queue and full and worker.number not in released:
@@ -227,6 +279,8 @@ class Pool:
                     if isinstance(report, Facts):
                         worker.facts = report.documents
                         continue
+                    if isinstance(report, Progress):
+                        worker.last = report
                     shard = worker.busy.shard if worker.busy else None
                     if isinstance(report, Done):
                         facts, worker.facts = worker.facts, []
@@ -235,6 +289,8 @@ class Pool:
                             write_shard(shard, facts)
                     on_report(report, shard)
             for worker in self.workers:
+                if worker.busy is not None and (report := worker.silent_report(time.monotonic())) is not None:
+                    on_report(report, worker.busy.shard)
                 if worker.busy is None and queue:
                     hand_out(worker)  # if there is nothing for it, there is for one that is busy
         if failures and not self.workers:
@@ -269,18 +325,37 @@ class Pool:
         if job is not None:
             suspects = crashed.setdefault(job.unit.name, Counter())
             suspects[worker.reading] += 1
+            if worker.is_overdue and worker.reading:  # no chance about it: the same again would take as long again
+                self._overdue.add(worker.reading)
+                suspects[worker.reading] += 1
             if suspects.total() < _CRASHES_PER_UNIT:
                 queue.append(job)
             else:
-                on_lost(job.unit, job.shard, LossReason.WORKER_CRASHED)
+                on_lost(job.unit, job.shard, LossReason.TIME_LIMIT if worker.is_overdue else LossReason.WORKER_CRASHED)
         self._new_worker()
 
     def _readable(self) -> list[Worker]:
+        """Workers that have said something, or have ended; at the latest after a second, so that silent ones are seen."""
         by_descriptor = {worker.output.fileno(): worker for worker in self.workers}
         poll = select.poll()
         for descriptor in by_descriptor:
             poll.register(descriptor, select.POLLIN | select.POLLHUP)
-        return [by_descriptor[descriptor] for descriptor, _ in poll.poll()]
+        found = [by_descriptor[descriptor] for descriptor, _ in poll.poll(_LOOK_MS if self._silence_s else None)]
+        self._end_silent()
+        return found
+
+    def _end_silent(self) -> None:
+        """Ends workers that have work and say nothing; they are seen to have ended with the next look."""
+        now, before = time.monotonic(), self._looked
+        self._looked = now
+        for worker in self.workers if self._silence_s else ():
+            patience_s = max(_LEAST_SILENCE_S, self._silence_s / (_CAREFUL_PART if worker.is_careful else 1))
+            if now - before > _AWAY_S or not worker.is_at_work:  # it was we who were stopped, or busy
+                worker.heard = now
+            elif now - worker.heard > patience_s:
+                log.error("worker says nothing: number=%d seconds=%.0f document=%s", worker.number, now - worker.heard, worker.reading)
+                worker.is_overdue, worker.heard = True, now
+                worker.process.kill()
 
     def read_externals(self, jobs: Sequence[tuple[ExternalJob, Path]], on_report: Callable[[Report], None]) -> list[Path]:
         """Shards of the jobs that succeeded; a failure costs the names of some external symbols, and is logged."""
@@ -293,6 +368,7 @@ class Pool:
             for worker in list(self.workers):
                 if worker.number not in under_way and queue:
                     job, shard = queue.popleft()
+                    worker.reads_outside, worker.heard = True, time.monotonic()
                     if worker.send(job):
                         under_way[worker.number] = shard
             if not self.workers:
@@ -310,6 +386,7 @@ class Pool:
                     if isinstance(report, Facts):
                         write_shard(under_way[worker.number], report.documents)
                     elif isinstance(report, Done):
+                        worker.reads_outside = False
                         shards.append(under_way.pop(worker.number))
                     elif isinstance(report, Hello):
                         on_report(report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -12,22 +12,27 @@ from indexer.crawl.messages import Setup
 from indexer.lsp.session import Session
 from indexer.model import TYPE_KINDS, SymbolFlag
 
+COSTLY = frozenset({harvest.DIAGNOSTIC, harvest.HOVER, harvest.SUPERTYPES})
+"""Left out at the last try of a document."""
+
+Question = tuple[str, bytes, int]
+"""Method, parameters as JSON, ordinal of the token or symbol that it is about."""
+
 POSITION = b',"position":{"line":%d,"character":%d}}'
 
 
-def questions(session: Session, setup: Setup, document: Document) -> Iterator[tuple[str, bytes, int]]:
+def questions(session: Session, setup: Setup, document: Document) -> Iterator[Question]:
     """All that is asked about a document: (method, parameters as JSON, ordinal of a token or symbol)."""
     syntax = document.syntax
     assert syntax is not None
     tallies = document.answers.tallies
     text_document = b'{"textDocument":{"uri":%b}' % document.uri_json
-    costly = (harvest.DIAGNOSTIC, harvest.HOVER, harvest.SUPERTYPES)
 
     def usable(method: str, capability: str) -> bool:
         if method in setup.lacks or not (session.supports(capability) or session.supports(method)):
             tallies[method].unsupported = True
             return False
-        if document.attempt >= 2 and method in costly:  # it brought the server down twice: leave out what costs most
+        if document.attempt >= 2 and method in COSTLY:  # it brought the server down twice: leave out what costs most
             tallies[method].failed = str(document.failure)
             return False
         return True
@@ -76,6 +81,17 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[tu
                 yield harvest.PREPARE_TYPE_HIERARCHY, text_document + position, ordinal
     elif setup.hierarchy == "none":
         tallies[harvest.SUPERTYPES].unsupported = True
+
+
+def most(questions: Iterable[Question], document: Document, left: int) -> Iterator[Question]:
+    """The first `left` of these questions; how many are not asked is written down with their methods."""
+    for question in questions:
+        if left > 0:
+            left -= 1
+            document.asked += 1
+            yield question
+        else:
+            document.answers.tallies[harvest.TALLIED.get(question[0], question[0])].unasked += 1
 
 
 def _range(span: tuple[int, int, int, int]) -> dict[str, dict[str, int]]:

@@ -26,7 +26,7 @@ import msgspec
 
 from indexer import logs, plain_files, prerequisites, vcs
 from indexer.builds import other_builds
-from indexer.config import Config
+from indexer.config import Config, why_withheld
 from indexer.crawl import crosscheck, outside
 from indexer.crawl.document import size_of
 from indexer.crawl.groups import Group, group
@@ -160,7 +160,7 @@ class _Run:
 
     def go(self, *, partial: bool) -> Crawl:
         with contextlib.ExitStack() as ending:
-            pool = Pool(self.home.path)
+            pool = Pool(self.home.path, silence_s=self.config.max_file_s)
             ending.callback(pool.close)
             return self._go(pool, partial=partial)
 
@@ -174,7 +174,7 @@ class _Run:
             files = sum(item.language == language for item in plan.documents)
             self.watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
         for setting in config.withheld:
-            self.watcher.note(f"{setting} is not followed: it might make a server execute something; to allow that: --trust full")
+            self.watcher.note(f"{setting} is not followed: {why_withheld(setting)}")
         groups = grouping.groups
         documents = [document for item in groups for document in item.documents]
         plan = replace(plan, documents=documents, skipped=sorted([*plan.skipped, *grouping.skipped], key=lambda item: item.path))
@@ -302,7 +302,7 @@ class _Run:
         return [
             f"schema {SCHEMA_VERSION} content {CONTENT_VERSION} code {_code_digest()}",
             f"grammars {grammars}",
-            f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check}",
+            f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check} most={config.max_file_questions}",
             f"folders {[(folder.name, folder.prefix) for folder in self.folders[1:]]}",
         ]
 

@@ -20,6 +20,7 @@ from indexer.config import Config, LanguageConfig
 from indexer.crawl.estimate import Estimate, Piece
 from indexer.crawl.groups import Group
 from indexer.crawl.launch import launch
+from indexer.crawl.limits import Limits
 from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup, Started
 from indexer.crawl.outside import Outside
 from indexer.crawl.partial import Part, lost_facts, part
@@ -247,6 +248,12 @@ class Work:
             one_thread=spec.one_thread,
             fresh=spec.fresh,
             timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
+            limits=Limits(
+                file_questions=config.max_file_questions,
+                unit_questions=config.max_unit_questions,
+                file_s=config.max_file_s,
+                unit_s=config.max_unit_s,
+            ),
             memory_bytes=memory_bytes,
             may_exceed=not (own.memory_mb or config.server_memory_mb or config.memory_mb),  # a number that was given holds
             ready=spec.ready,

@@ -25,18 +25,28 @@ import msgspec
 from indexer import builds, logs
 from indexer import syntax as syntaxes
 from indexer.crawl import crosscheck, harvest
-from indexer.crawl.document import Document, read_source
+from indexer.crawl.document import Document, Queues, read_source
 from indexer.crawl.externals import read_external
+from indexer.crawl.limits import Budget
 from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Release, Report, Setup, Started
 from indexer.crawl.pace import Pace
 from indexer.crawl.places import Places
 from indexer.crawl.plan import Unit
-from indexer.crawl.questions import POSITION, questions
+from indexer.crawl.questions import COSTLY, POSITION, most, questions
 from indexer.crawl.readiness import STANDARD_PACKAGES, Readiness, probe_candidates
 from indexer.drive.client import Client
 from indexer.drive.process import end_marked, end_with_parent
 from indexer.encoding import as_utf8
-from indexer.errors import LspidxError, ServerCrashed, ServerError, ServerNotReady, ServerProtocolError, ServerTimeout, ServerTooLarge
+from indexer.errors import (
+    LimitReached,
+    LspidxError,
+    ServerCrashed,
+    ServerError,
+    ServerNotReady,
+    ServerProtocolError,
+    ServerTimeout,
+    ServerTooLarge,
+)
 from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri, uri_to_path
@@ -107,6 +117,7 @@ class Crawler:
         self._used = False
         self._server_messages: list[str] = []
         self.pace = Pace(send, self._in_hand, loads_each_time=setup.fresh)
+        self.budget = Budget(setup.limits, setup.timeout_s)
         self.root = setup.root
         self.has_server = bool(setup.command)
         self.unusable = ""  # why no server could ever be started
@@ -122,7 +133,7 @@ class Crawler:
         self._publish_misses = 0
         self._memory_at_start = 0
         self._ready_at = self._ready_after_s = 0.0
-        self.quarantine: frozenset[str] = frozenset()
+        self.quarantine: dict[str, str] = {}
         self.careful = False
         self._documents: list[Document] = []  # of the unit, but those in quarantine
         self._by_uri: dict[str, Document] = {}
@@ -170,6 +181,8 @@ class Crawler:
         self._memory_at_start = client.memory_bytes()
         self._ready_at = time.monotonic()
         self._ready_after_s = self._ready_at - begun
+        if not self.restarts:
+            self.budget.excuse(self._ready_after_s)
         send(Started(setup=self.number, memory_bytes=self._memory_at_start))
         client.most_memory_bytes = _MOST_MEMORY * max(self.setup.memory_bytes, self._memory_at_start)
         return client
@@ -424,6 +437,7 @@ class Crawler:
         asked before, and a shard must depend on the tree and the unit alone (ADR 0006).
         """
         self.pace.begin()
+        self.budget.begin(time.monotonic())
         if not self.has_server:
             return self._read_only(unit)
         if self._used and (self.setup.fresh or (self.client is not None and self._is_large(self.client))):
@@ -433,19 +447,22 @@ class Crawler:
         documents = [Document(planned, self.setup.root) for planned in unit.documents]
         facts: dict[str, DocumentFacts] = {}
         self._documents = [document for document in documents if not self._quarantined(document, facts)]
-        fresh = deque(self._documents)
-        again: deque[Document] = deque()  # had open questions when a server was lost: each is tried alone
+        queues = Queues(fresh=deque(self._documents))
         active: list[Document] = []
         agenda: Iterator[_Question | None] | None = None
-        while fresh or again or active:
+        while queues or active:
+            if self.budget.unit_left_s(time.monotonic()) <= 0:
+                self._stop_short([*active, *queues], facts)
+                break
             try:
                 client = self._ensure()
                 if agenda is None:
-                    agenda = self._agenda(client, again or fresh, active, alone=bool(again))
+                    queue = queues.next()
+                    agenda = self._agenda(client, queue, active, alone=queue is not queues.fresh)
                 if not self._fill(client, agenda):
                     agenda = None
                 if self._pending:
-                    self._take(client.wait())
+                    self._await(client)
                 elif client.session.outgoing:
                     client.flush()
                     self._notified(client.overheard())  # diagnostics, perhaps, which are published once
@@ -453,32 +470,71 @@ class Crawler:
                     self._finish(document, facts)
                     active.remove(document)
             except ServerError as error:
-                reason = _loss_reason(error)
-                log.warning("server lost: reason=%s detail=%s documents=%s", reason, error, [d.planned.path for d in active])
-                started = self.client is not None
-                self.stop(polite=False)
-                self._pending.clear()
                 agenda = None
-                self.restarts += 1
-                if not started:  # it cannot be started at all
-                    for document in [*active, *again, *fresh]:
-                        self._give_up(document, self._unusable_for, facts)
-                    active, fresh, again = [], deque(), deque()
-                    continue
-                for document in active:
-                    document.attempt += 1
-                    document.failure = reason
-                    if document.attempt > 2:
-                        self._give_up(document, reason, facts)
-                    else:
-                        document.reset()
-                        again.append(document)
+                self._after_loss(error, active, queues, facts)
                 active = []
                 continue
-            if agenda is None and not active and fresh and self._is_large(client):
+            if agenda is None and not active and queues.fresh and self._is_large(client):
                 log.info("server replaced: memory=%s limit=%s", client.memory_bytes(), self.setup.memory_bytes)
                 self.stop()
         return [facts[document.planned.path] for document in documents if document.planned.path in facts]
+
+    def _await(self, client: Client) -> None:
+        """Takes what arrives next; the document with the oldest open question pays for the wait.
+
+        Raises:
+            ServerTimeout: nothing comes in the time that is left for it. LimitReached: its time is over, and it has open questions.
+        """
+        path, budget, begun = self._in_hand()[0], self.budget, time.monotonic()
+        client.timeout_s = budget.patience_s(path, begun)
+        answered = False
+        try:
+            events = client.wait()
+            answered = any(isinstance(event, Answer) for event in events)
+        finally:
+            budget.charge(path, time.monotonic() - begun, answered=answered)
+        self._take(events)
+        if budget.file_left_s(path) <= 0 and self._in_hand()[0] == path:
+            raise LimitReached(f"takes longer for {path} than the {budget.limits.file_s:g} s of a file")
+
+    def _after_loss(self, error: ServerError, active: Sequence[Document], queues: Queues, facts: dict[str, DocumentFacts]) -> None:
+        """Ends the server; each of the `active` documents is put into a queue once more, or given up."""
+        reason, started = _loss_reason(error), self.client is not None
+        log.warning("server lost: reason=%s detail=%s documents=%s", reason, error, [d.planned.path for d in active])
+        holder, method = self._in_hand() if isinstance(error, ServerTimeout) else ("", "")
+        self.stop(polite=False)
+        self._pending.clear()
+        self.restarts += 1
+        if not started:  # it cannot be started at all
+            for document in [*active, *queues]:
+                self._give_up(document, self._unusable_for, facts)
+            queues.clear()
+            return
+        if holder:
+            self.budget.held(holder)
+        for document in active:
+            document.attempt += 1
+            document.failure = reason
+            is_holder = document.planned.path == holder
+            if is_holder and method in COSTLY:
+                document.attempt = max(document.attempt, 2)  # what it hung at is not asked again
+            if is_holder and self.budget.file_left_s(holder) <= 0:
+                self._give_up(document, LossReason.TIME_LIMIT, facts)
+            elif document.attempt > 2 or (is_holder and not self.budget.may_try_again(holder)):
+                self._give_up(document, reason, facts)
+            else:
+                document.reset()
+                (queues.last if is_holder else queues.again).append(document)
+
+    def _stop_short(self, documents: Sequence[Document], facts: dict[str, DocumentFacts]) -> None:
+        """The unit has taken as long as it may: what is left of it has no answers."""
+        log.warning("unit stopped: seconds=%g documents=%d", self.setup.limits.unit_s, len(documents))
+        if self._pending or self._by_uri:
+            self.stop(polite=False)
+            self._pending.clear()
+            self._by_uri.clear()
+        for document in documents:
+            self._give_up(document, LossReason.TIME_LIMIT, facts)
 
     def _read_only(self, unit: Unit) -> list[DocumentFacts]:
         """What the text says by itself, for a language that has no server here."""
@@ -509,7 +565,7 @@ class Crawler:
             while queue and goes_on and asked < _ROUND and (overlap or not (asked_now or waiting)):
                 document = queue.popleft()
                 active.append(document)
-                for question in self._prepare(client, document):
+                for question in most(self._prepare(client, document), document, self.budget.questions_left(0)):
                     if document.unbuilt:
                         break
                     yield document, *question
@@ -521,7 +577,7 @@ class Crawler:
             for document in waiting if overlap else [*waiting, *asked_now]:
                 while document.open:
                     yield None
-                more = document.second_tries()
+                more = list(most(document.second_tries(), document, self.budget.questions_left(document.asked)))
                 for question in more:
                     yield document, *question
                 if more:
@@ -553,6 +609,9 @@ class Crawler:
         """Reads and parses the document, opens it where the server wants that, and says what to ask: nothing if it has changed."""
         if document.syntax is None and not self._read(document):
             return iter(())
+        if not self.budget.has_questions(self.asked):
+            document.fail(LossReason.QUESTION_LIMIT)
+            return iter(())
         if self.setup.open != "none":
             self._open(client, document)
         return questions(client.session, self.setup, document)
@@ -575,16 +634,18 @@ class Crawler:
         planned = document.planned
         if self.careful:
             send(Reading(path=planned.path))
-        return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test)
+        with self.pace.reading(planned.path, len(source)):
+            return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test)
 
     def _quarantined(self, document: Document, facts: dict[str, DocumentFacts]) -> bool:
         """Whether workers have ended with this document: then it is not even read, and all its methods say why."""
-        if document.planned.path not in self.quarantine:
+        reason = self.quarantine.get(document.planned.path)
+        if reason is None:
             return False
         log.error("document quarantined: path=%s", document.planned.path)
         document.syntax = self._parse(document, b"")
         for tally in document.answers.tallies.values():
-            tally.failed = LossReason.WORKER_CRASHED
+            tally.failed = reason
         self._keep(document, facts)
         return True
 
@@ -732,8 +793,8 @@ class Crawler:
             leave_out(document)
         if self.setup.open != "none" and self.client is not None:
             self._await_diagnostics(document)
-            self._by_uri.pop(document.path, None)
-            self.client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
+            if self._by_uri.pop(document.path, None) is not None:
+                self.client.session.notify(b"textDocument/didClose", b'{"textDocument":{"uri":%b}}' % document.uri_json)
         crosscheck.shared(self.shared, document, self.places.builtins or {}, self.places)
         crosscheck.backward(self.backward, document)
         self._keep(document, facts)
@@ -767,9 +828,7 @@ class Crawler:
         document.reset()
         if document.syntax is None:
             self._read(document)
-        for method, tally in document.answers.tallies.items():
-            if method != harvest.SYNTAX and not tally.failed:
-                tally.failed = str(reason)
+        document.fail(reason)
         self._keep(document, facts)
 
     def _keep(self, document: Document, facts: dict[str, DocumentFacts]) -> None:
@@ -818,6 +877,8 @@ def leave_out(document: Document) -> None:
 
 
 def _loss_reason(error: ServerError) -> LossReason:
+    if isinstance(error, LimitReached):
+        return LossReason.TIME_LIMIT
     if isinstance(error, ServerNotReady):
         return LossReason.NOT_READY
     if isinstance(error, ServerTimeout):
@@ -868,7 +929,7 @@ def _serve(setups: list[Setup]) -> None:
 
 def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
     started = time.monotonic()
-    crawler.quarantine, crawler.careful = frozenset(job.quarantine), job.careful
+    crawler.quarantine, crawler.careful = job.quarantine, job.careful
     if job.patient:
         crawler.be_patient()
     facts = crawler.crawl(job.unit)

@@ -161,7 +161,7 @@ class Client:
         deadline = time.monotonic() + self.timeout_s
         while self.session.outgoing:
             self._go_on()
-            self._keep(self.session.receive(self._process.exchange(self.session.outgoing, _FLUSH_STEP_S)))
+            self._keep(self.session.receive(self._exchange(_FLUSH_STEP_S)))
             if time.monotonic() > deadline:
                 raise ServerTimeout(f"takes no input for {self.timeout_s:g} s")
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from indexer import go_modules
+from indexer.encoding import read_manifest
 from indexer.prerequisites import Look, Prerequisite, Step
 
 _NAMED = 3
@@ -67,7 +68,7 @@ def steps(look: Look) -> list[Step]:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        return read_manifest(file).decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from indexer.encoding import read_manifest
+
 _HARMLESS = frozenset(
     {"alias", "profile", "term", "http", "net", "registries", "registry", "source", "patch", "paths", "cargo-new", "install", "resolver"}
     | {"future-incompat-report", "doc", "cache"}
@@ -47,8 +49,8 @@ def cargo_config(folders: Iterable[Path], paths: Iterable[str]) -> str:
 
 def _parsed(file: Path) -> Mapping[str, Any] | None:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return tomllib.loads(read_manifest(file).decode("utf-8"))
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -62,7 +64,7 @@ def _of_toolchain(file: Path) -> str:
 
 def _is_name(file: Path) -> bool:
     try:
-        return re.fullmatch(r"\s*[\w.-]+\s*", file.read_text(encoding="utf-8")) is not None
+        return re.fullmatch(r"\s*[\w.-]+\s*", read_manifest(file).decode("utf-8")) is not None
     except (OSError, ValueError):
         return False
 

@@ -43,8 +43,8 @@ A script's keys, all optional:
 
 Faults: die, hang, half_header, half_body, wrong_length, invalid_json, invalid_utf8, invalid_utf8_error, deep, twice, wrong_id, error,
 wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (an answer after `late_s`),
-kill_client, answer_and_die (half a second after the answer), many (a hundred places for one question),
-swell (takes ever more memory and does not answer).
+kill_client, stop_client (it hangs, as if in code of its own), answer_and_die (half a second after the answer),
+many (a hundred places for one question), swell (takes ever more memory and does not answer).
 With `--listen` behind the script it prints a port of loopback, and serves the first who connects there in place of stdin and stdout.
 The file `<pid>` in the folder FAKE_PIDS says that a process was here; the file FAKE_RECORD, where given, gets a line for each
 request, and one for the number of processors that the process saw at its start.
@@ -339,6 +339,9 @@ class Server:
             threading.Timer(0.5, os._exit, [3]).start()
         elif kind == "kill_client":
             os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()
+        elif kind == "stop_client":
+            os.kill(os.getppid(), signal.SIGSTOP)
             signal.pause()
         elif kind == "wrong_length":
             self.write(b"Content-Length: %d\r\n\r\n%b" % (len(body) - 7, body) * 2)

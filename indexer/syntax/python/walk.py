@@ -86,6 +86,10 @@ TYPE_SLOTS = ("__class__", "__dict__")
 """Assigned through self, but members of every object."""
 
 
+_LONGEST_PATH = 100
+"""Parts of a dotted name under which its uses share an answer: more are nobody's module, and would cost memory by their square."""
+
+
 class Walk(Resolver):
     """First pass, with an explicit stack: a file with 10,000 nested brackets must not end the process."""
 
@@ -591,7 +595,7 @@ class Walk(Resolver):
             last = -1
             for index, part in enumerate(parts):
                 last = self.token(part, scope, IMPORT if alias is None and index == 0 else IMPORT | PATH)
-                if alias is None:
+                if alias is None and index < _LONGEST_PATH:
                     self.module_paths.setdefault(tuple(texts[: index + 1]), last)
                     if index == 0:
                         binding = self.bind_name(texts[0], last, scope, BY_IMPORT)

@@ -56,7 +56,11 @@ class Adapter:
         root, self.error_lines = self._parse(grammar)
         query = grammar.definitions if definitions_only else grammar.full
         cursor = tree_sitter.QueryCursor(query)
-        cursor.set_max_start_depth(max(MIN_DEPTH, _DEPTH_TIMES_BYTES // max(1, len(source))))
+        deepest = max(MIN_DEPTH, _DEPTH_TIMES_BYTES // max(1, len(source)))
+        cursor.set_max_start_depth(deepest)
+        unread = deep_offset(root, deepest)
+        if unread >= 0:  # text that is passed over is said to be
+            self.error_lines = sorted({*self.error_lines, self.offsets.line(unread)})
         self.captures: dict[str, list[Any]] = cursor.captures(root)
         self.line_count = source.count(b"\n") + (0 if source.endswith(b"\n") or not source else 1)
         self.module = Definition(
@@ -428,6 +432,23 @@ def enclosing_ordinal(entry: Entry | None, known: dict[Entry | None, int]) -> in
     for entry in passed:
         known[entry] = ordinal
     return ordinal
+
+
+def deep_offset(root: Any, deepest: int) -> int:
+    """Where the tree is so deep that nodes below `deepest` may be passed over; below 0 where it is not.
+
+    A node that deep lies below one of half that depth, which has at least as many nodes below it, next to each other in document order:
+    so it is enough to look at one node in so many, which costs next to nothing.
+    """
+    step = max(1, deepest // 2)
+    if root.descendant_count <= deepest:
+        return -1
+    cursor = root.walk()
+    for number in range(step, root.descendant_count, step):
+        cursor.goto_descendant(number)
+        if cursor.depth >= step:
+            return cursor.node.start_byte
+    return -1
 
 
 def error_offsets(root: Any) -> list[int]:
