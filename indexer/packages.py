@@ -34,6 +34,7 @@ _CARGO_CACHE = re.compile(r"/(?:registry/src/[^/]+|vendor)/([^/]+?)-(\d[^/]*)/(.
 _CARGO_CHECKOUT = re.compile(r"/git/checkouts/([^/]+)-[0-9a-f]{16}/([0-9a-f]{7,40})/(.+)\Z")
 _RUST_LIBRARY = re.compile(r"/(?:rustlib/src/rust|rustc-\d+\.\d+\.\d+[^/]*)/library/(.+)\Z")
 _INCLUDE = re.compile(r"/(?:include|usr/lib/gcc[^/]*|clang/\d+[^/]*/include)/(.+)\Z")
+_SYSTEMS = ("/usr/", "/opt/", "/lib/", "/nix/store/", "/gnu/store/", "/Library/Developer/", "/Applications/Xcode", "C:\\Program Files")
 _BUNDLED = re.compile(r"^bundled:/*(?:libs/)?(.+)\Z")
 
 
@@ -62,6 +63,14 @@ class Externals:
             if match:
                 return describe(match)
         return self._python.describe(path)
+
+    def is_installed(self, path: str) -> bool:
+        """Whether a file is one of an installed package, a toolchain or a system, where it really lies and not only by its name here."""
+        if _BUNDLED.match(path):
+            return True
+        real = os.path.realpath(path)
+        found = self.describe(real)
+        return real.startswith(_SYSTEMS) if found.manager in ("", "system") else True
 
 
 def key_of_unread(path: str) -> str:

@@ -169,6 +169,8 @@ class _Run:
         for language, problem in grouping.missing.items():
             files = sum(item.language == language for item in plan.documents)
             self.watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
+        for refusal in config.refused:
+            self.watcher.note(f"{refusal.sentence}{f'; to allow that: {refusal.remedy}' if refusal.remedy else ''}")
         for setting in config.withheld:
             self.watcher.note(f"{setting} is not followed: it might make a server execute something; to allow that: --trust full")
         groups = grouping.groups
@@ -183,6 +185,7 @@ class _Run:
         commits: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
         left_out = self._stamp_skipped(plan)
         surroundings: list[object] = [*commits, _digest_of(plan.stamps), _digest_of(plan.folders), _digest_of(left_out)]
+        surroundings += [refusal.sentence for refusal in config.refused]
         current = self._unchanged(recipe, surroundings)
         if current is not None and not self.full:
             return Crawl(
@@ -467,6 +470,7 @@ class _Run:
                 "dirty": str(checkout.dirty).lower(),
                 "recipe": recipe,
                 "generation": str(number),
+                **({"refused": json.dumps(_refused(self.config))} if self.config.refused else {}),
                 **({"imported": "true"} if found.is_imported else {}),
                 **({"partial": f"{found.extent.done} of {found.extent.documents}"} if found.extent is not None else {}),
             },
@@ -504,6 +508,7 @@ class _Run:
                 if item.server.command and _is_first_of_server(number, groups)
             ],
             "builds": sorted({item.build.label for item in groups} - {""}),
+            "refused": _refused(self.config),
             "trust": str(self.config.trust),
             "sandbox": sandbox_of(self.config.trust),
             "environment": next((item.environment for item in groups if item.environment), ""),
@@ -567,6 +572,11 @@ class _Run:
         with self.home.run_record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def _refused(config: Config) -> list[dict[str, str]]:
+    """Places outside of the workspace that its settings name and the user has not allowed; no absolute path, but as they are named."""
+    return [{"setting": item.setting, "sentence": item.sentence, "remedy": item.remedy} for item in config.refused]
 
 
 def _to_json(manifest: Mapping[str, Any]) -> bytes:
