@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from indexer import python_project
+from indexer.private_places import is_held
 from indexer.python_project import NAMELESS, External
 
 
@@ -156,7 +157,7 @@ def own_packages(root: Path, language: str, documents: Sequence[str], nameless: 
     def of_folder(folder: str) -> tuple[Package, str]:
         """The package and the folder of its manifest."""
         if folder not in known:
-            name = name_of(root / folder / manifest)
+            name = name_of(root / folder / manifest) if is_held(str(root), os.path.join(folder, manifest)) else ""
             if name or not folder:
                 known[folder] = (Package(manager, name) if name else default, folder)
             else:

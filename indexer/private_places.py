@@ -51,6 +51,16 @@ def is_closed(path: str, home: str, *, root: str = "") -> bool:
     return any(_is_closed(one, home, root) for one in {os.path.abspath(path), os.path.realpath(path)})
 
 
+def is_held(root: str, path: str) -> bool:
+    """Whether a file of a repository is its own: no link, or one that stays inside. Another's is not read, whatever it is called here.
+
+    Args:
+        path: relative to the root.
+    """
+    place = os.path.join(root, path)
+    return not os.path.islink(place) or _lies_in(os.path.realpath(place), os.path.realpath(root))
+
+
 def _is_closed(path: str, home: str, root: str) -> bool:
     if path in _OF_EVERYBODY or holds_home(path, home):
         return True

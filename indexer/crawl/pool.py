@@ -51,6 +51,9 @@ _CRASHES_PER_UNIT = 6
 _report_decoder = msgspec.msgpack.Decoder(Report)
 
 
+_TICK_MS = 200
+
+
 class Worker:
     def __init__(self, number: int, run: str) -> None:
         self.number = number
@@ -129,6 +132,8 @@ class Pool:
         self._numbers = 0
         self._most: dict[int, int] = {}  # by number of the setup
         self.is_set_up = False
+        self.on_wait: Callable[[], None] = lambda: None
+        """Called again and again while no worker has anything to say; may raise what ends the crawl."""
 
     @property
     def size(self) -> int:
@@ -280,7 +285,9 @@ class Pool:
         poll = select.poll()
         for descriptor in by_descriptor:
             poll.register(descriptor, select.POLLIN | select.POLLHUP)
-        return [by_descriptor[descriptor] for descriptor, _ in poll.poll()]
+        while not (ready := poll.poll(_TICK_MS)):
+            self.on_wait()
+        return [by_descriptor[descriptor] for descriptor, _ in ready]
 
     def read_externals(self, jobs: Sequence[tuple[ExternalJob, Path]], on_report: Callable[[Report], None]) -> list[Path]:
         """Shards of the jobs that succeeded; a failure costs the names of some external symbols, and is logged."""

@@ -41,6 +41,7 @@ from indexer.errors import CutShort, LanguageLost, ServerError, UsageError
 from indexer.model import BORDERS, LossReason
 from indexer.packages import Externals, key_of_unread
 from indexer.prerequisites.fetch import fetch
+from indexer.private_places import is_held
 from indexer.servers.registry import endings_of, families, language_of, load_table
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -158,7 +159,11 @@ class _Run:
         with contextlib.ExitStack() as ending:
             pool = Pool(self.home.path)
             ending.callback(pool.close)
-            return self._go(pool, partial=partial)
+            try:
+                return self._go(pool, partial=partial)
+            except BaseException:  # nobody waits for what the workers have in hand
+                pool.stop()
+                raise
 
     def _go(self, pool: Pool, *, partial: bool) -> Crawl:
         config, folders = self.config, self.folders
@@ -272,7 +277,7 @@ class _Run:
         surveys: list[Survey] = []
         for folder in self.folders:
             listed = vcs.list_files(folder.path, self.config.include)
-            paths += [folder.prefix + path for path in listed]
+            paths += [folder.prefix + path for path in listed if is_held(str(folder.path), path)]  # manifests are read by this list
             if folder is self.folders[0] and (self.full or self.home.current() is None):
                 size_bytes = sum(size_of(folder.path / path) for path in listed if language_of(path) in languages)
                 pool.resize(worker_count(self.config, processors(), size_bytes) if size_bytes else 0)

@@ -113,6 +113,7 @@ class Work:
         self._home, self._folders, self._groups, self._config, self._watcher, self._pool = home, folders, groups, config, watcher, pool
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
+        pool.on_wait = self._wait
         self._tasks: list[Task] = []
         self._estimate = Estimate({}, {}, 1)
         self._has_crawled = False
@@ -294,6 +295,10 @@ class Work:
             if shard is not None:
                 record = shard.with_suffix(".json")
                 record.write_bytes(msgspec.json.encode(report))
+
+    def _wait(self) -> None:
+        """No worker says anything: whoever watches may have gone."""
+        self._watcher.expect(self._estimate.left_s(), self._estimate.waits_for())
 
     def _bound(self, started: Started) -> None:
         """As many servers of a kind at once as the memory bears, by what the first takes once it has loaded the project."""

@@ -22,6 +22,7 @@ from query.mcp_server.job import MAX_JOBS, Job
 from query.mcp_server.options import Options
 from query.mcp_server.workspace import Workspace
 from query.registry import load, names
+from query.served import OUTWARDS
 from query.skills.session import NoSession, Phases
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,9 @@ _ROOTS = "roots"
 _ROOTS_S = 5.0
 """A client that says it has roots and does not name them in time is taken at the folder that the server was started in."""
 _MAX_SESSIONS = 1_000
+_TOGETHER = {"try": "edit"}
+"""Tools that are not safe beside others wait for those of the same task: an index that is made holds up no build, and no edit. What is
+tried in memory may be written, and so counts as an edit."""
 _OF_WORKSPACE = ("live", "edit", "try", "run")
 """Tasks whose tools are about the workspace even where they need no index."""
 
@@ -47,7 +51,7 @@ class Tools:
         self._found: OrderedDict[str, set[str]] = OrderedDict()
         self._phases: OrderedDict[str, Phases] = OrderedDict()
         self._limiter = anyio.CapacityLimiter(MAX_JOBS)
-        self._alone = anyio.Lock()
+        self._alone: dict[str, anyio.Lock] = {}
 
     # ---- tools/list
 
@@ -89,12 +93,14 @@ class Tools:
         given = {key: value for key, value in (params.arguments or {}).items() if value is not None}  # null: not set
         try:
             tool, _ = load(search.spelled(params.name) or params.name)
-            if (tool.needs_index or tool.task in _OF_WORKSPACE) and (wanted := await self.roots(ctx, params.input_responses)) is not None:
+            of_workspace = tool.needs_index or tool.task in _OF_WORKSPACE or tool.name in OUTWARDS
+            wanted = await self.roots(ctx, params.input_responses, outwards=tool.name in OUTWARDS) if of_workspace else None
+            if wanted is not None:
                 return wanted
             if tool.concurrency_safe:
                 answer = await self.answer(ctx, params.name, given)
             else:
-                async with self._alone:
+                async with self._alone.setdefault(_TOGETHER.get(tool.task, tool.task), anyio.Lock()):
                     answer = await self.answer(ctx, params.name, given)
         except LspidxError as error:
             return forms.failed(error, self.options)
@@ -153,13 +159,19 @@ class Tools:
         wants_progress = ctx.meta is not None and ctx.meta.get("progress_token") is not None
         return await Job(work, ctx.session.report_progress if wants_progress else None).run(self._limiter)
 
-    async def roots(self, ctx: Request, responses: types.InputResponses | None) -> types.InputRequiredResult | None:
+    async def roots(
+        self, ctx: Request, responses: types.InputResponses | None, *, outwards: bool = False
+    ) -> types.InputRequiredResult | None:
         """Asks a client that was started elsewhere than its workspace where that is; over HTTP it may be another machine's.
 
         A client of the protocol since 2026-07-28 answers by repeating its request, for which this returns what it is asked.
+
+        Args:
+            outwards: the question may be about another place, which it may name if it is one of the client's.
         """
         capabilities = ctx.session.client_capabilities
-        if not self.workspace.roots_wanted or ctx.request is not None or capabilities is None or capabilities.roots is None:
+        is_wanted = self.workspace.roots_wanted or (outwards and not self.workspace.roots_known)
+        if not is_wanted or ctx.request is not None or capabilities is None or capabilities.roots is None:
             return None
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             listed = (responses or {}).get(_ROOTS)
