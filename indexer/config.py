@@ -140,6 +140,7 @@ REMEMBERED = "flag of an earlier run"
 _SESSION = "session"
 """Source of a setting that holds for as long as a server for agents runs."""
 
+_PROJECT = ("lspidx.toml", "pyproject.toml [tool.lspidx]")
 _OUTSIDE = ("folders", "python", "source_roots")
 """Settings that name places, which may lie outside of the workspace."""
 
@@ -198,34 +199,44 @@ def load_config(
         take(_read_toml(user_file), str(user_file))
     allowed = [*allowed_folders(root), *(entry.rpartition("=")[2] for entry in values.get("folders", ()))]
     if project_file.is_file() and not _leads_out(project_file, root, refused):
-        take(_read_toml(project_file), "lspidx.toml", of_project=True)
+        take(_read_toml(project_file), _PROJECT[0], of_project=True)
     elif pyproject.is_file() and not _leads_out(pyproject, root, refused):
         tool = _read_toml(pyproject).get("tool")
         section = cast("dict[str, Any]", tool).get("lspidx") if isinstance(tool, dict) else None
         if section is not None and not isinstance(section, dict):
             raise ConfigError("pyproject.toml: [tool.lspidx] is not a table")
-        take(cast("dict[str, Any]", section or {}), "pyproject.toml [tool.lspidx]", of_project=True)
-    for name, kind in _TYPES.items():
-        if name == "language":
-            continue
-        text = env.get(f"LSPIDX_{name.upper()}")
-        if text is not None:
-            is_list = "tuple" in str(kind)
-            take({name: [part for part in text.split(os.pathsep) if part] if is_list else text}, f"environment LSPIDX_{name.upper()}")
+        take(cast("dict[str, Any]", section or {}), _PROJECT[1], of_project=True)
+    for name, value in _of_environment(env).items():
+        take({name: value}, f"environment LSPIDX_{name.upper()}")
     take(remembered or {}, REMEMBERED, of_project=True)  # they lie in the project's folder, and so may be its author's
     take({key: value for key, value in (flags or {}).items() if value is not None}, "flag")
     lasting = {name: values[name] for name in session or {} if sources.get(name) in ("flag", REMEMBERED)}
     reach = Reach(root, [*allowed, *values.get("allow_folders", ())], env)
-    denied = _without_places_outside(values, sources, reach, of_user=str(user_file))
+    denied = _without_places_outside(values, sources, reach)
     take(session or {}, _SESSION)
     if values.get("trust") == Trust.FULL and withheld:
         named = [text for text in refused if text.startswith("language.")]
         refused = [text for text in refused if text not in named]
         values["language"] = _converted("language", overlay(msgspec.to_builtins(values.get("language", {})), withheld), "the project")
-    made = {"withheld": tuple(refused), "refused": tuple(denied), "lasting": lasting}
+    made: dict[str, Any] = {"withheld": tuple(refused), "refused": tuple(denied), "lasting": lasting}
     config = Config(**values, **made, sources={name: sources.get(name, "default") for name in _TYPES})
     _check(config)
     return config
+
+
+def _of_environment(env: Mapping[str, str]) -> dict[str, Any]:
+    """What `LSPIDX_*` variables say, by the name of the setting."""
+    found: dict[str, Any] = {}
+    for name, kind in _TYPES.items():
+        text = env.get(f"LSPIDX_{name.upper()}") if name != "language" else None
+        if text is not None:
+            found[name] = [part for part in text.split(os.pathsep) if part] if "tuple" in str(kind) else text
+    return found
+
+
+def is_of_project(source: str) -> bool:
+    """Whether a setting's value is a project's word."""
+    return source in (REMEMBERED, *_PROJECT)
 
 
 def setting_files(root: Path, environment: Mapping[str, str], user_dir: Path | None = None) -> tuple[Path, Path, Path]:
@@ -273,7 +284,7 @@ def _leads_out(file: Path, root: Path, refused: list[str]) -> bool:
     return False
 
 
-def _without_places_outside(values: dict[str, Any], sources: Mapping[str, str], reach: Reach, *, of_user: str) -> list[Refusal]:
+def _without_places_outside(values: dict[str, Any], sources: Mapping[str, str], reach: Reach) -> list[Refusal]:
     """Takes places out of `values` that the project names and the user has not allowed, and says which.
 
     Raises:
@@ -287,7 +298,7 @@ def _without_places_outside(values: dict[str, Any], sources: Mapping[str, str], 
             continue
         entries: tuple[str, ...] = (value,) if isinstance(value, str) else value
         places = {entry: entry.rpartition("=")[2] if name == "folders" else entry for entry in entries}
-        if source in ("flag", of_user) or source.startswith("environment"):
+        if not is_of_project(source):
             closed = [text for text in places.values() if reach.is_closed(reach.place(text))] if name == "folders" else []
             if closed:
                 raise ConfigError(f"{source}: '{closed[0]}' is no folder for an index of something else; alone: lspidx index {closed[0]}")

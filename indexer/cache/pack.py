@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -74,7 +75,9 @@ def pack(
     if not all(shard.is_file() for shard in shards):
         raise UsageError("the facts that the index was made of are gone; to find them again: lspidx index --full")
     as_folder = not destination.name.endswith(".tar") if as_folder is None else as_folder
-    if as_folder and destination.exists() and not _is_ours(destination):
+    if as_folder:
+        _refuse_links(destination)
+    if os.path.lexists(destination) and not (_is_ours(destination) if as_folder else _is_packed(destination)):
         raise UsageError(f"'{destination}' is there already and is no artifact; name another place, or remove it")
     chunks: list[Chunk] = []
     contents: dict[str, bytes] = {}
@@ -100,7 +103,37 @@ def pack(
 
 def _is_ours(folder: Path) -> bool:
     """An artifact, or an empty folder (a README and dot-files do not count)."""
-    return folder.is_dir() and ((folder / MANIFEST).exists() or all(item.name.startswith(("README", ".")) for item in folder.iterdir()))
+    return folder.is_dir() and (_is_manifest(folder / MANIFEST) or all(item.name.startswith(("README", ".")) for item in folder.iterdir()))
+
+
+def _refuse_links(folder: Path) -> None:
+    """An artifact comes with a repository, and a link in it would have us write and remove files wherever it leads.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for place in (folder, folder / "facts", folder / "outside"):
+        if place.is_symlink():
+            raise UsageError(f"'{place}' is a link, and an artifact is written to no other place than the one named; remove it first")
+
+
+def _is_manifest(file: Path) -> bool:
+    """Whether a file says that it is an artifact's manifest, of whatever version: others call files so too."""
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and "format" in found and "chunks" in found
+
+
+def _is_packed(file: Path) -> bool:
+    """Whether a file is an artifact in a tar, by its first member."""
+    try:
+        with tarfile.open(file, "r:") as archive:
+            first = archive.next()
+            return first is not None and first.name in (MANIFEST, SIGNATURE)
+    except (OSError, tarfile.TarError):
+        return False
 
 
 class Rows(Protocol):
@@ -226,6 +259,7 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
             continue
         place.parent.mkdir(exist_ok=True)
         beside = place.with_name(f"tmp-{os.getpid()}-{place.name}")
+        beside.unlink(missing_ok=True)  # a link of this name would be followed
         beside.write_bytes(content)
         os.replace(beside, place)
     for part in ("facts", "outside"):
@@ -236,6 +270,7 @@ def _write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
 def _write_tar(file: Path, contents: Mapping[str, bytes]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(f"tmp-{os.getpid()}-{file.name}")
+    beside.unlink(missing_ok=True)  # a link of this name would be followed
     try:
         with tarfile.open(beside, "w", format=tarfile.USTAR_FORMAT) as archive:
             for name, content in sorted(contents.items(), key=lambda item: (not item[0].startswith(MANIFEST), item[0])):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import anyio
@@ -18,6 +18,7 @@ from query import search
 from query.answer import Answer
 from query.index import Index
 from query.mcp_server import forms
+from query.mcp_server.http import GONE
 from query.mcp_server.job import MAX_JOBS, Job
 from query.mcp_server.options import Options
 from query.mcp_server.workspace import Workspace
@@ -157,7 +158,9 @@ class Tools:
 
     async def _run(self, ctx: Request, work: Callable[[Job[T]], T]) -> T:
         wants_progress = ctx.meta is not None and ctx.meta.get("progress_token") is not None
-        return await Job(work, ctx.session.report_progress if wants_progress else None).run(self._limiter)
+        job = Job(work, ctx.session.report_progress if wants_progress else None)
+        gone = ctx.request.scope.get(GONE) if ctx.request is not None else None
+        return await (job.run(self._limiter) if gone is None else _unless(gone, job.run(self._limiter)))
 
     async def roots(
         self, ctx: Request, responses: types.InputResponses | None, *, outwards: bool = False
@@ -198,6 +201,29 @@ class Tools:
             known |= new
             await ctx.session.send_tool_list_changed()
             await self._bus.publish(ToolsListChanged())
+
+
+async def _unless(gone: anyio.Event, work: Coroutine[Any, Any, T]) -> T:
+    """What `work` returns or raises, cancelled when the client has gone: a stream that broke off is not taken up again."""
+    outcome: list[T] = []
+    failure: list[Exception] = []
+
+    async def watch(scope: anyio.CancelScope) -> None:
+        await gone.wait()
+        scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch, group.cancel_scope)
+        try:
+            outcome.append(await work)
+        except Exception as error:  # raised below, outside of the group, which would wrap it
+            failure.append(error)
+        group.cancel_scope.cancel()
+    if failure:
+        raise failure[0]
+    if not outcome:
+        raise UsageError("the client has gone, and what it asked for was ended")
+    return outcome[0]
 
 
 def _client(ctx: Request) -> str | None:
