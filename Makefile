@@ -27,8 +27,8 @@ demo-index: $(STAMP) ## fetch Django from the registry and index it (the demo an
 	@mkdir -p $(DEMO)
 	@test -d $(DEMO)/$(DJANGO) || ( $(BIN)/python -m pip download --quiet --no-deps --no-binary :all: --dest $(DEMO) Django==5.2.9 && tar -xzf $(DEMO)/$(DJANGO).tar.gz -C $(DEMO) )
 	@test -d $(DEMO)/env || ( $(PYTHON) -m venv $(DEMO)/env && $(DEMO)/env/bin/python -m pip install --quiet asgiref==3.11.0 sqlparse==0.5.4 )
-	@printf 'python = "../../env"\nlanguage.javascript.server = "none"\n' > $(DEMO)/$(DJANGO)/django/lspidx.toml
-	$(BIN)/lspidx index $(DEMO)/$(DJANGO)/django
+	@printf 'language.javascript.server = "none"\n' > $(DEMO)/$(DJANGO)/django/lspidx.toml
+	$(BIN)/lspidx index --python $(DEMO)/env $(DEMO)/$(DJANGO)/django
 
 demo: demo-index ## index Django from the registry and ask it what README asks
 	$(ASK) query callers formset_factory

@@ -3,6 +3,8 @@
 Order, later wins: default < user (`lspidx/config.toml` in the XDG config folder) < project (`lspidx.toml`, else
 `pyproject.toml [tool.lspidx]`) < environment (`LSPIDX_*`) < flag of the run that made the index < flag. Nothing below `load_config`
 reads the environment.
+
+A project's word, which the remembered flags count as, does not reach outside of the workspace without the user's (ADR 0027).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, cast, get_type_hints
 
 import msgspec
 
+from indexer.consent import Reach, Refusal, allowed_folders
 from indexer.encoding import read_manifest
 from indexer.errors import ConfigError
 from indexer.model import Trust
@@ -71,11 +74,13 @@ class Config:
     tests: further patterns of test files; not_tests: patterns that look like tests and are none.
     trust: what servers may execute of the repository: none, deps or full (`indexer.model.Trust`). A project may lower it, never raise it.
     readable: folders that servers may read beside the workspace and what they need, below full trust. The user's word only.
+    allow_folders: folders outside of the workspace that a project's settings may name. The user's word only.
     fetch: whether a crawl first runs the download step of each language's build tool, outside of the fence. The user's word only.
     min_resolved: percentage of a language's identifiers below which a crawl ends with 1, though its index is published; 0 = none.
 
     `withheld` are settings of the project that do not count (`why_withheld`): they would make a server run or load something, or raise
-    what the project may cost.
+    what the project may cost. `refused` are places outside of the workspace that the project names without the user's word. `lasting` are
+    flags that a session has put others in place of, for itself.
     """
 
     server: str = ""
@@ -104,9 +109,12 @@ class Config:
     not_tests: tuple[str, ...] = ()
     trust: Trust = Trust.NONE
     readable: tuple[str, ...] = ()
+    allow_folders: tuple[str, ...] = ()
     fetch: bool = False
     min_resolved: float = 0.0
     withheld: tuple[str, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    lasting: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def of_language(self, language: str) -> LanguageConfig:
@@ -118,10 +126,10 @@ class Config:
     def flags(self) -> dict[str, Any]:
         """What was given as a flag, now or when the index was made: a refresh takes it again. Trust is given anew each time."""
         given = {name: getattr(self, name) for name, source in self.sources.items() if source in ("flag", REMEMBERED)}
-        return {name: value for name, value in given.items() if name not in ("trust", "readable", "fetch")}
+        return {name: value for name, value in {**given, **self.lasting}.items() if name not in ("trust", *_USERS_ONLY)}
 
 
-_MADE = frozenset({"sources", "withheld"})
+_MADE = frozenset({"sources", "withheld", "refused", "lasting"})
 """Not set by anybody."""
 
 _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name not in _MADE}
@@ -131,7 +139,7 @@ _DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Config)}
 _USERS = frozenset({"trusted_keys", "daemon_idle_s"})
 """Settings of which the user's word holds against the project's: a project must not talk its way around them."""
 
-_USERS_ONLY = frozenset({"readable", "fetch"})
+_USERS_ONLY = frozenset({"readable", "fetch", "allow_folders"})
 """Settings that a project cannot make at all."""
 
 LIMITS = frozenset({"max_file_questions", "max_unit_questions", "max_file_s", "max_unit_s"})
@@ -143,12 +151,20 @@ _LOADED = ("options", "settings", "environment")
 REMEMBERED = "flag of an earlier run"
 """Source of a setting that was given as a flag when the index was made."""
 
+_SESSION = "session"
+"""Source of a setting that holds for as long as a server for agents runs."""
+
+_PROJECT = ("lspidx.toml", "pyproject.toml [tool.lspidx]")
+_OUTSIDE = ("folders", "python", "source_roots")
+"""Settings that name places, which may lie outside of the workspace."""
+
 
 def load_config(
     root: Path,
     *,
     flags: Mapping[str, Any] | None = None,
     remembered: Mapping[str, Any] | None = None,
+    session: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,
     user_dir: Path | None = None,
 ) -> Config:
@@ -157,6 +173,7 @@ def load_config(
     Args:
         flags: values given on the command line; None values are not given.
         remembered: flags of the run that made the present index (`Home.flags`), so that refreshing it makes the same index again.
+        session: values in place of all others that no later run is to take again. Whoever gives them has judged them.
         environment: defaults to the process's; tests pass their own.
         user_dir: defaults to XDG's configuration folder.
     Raises:
@@ -179,6 +196,8 @@ def load_config(
                 raise ConfigError(f"{source}: unknown setting '{key}'{hint}")
             if of_project and name in _USERS and values.get(name):
                 continue
+            if of_project and name == "min_resolved" and isinstance(value, (int, float)) and value < values.get(name, 0.0):
+                continue  # it asks for less than the user does
             if of_project and (name in _USERS_ONLY or (name == "trust" and not _is_lower(value, values.get("trust", Trust.NONE)))):
                 refused.append(f"{name} of {source}")
                 continue
@@ -195,30 +214,46 @@ def load_config(
     user_file, project_file, pyproject = setting_files(root, env, user_dir)
     if user_file.is_file():
         take(_read_toml(user_file), str(user_file))
-    if project_file.is_file():
-        take(_read_toml(project_file), "lspidx.toml", of_project=True)
-    elif pyproject.is_file():
+    allowed = [*allowed_folders(root), *(entry.rpartition("=")[2] for entry in values.get("folders", ()))]
+    if project_file.is_file() and not _leads_out(project_file, root, refused):
+        take(_read_toml(project_file), _PROJECT[0], of_project=True)
+    elif pyproject.is_file() and not _leads_out(pyproject, root, refused):
         tool = _read_toml(pyproject).get("tool")
         section = cast("dict[str, Any]", tool).get("lspidx") if isinstance(tool, dict) else None
         if section is not None and not isinstance(section, dict):
             raise ConfigError("pyproject.toml: [tool.lspidx] is not a table")
-        take(cast("dict[str, Any]", section or {}), "pyproject.toml [tool.lspidx]", of_project=True)
-    for name, kind in _TYPES.items():
-        if name == "language":
-            continue
-        text = env.get(f"LSPIDX_{name.upper()}")
-        if text is not None:
-            is_list = "tuple" in str(kind)
-            take({name: [part for part in text.split(os.pathsep) if part] if is_list else text}, f"environment LSPIDX_{name.upper()}")
+        take(cast("dict[str, Any]", section or {}), _PROJECT[1], of_project=True)
+    for name, value in _of_environment(env).items():
+        take({name: value}, f"environment LSPIDX_{name.upper()}")
     take(remembered or {}, REMEMBERED, of_project=True)  # they lie in the project's folder, and so may be its author's
     take({key: value for key, value in (flags or {}).items() if value is not None}, "flag")
+    lasting = {name: values[name] for name in session or {} if sources.get(name) in ("flag", REMEMBERED)}
+    reach = Reach(root, [*allowed, *values.get("allow_folders", ())], env)
+    denied = _without_places_outside(values, sources, reach)
+    take(session or {}, _SESSION)
     if values.get("trust") == Trust.FULL and withheld:
         named = [text for text in refused if text.startswith("language.")]
         refused = [text for text in refused if text not in named]
         values["language"] = _converted("language", overlay(msgspec.to_builtins(values.get("language", {})), withheld), "the project")
-    config = Config(**values, withheld=tuple(refused), sources={name: sources.get(name, "default") for name in _TYPES})
+    made: dict[str, Any] = {"withheld": tuple(refused), "refused": tuple(denied), "lasting": lasting}
+    config = Config(**values, **made, sources={name: sources.get(name, "default") for name in _TYPES})
     _check(config)
     return config
+
+
+def _of_environment(env: Mapping[str, str]) -> dict[str, Any]:
+    """What `LSPIDX_*` variables say, by the name of the setting."""
+    found: dict[str, Any] = {}
+    for name, kind in _TYPES.items():
+        text = env.get(f"LSPIDX_{name.upper()}") if name != "language" else None
+        if text is not None:
+            found[name] = [part for part in text.split(os.pathsep) if part] if "tuple" in str(kind) else text
+    return found
+
+
+def is_of_project(source: str) -> bool:
+    """Whether a setting's value is a project's word."""
+    return source in (REMEMBERED, *_PROJECT)
 
 
 def setting_files(root: Path, environment: Mapping[str, str], user_dir: Path | None = None) -> tuple[Path, Path, Path]:
@@ -269,6 +304,42 @@ def _without_loaded(
             refused += [f"language.{language}.{key} of {source}" for key in loaded]
         kept[language] = {key: item for key, item in settings.items() if key not in loaded}
     return kept
+
+
+def _leads_out(file: Path, root: Path, refused: list[str]) -> bool:
+    """Whether a settings file of the project is a link to one that the project does not hold: it is not even read."""
+    if file.is_symlink() and not Reach(root).is_inside(os.path.realpath(file)):
+        refused.append(f"{file.name}, a link that leads out of the workspace,")
+        return True
+    return False
+
+
+def _without_places_outside(values: dict[str, Any], sources: Mapping[str, str], reach: Reach) -> list[Refusal]:
+    """Takes places out of `values` that the project names and the user has not allowed, and says which.
+
+    Raises:
+        ConfigError: the user names a workspace folder that nobody opens.
+    """
+    denied: list[Refusal] = []
+    for name in _OUTSIDE:
+        source = sources.get(name, "")
+        value = values.get(name)
+        if not value:
+            continue
+        entries: tuple[str, ...] = (value,) if isinstance(value, str) else value
+        places = {entry: entry.rpartition("=")[2] if name == "folders" else entry for entry in entries}
+        if not is_of_project(source):
+            closed = [text for text in places.values() if reach.is_closed(reach.place(text))] if name == "folders" else []
+            if closed:
+                raise ConfigError(f"{source}: '{closed[0]}' is no folder for an index of something else; alone: lspidx index {closed[0]}")
+            continue
+        found = {entry: refusal for entry, text in places.items() if (refusal := reach.refusal(name, text, source)) is not None}
+        denied += found.values()
+        if found and isinstance(value, str):
+            del values[name]
+        elif found:
+            values[name] = tuple(entry for entry in entries if entry not in found)
+    return denied
 
 
 def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

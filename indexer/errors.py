@@ -2,6 +2,7 @@
 
 LspidxError
 ├── UsageError         the caller: bad arguments, a path outside the workspace
+│   ├── NotServed      a place that an agent named and that was not allowed to it
 │   ├── NameNotFound   no symbol has this name
 │   └── AmbiguousName  several do; `.candidates` are re-sendable
 ├── EditRefused        the caller: the files are not what the edit was made for, or it may not be made
@@ -48,6 +49,12 @@ class LspidxError(Exception):
 class UsageError(LspidxError):
     exit_code = 2
     code = "usage"
+
+
+class NotServed(UsageError):
+    """Whoever started the server may allow the place; the message says how."""
+
+    code = "not_served"
 
 
 class NameNotFound(UsageError):

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from indexer import python_project
 from indexer.encoding import read_manifest
+from indexer.private_places import is_held
 from indexer.python_project import NAMELESS, External
 
 
@@ -35,6 +36,7 @@ _CARGO_CACHE = re.compile(r"/(?:registry/src/[^/]+|vendor)/([^/]+?)-(\d[^/]*)/(.
 _CARGO_CHECKOUT = re.compile(r"/git/checkouts/([^/]+)-[0-9a-f]{16}/([0-9a-f]{7,40})/(.+)\Z")
 _RUST_LIBRARY = re.compile(r"/(?:rustlib/src/rust|rustc-\d+\.\d+\.\d+[^/]*)/library/(.+)\Z")
 _INCLUDE = re.compile(r"/(?:include|usr/lib/gcc[^/]*|clang/\d+[^/]*/include)/(.+)\Z")
+_SYSTEMS = ("/usr/", "/opt/", "/lib/", "/nix/store/", "/gnu/store/", "/Library/Developer/", "/Applications/Xcode", "C:\\Program Files")
 _BUNDLED = re.compile(r"^bundled:/*(?:libs/)?(.+)\Z")
 
 
@@ -63,6 +65,14 @@ class Externals:
             if match:
                 return describe(match)
         return self._python.describe(path)
+
+    def is_installed(self, path: str) -> bool:
+        """Whether a file is one of an installed package, a toolchain or a system, where it really lies and not only by its name here."""
+        if _BUNDLED.match(path):
+            return True
+        real = os.path.realpath(path)
+        found = self.describe(real)
+        return real.startswith(_SYSTEMS) if found.manager in ("", "system") else True
 
 
 def key_of_unread(path: str) -> str:
@@ -148,7 +158,7 @@ def own_packages(root: Path, language: str, documents: Sequence[str], nameless: 
     def of_folder(folder: str) -> tuple[Package, str]:
         """The package and the folder of its manifest."""
         if folder not in known:
-            name = name_of(root / folder / manifest)
+            name = name_of(root / folder / manifest) if is_held(str(root), os.path.join(folder, manifest)) else ""
             if name or not folder:
                 known[folder] = (Package(manager, name) if name else default, folder)
             else:

@@ -20,6 +20,12 @@ def lacking(manifest: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def refused(manifest: Mapping[str, Any]) -> list[str]:
+    """One line for each place outside of the workspace that its settings name and the user has not allowed."""
+    lines = [f"{item['sentence']}{'; to allow that: ' if item['remedy'] else ''}{item['remedy']}" for item in manifest.get("refused", [])]
+    return [one_line(line) for line in lines]
+
+
 def losses(manifest: Mapping[str, Any]) -> list[str]:
     """One line for each language that the crawl has lost."""
     return [one_line(f"LOST: {item['sentence']}; {item['remedy']}") for item in manifest.get("languages_lost", [])]

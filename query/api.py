@@ -81,7 +81,7 @@ def activate_skill(index: Index | None, skill_name: str = "", *, mode: Literal["
 
 
 def add_workspace_folder(index: Index, path: str = "") -> Answer[Folders]:
-    """Adds a folder to the workspace and indexes it, so that references and calls between the folders become known; remembered.
+    """Adds a folder to the workspace and indexes it, so that references and calls between the folders become known.
 
     Args:
         path: folder to add: a consumer of this library, or a library that it uses

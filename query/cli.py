@@ -11,7 +11,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -80,6 +80,13 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--exclude", multiple=True, help="Pattern of files to leave out; may be repeated.")
 @click.option("--include", multiple=True, help="Pattern of files to read though they look vendored, generated or built; may be repeated.")
 @click.option("--folder", "folders", multiple=True, metavar="[NAME=]PATH", help="A further workspace folder; may be repeated.")
+@click.option(
+    "--allow-folder",
+    "allowed",
+    multiple=True,
+    metavar="PATH",
+    help="A folder outside that the project's settings may name; remembered, may be repeated.",
+)
 @click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
 @trust_option
 @click.option("--fetch", is_flag=True, help="First download what the languages' build tools ask for, into lspidx's own folders.")
@@ -96,6 +103,7 @@ def index(
     exclude: tuple[str, ...],
     include: tuple[str, ...],
     folders: tuple[str, ...],
+    allowed: tuple[str, ...],
     memory_mb: int | None,
     fetch: bool,
     min_resolved: float | None,
@@ -123,18 +131,24 @@ def index(
         "exclude": list(exclude) or None,
         "include": list(include) or None,
         "folders": [_absolute_folder(entry) for entry in folders] or None,
+        "allow_folders": [_allowed_folder(folder, entry) for entry in allowed] or None,
         "memory_mb": memory_mb,
         "fetch": fetch or None,
         "min_resolved": min_resolved,
     }
-    config = load_config(folder, flags=flags, remembered={} if forget else Home(folder).flags())
+    remembered = {} if forget else Home(folder).flags()
+    config = load_config(folder, flags=flags, remembered=remembered)
+    if named := _named_places(flags):
+        consent.remember_folders(folder, named)
+    if not quiet and consent.folders_given(folder, config.refused):
+        config = load_config(folder, flags=flags, remembered=remembered)
     with progress.watcher(quiet=quiet) as watcher, _told_to_end():
         made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
     if not (fetch or quiet) and consent.given(folder, made.manifest.get("prerequisites", [])):
-        config = load_config(folder, flags={**flags, "fetch": True}, remembered={} if forget else Home(folder).flags())
+        config = load_config(folder, flags={**flags, "fetch": True}, remembered=Home(folder).flags())
         with progress.watcher(quiet=quiet) as watcher, _told_to_end():
             made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
-    for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest)]:
+    for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest), *advice.refused(made.manifest)]:
         click.echo(line, err=True)
     click.echo(progress.summary(made), err=True)
     if made.manifest.get("languages_lost"):
@@ -163,6 +177,18 @@ def _absolute_folder(entry: str) -> str:
     """A folder given on the command line is relative to where the user stands, not to the root."""
     name, equals, path = entry.rpartition("=")
     return f"{name}{equals}{Path(path).expanduser().absolute()}"
+
+
+def _allowed_folder(root: Path, entry: str) -> str:
+    """A folder that is allowed: from where the user stands, or as the project's settings name it."""
+    path = Path(entry).expanduser()
+    return str(path.absolute() if path.is_absolute() or path.is_dir() or not (root / path).is_dir() else (root / path).absolute())
+
+
+def _named_places(flags: Mapping[str, Any]) -> list[str]:
+    """Places that the user has named in this run, which later runs may take from what is remembered of this one."""
+    places = [entry.rpartition("=")[2] for entry in flags["folders"] or []] + [*(flags["allow_folders"] or [])]
+    return [*places, flags["python"]] if flags["python"] else places
 
 
 @main_group.command(epilog="Example: lspidx status --json")

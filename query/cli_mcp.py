@@ -34,6 +34,14 @@ _MIN_TOKEN = 16
 @click.option("--dialect", help="Another product's tools in place of ours: claude-code, kiro, lsp or agent-lsp.")
 @click.option("--strict", is_flag=True, help="An answer that is not complete is an error.")
 @click.option("--allow-edits", is_flag=True, help="Tools may change files, build and run tests; else they only show what they would do.")
+@click.option(
+    "--allow-folder",
+    "folders",
+    multiple=True,
+    metavar="PATH",
+    type=click.Path(exists=True, file_okay=False),
+    help="A folder outside the workspace that tools may add, import from and export to; may be repeated.",
+)
 @trust_option
 @click.option("--index", "make", is_flag=True, help="Make the index where there is none.")
 def mcp(
@@ -46,6 +54,7 @@ def mcp(
     dialect: str | None,
     strict: bool,
     allow_edits: bool,
+    folders: tuple[str, ...],
     make: bool,
 ) -> None:
     """Serve the tools to agents over the Model Context Protocol."""
@@ -64,6 +73,7 @@ def mcp(
         make_index=make,
         allow_edits=allow_edits,
         dialect=dialect or "",
+        folders=tuple(str(Path(folder).absolute()) for folder in folders),
     )
     if address is None:
         if token_file or hosts:

@@ -110,6 +110,7 @@ class Certificate:
         if name:
             reasons += self._unresolved(name, family, holds)
         reasons += self._of_another_build(about)
+        reasons += self._of_refused(family)
         return self._certify([*reasons, *more])
 
     def _of_another_build(self, path: str) -> list[Reason]:
@@ -119,6 +120,16 @@ class Certificate:
             return []
         detail = f"'{path}' belongs to the build '{others[path]}'; who uses it there in files that the default build has too is unknown"
         return [Reason(code="other_build", detail=detail, count=1, paths=[path])]
+
+    def _of_refused(self, family: Collection[str]) -> list[Reason]:
+        """Places that the settings of the project name and that the user has not allowed: what lies there is unknown."""
+        text = self._index.meta.get("refused")
+        refused: list[dict[str, str]] = self._index.keep("refused", lambda: json.loads(text)) if text else []
+        return [
+            Reason(code="not_allowed", detail=f"{item['sentence']}{': ' if item['remedy'] else ''}{item['remedy']}", count=1)
+            for item in refused
+            if item["setting"] == "folders" or not family or "python" in family
+        ]
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
         """Calls in the text of these symbols whose callee nobody knows."""

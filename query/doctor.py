@@ -18,6 +18,7 @@ from indexer.config import load_config
 from indexer.crawl.ownership import refuse_tracked
 from indexer.errors import UnsafeIndex
 from indexer.prerequisites.python import fetched_environment
+from indexer.private_places import is_held
 from indexer.servers.detect import look_for, rank_languages
 from indexer.servers.install import Installed
 from indexer.servers.installed import servers_dir
@@ -33,7 +34,7 @@ _NAME_WIDTH = 28
 def doctor(folder: Path) -> dict[str, Any]:
     """Per language the servers that were looked for, those of the repository first; and where our own packages were loaded from."""
     root = vcs.find_root(folder.resolve())
-    paths = vcs.list_files(root)
+    paths = [path for path in vcs.list_files(root) if is_held(str(root), path)]
     table = load_table()
     files = {item.language: item.files for item in rank_languages(paths) if item.files}
     order = [*files, *(language for language in table.language if language not in files)]

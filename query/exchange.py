@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -135,7 +137,7 @@ def push_index(index: Index, store: str, *, branch: str = "", allow_dirty: bool 
     from indexer.cache.exchange import push
 
     _, config = _workspace(index.home.root, ())
-    remote = _remote(store, config, "push")
+    remote = _remote(store, config, "push", index.home.root)
     done = push(index.home, index.rows, remote, branch=branch, allow_dirty=allow_dirty, key=key)
     return Pushed(
         store=remote.shown,
@@ -161,7 +163,7 @@ def pull_index(
     from indexer.cache.exchange import pull
 
     home, config = _workspace(start, trusted)
-    remote = _remote(store, config, "pull")
+    remote = _remote(store, config, "pull", home.root)
     done = pull(home, config, remote, branch=branch, most_bytes=most_bytes or MAX_PACKED_BYTES, force=force)
     imported = None
     if done.imported is not None:
@@ -215,9 +217,25 @@ def collect(start: Path, keep: int) -> Collected:
     return Collected(files=len(gone) + files, bytes=size_bytes + shards_bytes)
 
 
-def _remote(store: str, config: Config, verb: str) -> Remote:
-    from indexer.cache.remote import Remote
+def _remote(store: str, config: Config, verb: str, root: Path) -> Remote:
+    """The store that is meant. One that only the project names is taken once the user has named it too: it is sent the index, the token.
 
+    Raises:
+        UsageError: none is named, or only by the project.
+    """
+    from indexer import consent
+    from indexer.cache.remote import Remote
+    from indexer.config import is_of_project
+
+    if store and store == config.cache_remote:
+        with contextlib.suppress(UsageError):  # it cannot be remembered, and has to be named again
+            consent.allow_store(root, store)
+    source = config.sources.get("cache_remote", "")
+    if not store and is_of_project(source) and config.cache_remote not in consent.allowed_stores(root):
+        raise UsageError(
+            f"the store '{config.cache_remote}' is named by {source} only, and would be sent what you {verb}, or your credentials; "
+            f"if it is yours, name it once: lspidx cache {verb} {shlex.quote(config.cache_remote)}"
+        )
     address = store or config.cache_remote
     if not address:
         raise UsageError(

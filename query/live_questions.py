@@ -279,16 +279,26 @@ def places(workspace: Workspace, answer: Any, *, source: bool = True) -> list[Pl
         if not uri or where is None:
             continue
         path, line, col = relative(workspace, uri), where.start.line, where.start.character
-        text = _line_of(texts, uri_to_path(uri), line) if source else ""
+        text = _line_of(workspace, texts, uri_to_path(uri), line) if source else ""
         end_col = where.end.character + 1 if where.end.line == line else 0
         found.setdefault((path, line, col), Place(path=path, line=line + 1, col=col + 1, end_col=end_col, text=text))
     return list(found.values())
 
 
-def _line_of(texts: dict[str, Sequence[str]], place: str, line: int) -> str:
+def _may_be_quoted(workspace: Workspace, place: str) -> bool:
+    """Whether a file is of the workspace or of an installed package; of what else a repository points to, nothing is quoted (ADR 0027)."""
+    from indexer.packages import Externals
+
+    try:
+        return bool(inside(workspace, place))
+    except UsageError:
+        return Externals().is_installed(place)
+
+
+def _line_of(workspace: Workspace, texts: dict[str, Sequence[str]], place: str, line: int) -> str:
     if place not in texts:
         try:
-            texts[place] = _LINE_END.split(read_text(place)[0])
+            texts[place] = _LINE_END.split(read_text(place)[0]) if _may_be_quoted(workspace, place) else []
         except UsageError:
             texts[place] = []
     lines = texts[place]

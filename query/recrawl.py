@@ -13,16 +13,18 @@ def silent(done: int, total: int, what: str) -> None:
     """Nobody watches."""
 
 
-def recrawl(root: Path, flags: Mapping[str, Any], progress: Progress = silent) -> None:
+def recrawl(root: Path, flags: Mapping[str, Any], progress: Progress = silent, *, session: Mapping[str, Any] | None = None) -> None:
     """Crawls what has changed in `root`, as its settings and these flags say, and publishes the result.
 
+    Args:
+        session: settings that no later run is to take again.
     Raises:
         Locked: somebody else is doing it. ConfigError, ServerError and others: as the crawl.
     """
     from indexer.config import load_config
     from indexer.crawl.run import crawl
 
-    crawl(root, load_config(root, remembered=flags), Watching(progress))
+    crawl(root, load_config(root, remembered=flags, session=session), Watching(progress))
 
 
 class Watching:
@@ -42,7 +44,8 @@ class Watching:
         self._progress(self._done, self._total, self._phase)
 
     def expect(self, left_s: float | None, waits_for: str) -> None:
-        """Tools tell how much is done, and of how much."""
+        """Tools tell how much is done, and of how much; whoever waits may say here that nobody does any more, by an exception."""
+        self._progress(self._done, self._total, self._phase)
 
     def note(self, message: str) -> None:
         """In the manifest."""

@@ -22,6 +22,7 @@ from query.completeness import Certificate, distrusted
 from query.index import Index
 from query.live.servers import Servers, servers_of
 from query.recrawl import Progress, silent
+from query.served import Served
 from query.skills.session import OF_PROCESS, Phases
 from query.style import Style
 
@@ -48,12 +49,16 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 class Context(msgspec.Struct, kw_only=True):
-    """What a tool works on. `progress(done, total, what)` may be called by one that takes long; `servers` run where they are asked."""
+    """What a tool works on. `progress(done, total, what)` may be called by one that takes long; `servers` run where they are asked.
+
+    `served`: what an agent may name; None where the user asks.
+    """
 
     index: Index
     certificate: Certificate
     servers: Servers
     progress: Progress = silent
+    served: Served | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -218,6 +223,7 @@ def call(
     progress: Progress = silent,
     root: Path | None = None,
     edits: bool = True,
+    served: Served | None = None,
     phases: Phases | None = None,
 ) -> Answer[Any]:
     """Answers one question.
@@ -225,16 +231,19 @@ def call(
     Args:
         index: None for a tool that needs none.
         servers: None for those that are started here and end when the question is answered.
-        edits: whether files may be changed.
+        edits: whether files may be changed. served: what may be named; None for everything, where the user asks.
         phases: of the session that asks; None for this process. Here is where they are enforced, for all who ask.
         name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
         progress: told how far a long answer is: done, total, what.
         root: where a tool that needs no index starts from; the index's root, else the current folder, by default.
     Raises:
         UsageError: no such tool, or arguments that do not fit. EditsOff: it would change files. PhaseViolation: not in this phase.
-            Whatever the tool raises.
+            NotServed: a place that may not be named. Whatever the tool raises.
     """
     declared, preset = load(name)
+    home = root or (index.root if index else Path.cwd())
+    if served is not None:
+        arguments = served.checked(index.root if index else find_root(home), index, declared.name, arguments)
     for key, value in arguments.items():
         for text in value if isinstance(value, list) else [value]:  # pyright: ignore[reportUnknownVariableType]
             if isinstance(text, str) and not _is_unicode(text):
@@ -248,7 +257,6 @@ def call(
     writes = declared.writes(parameters)
     if writes and not edits:
         raise EditsOff(f"{name} would change files, and this server was started without --allow-edits; what it would do can be asked")
-    home = root or (index.root if index else Path.cwd())
     session = phases if phases is not None else OF_PROCESS
     ticket = session.begin(declared.name, writes=writes)
     own = servers if servers is not None else servers_of(index.root if index else find_root(home))
@@ -261,7 +269,8 @@ def call(
         else:
             if why := declared.unavailable(index):
                 raise UsageError(f"{name}: {why}")
-            answer = declared.run(Context(index=index, certificate=Certificate(index), servers=own, progress=progress), parameters)
+            context = Context(index=index, certificate=Certificate(index), servers=own, progress=progress, served=served)
+            answer = declared.run(context, parameters)
     finally:
         if servers is None:
             own.close()

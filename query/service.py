@@ -22,23 +22,34 @@ from query.index import Index, open_index
 from query.live.servers import Servers, servers_of
 from query.recrawl import Progress, recrawl, silent
 from query.registry import call, load
+from query.served import Served
 from query.skills.session import Phases
 
 
 class Service:
     """The tools on the workspace at or around `start`. Any number of threads may ask."""
 
-    def __init__(self, start: Path, *, max_chars: int | None = None, edits: bool = True, phases: Phases | None = None) -> None:
+    def __init__(
+        self,
+        start: Path,
+        *,
+        max_chars: int | None = None,
+        edits: bool = True,
+        served: Served | None = None,
+        phases: Phases | None = None,
+    ) -> None:
         """What holds for all questions.
 
         Args:
             max_chars: in place of the tools' own limits; 0 for none. edits: whether tools may change files of the work tree.
+            served: what questions may name; None for everything, where the user asks.
             phases: of whoever asks without saying for which session; None for one that begins and ends with this object.
         """
         self.start = start
         self.edits = edits
+        self.served = served
         self.phases = phases if phases is not None else Phases()
-        self._servers: tuple[Path, Servers] | None = None
+        self._servers: tuple[tuple[Path, str], Servers] | None = None
         self._max_chars = max_chars
         self._index: Index | None = None
         self._lock = threading.Lock()
@@ -85,6 +96,7 @@ class Service:
             progress=progress,
             root=None if tool.needs_index and index else self.start,
             edits=self.edits,
+            served=self.served,
             phases=phases if phases is not None else self.phases,
         )
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
@@ -96,11 +108,15 @@ class Service:
         An index that was made further up since has made that folder the root; what runs for the one before is ended.
         """
         with self._lock:
-            before = self._servers
-            kept = self._servers = before if before is not None and before[0] == root else (root, servers_of(root))
+            before, session = self._servers, self._session()
+            key = (root, repr(session))
+            kept = self._servers = before if before is not None and before[0] == key else (key, servers_of(root, session))
         if before is not None and before is not kept:
             before[1].close()
         return kept[1]
+
+    def _session(self) -> dict[str, Any]:
+        return self.served.session if self.served is not None else {}
 
     def close(self) -> None:
         """Ends the servers that were started for this service."""
@@ -133,5 +149,5 @@ class Service:
         tree = drift(index, now_only=True)
         if tree.checked and not tree.paths and not moved(index) and not index.meta.get("partial"):
             return False
-        recrawl(index.root, index.home.flags(), progress)
+        recrawl(index.root, index.home.flags(), progress, session=self._session())
         return True

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from indexer.model import BORDERS, FOREIGN, SkipReason
-from query.advice import lacking, losses
+from query.advice import lacking, losses, refused
 from query.completeness import foreign
 from query.folders import folders, index_command, moved
 from query.freshness import drift
@@ -166,6 +166,7 @@ def status_text(report: dict[str, Any]) -> str:
         server = item["server"] or click.style(no_server, fg="yellow")
         lines.append(f"    {item['language']:<28} {item['files']} files{skipped}, {server}")
     lines += [click.style(f"  {line}", fg="red") for line in losses(manifest)]
+    lines += [click.style(f"  refused    {line}", fg="yellow") for line in refused(manifest)]
     missing = lacking(manifest)
     lines += ["  lacking", *(click.style(f"    {line}", fg="yellow") for line in missing)] if missing else []
     if len(report["folders"]) > 1 or any(item["now_at"] for item in report["folders"]):

@@ -15,6 +15,7 @@ from query.folders import folders
 from query.index import Index, open_index
 from query.page import asked
 from query.recrawl import Progress, recrawl
+from query.served import Served
 from query.style import Style
 
 
@@ -47,14 +48,26 @@ def folder_path(path: str) -> Path:
     return Path(os.path.realpath(path))
 
 
-def change(index: Index, wanted: Callable[[list[Path]], list[Path]], progress: Progress) -> tuple[Index, bool]:
-    """The index with other further folders, made again where they differ, and whether they did."""
+def change(
+    index: Index, wanted: Callable[[list[Path]], list[Path]], progress: Progress, served: Served | None = None
+) -> tuple[Index, bool]:
+    """The index with other further folders, made again where they differ, and whether they did.
+
+    What the user asks for is remembered, and counts as allowed from then on; what an agent asks for (`served`) holds for its session.
+    """
     present = [Path(os.path.realpath(folder.path(index.root))) for folder in folders(index)[1:]]
     then = wanted(list(present))
     if then == present:
         return index, False
     named = {os.path.realpath(folder.path(index.root)): folder.name for folder in folders(index)[1:]}
     entries = [f"{named[str(path)]}={path}" if str(path) in named else str(path) for path in then]
+    if served is not None:
+        recrawl(index.root, index.home.flags(), progress, session={"folders": entries})
+        served.folders = entries
+        return open_index(index.root), True
+    from indexer.consent import allow_folders
+
+    allow_folders(index.root, [str(path) for path in then if path not in present])
     recrawl(index.root, {**index.home.flags(), "folders": entries}, progress)
     return open_index(index.root), True
 

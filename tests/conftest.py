@@ -36,9 +36,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def _state_of_the_run() -> Path:
-    """A folder of user state for this run alone, with the user's secret: the demo's index, made before, is still the user's own."""
+    """A folder of user state for this run alone, with the user's secret: the demo's index, made before, is still the user's own.
+
+    So is what `make demo-index` was told: where the demo's environment lies.
+    """
     found = user_state.secret(make=True)
     state = Path(tempfile.mkdtemp(prefix="lspidx-state-"))
+    if (kept := user_state.state_dir() / "workspaces").is_dir():
+        shutil.copytree(kept, state / "workspaces", ignore=lambda folder, names: [name for name in names if not name.startswith("django-")])
     os.environ["LSPIDX_STATE_DIR"] = str(state)
     if found is not None:
         (state / "secret").write_bytes(found)

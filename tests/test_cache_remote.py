@@ -306,7 +306,9 @@ def test_by_the_command_line(repository: Path, fresh: Path, tmp_path: Path) -> N
     assert (pushed["commit"], pushed["uploaded"]) == (_head(repository), True)
     assert (store / FOLDER / "artifacts" / pushed["artifact"]).stat().st_size == pushed["bytes"]
     write_tree(fresh, {"lspidx.toml": f"cache_remote = '{store}'\n"})
-    text = lspidx("cache", "pull", cwd=fresh, env=git)
+    unasked = lspidx("cache", "pull", cwd=fresh, env=git)
+    assert (unasked.returncode, f"lspidx cache pull {store}" in unasked.stderr) == (2, True)  # the project's word is not the user's
+    text = lspidx("cache", "pull", str(store), cwd=fresh, env=git)
     assert "2 commits behind HEAD" in text.stdout, text.stderr
     found = json_of(lspidx("cache", "pull", "--force", "--json", cwd=fresh, env=git))
     assert (found["via"], found["behind"], found["imported"]["same"]) == ("ancestor", 2, len(FILES))

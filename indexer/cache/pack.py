@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import tarfile
@@ -80,7 +81,7 @@ def pack(
     if not all(shard.is_file() for shard in shards):
         raise UsageError("the facts that the index was made of are gone; to find them again: lspidx index --full")
     as_folder = not destination.name.endswith(".tar") if as_folder is None else as_folder
-    if as_folder and destination.exists() and not _is_ours(destination):
+    if os.path.lexists(destination) and not (_is_ours(destination) if as_folder else _is_packed(destination)):
         raise UsageError(f"'{destination}' is there already and is no artifact; name another place, or remove it")
     chunks: list[Chunk] = []
     contents: dict[str, bytes] = {}
@@ -115,7 +116,26 @@ def _refuse_links(root: Path, destination: Path) -> None:
 
 def _is_ours(folder: Path) -> bool:
     """An artifact, or an empty folder (a README and dot-files do not count)."""
-    return folder.is_dir() and ((folder / MANIFEST).exists() or all(item.name.startswith(("README", ".")) for item in folder.iterdir()))
+    return folder.is_dir() and (_is_manifest(folder / MANIFEST) or all(item.name.startswith(("README", ".")) for item in folder.iterdir()))
+
+
+def _is_manifest(file: Path) -> bool:
+    """Whether a file says that it is an artifact's manifest, of whatever version: others call files so too."""
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and "format" in found and "chunks" in found
+
+
+def _is_packed(file: Path) -> bool:
+    """Whether a file is an artifact in a tar, by its first member."""
+    try:
+        with tarfile.open(file, "r:") as archive:
+            first = archive.next()
+            return first is not None and first.name in (MANIFEST, SIGNATURE)
+    except (OSError, tarfile.TarError):
+        return False
 
 
 class Rows(Protocol):

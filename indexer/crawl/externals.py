@@ -1,4 +1,8 @@
-"""Files outside the workspace: read for the names of what the workspace refers to, nothing else of them is kept."""
+"""Files outside the workspace: read for the names of what the workspace refers to, nothing else of them is kept.
+
+Of what is installed, signatures and documentation are kept too. What a repository points to elsewhere (a dependency by path next door, an
+include) is there for its names alone; where it lies in a closed place, it is not read at all (ADR 0027).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from indexer.crawl.document import read_source
 from indexer.crawl.messages import ExternalJob, Position
 from indexer.encoding import as_utf8, encoding_of
 from indexer.packages import Externals
+from indexer.private_places import home_folder, is_closed
 from indexer.servers.registry import language_of
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import tree
@@ -23,12 +28,19 @@ _MAX_BYTES = 20_000_000
 """Larger than any source that a symbol was ever found in; a server may point to anything, `/dev/zero` among it."""
 
 
-def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]:
-    """Symbols of files outside the workspace, only those that are pointed to and their containers."""
+def read_external(job: ExternalJob, externals: Externals, root: str) -> list[DocumentFacts]:
+    """Symbols of files outside the workspace, only those that are pointed to and their containers.
+
+    Args:
+        root: of the workspace.
+    """
     found: dict[str, DocumentFacts] = {}
+    home = home_folder()
     for path, positions in sorted(job.wanted.items()):
         external = externals.describe(path)
-        source = read_source(path, _MAX_BYTES)
+        is_unread = path in externals.unread
+        is_installed = is_unread or externals.is_installed(path)
+        source = b"" if not is_installed and is_closed(path, home, root=root) else read_source(path, _MAX_BYTES)
         source = b"" if len(source) > _MAX_BYTES or encoding_of(source) is None else as_utf8(source)
         language = _language(path, source)
         text = source
@@ -36,6 +48,8 @@ def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]
             text = excerpt(language, path, source, (position[0] for position in positions))
         syntax = syntaxes.parse(language, path, text, external.module, definitions_only=True)
         kept, meant = _only_wanted(syntax, set(positions))
+        if not is_installed:
+            _keep_names_alone(kept)
         facts = DocumentFacts(
             header={
                 "path": external.key,
@@ -60,6 +74,12 @@ def read_external(job: ExternalJob, externals: Externals) -> list[DocumentFacts]
                 column.append(value)
         found.setdefault(external.key, facts)
     return [found[key] for key in sorted(found)]
+
+
+def _keep_names_alone(syntax: Syntax) -> None:
+    """Takes away what symbols say beside their names: it is text of somebody else's file."""
+    for symbol in syntax.symbols:
+        symbol.documentation = symbol.signature = ""
 
 
 def _language(path: str, source: bytes) -> str:

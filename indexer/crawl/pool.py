@@ -49,7 +49,6 @@ _WORKER_END_S = 5
 _CRASHES_PER_UNIT = 6
 """Workers that one unit may end: one to become careful, two for each of two bad documents, then it is lost."""
 
-_LOOK_MS = 1_000
 _AWAY_S = 10.0
 _SPEAK_FOR_S = 4.0
 """A worker says something every two seconds while it waits; one that has not is in code of its own."""
@@ -61,6 +60,9 @@ _LEAST_SILENCE_S = 30.0
 """A worker takes some seconds to start on a busy machine, and says nothing before."""
 
 _report_decoder = msgspec.msgpack.Decoder(Report)
+
+
+_TICK_MS = 200
 
 
 class Worker:
@@ -176,6 +178,8 @@ class Pool:
         self._silence_s = silence_s
         self._looked = time.monotonic()
         self._overdue: set[str] = set()  # paths of documents with which careful workers were ended for their silence
+        self.on_wait: Callable[[], None] = lambda: None
+        """Called again and again while no worker has anything to say; may raise what ends the crawl."""
 
     @property
     def size(self) -> int:
@@ -340,9 +344,11 @@ class Pool:
         poll = select.poll()
         for descriptor in by_descriptor:
             poll.register(descriptor, select.POLLIN | select.POLLHUP)
-        found = [by_descriptor[descriptor] for descriptor, _ in poll.poll(_LOOK_MS if self._silence_s else None)]
+        while not (ready := poll.poll(_TICK_MS)):
+            self.on_wait()
+            self._end_silent()
         self._end_silent()
-        return found
+        return [by_descriptor[descriptor] for descriptor, _ in ready]
 
     def _end_silent(self) -> None:
         """Ends workers that have work and say nothing; they are seen to have ended with the next look."""

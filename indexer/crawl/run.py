@@ -42,6 +42,7 @@ from indexer.errors import CutShort, LanguageLost, ServerError, UsageError
 from indexer.model import BORDERS, LossReason
 from indexer.packages import Externals, key_of_unread
 from indexer.prerequisites.fetch import fetch
+from indexer.private_places import is_held
 from indexer.servers.registry import endings_of, families, language_of, load_table
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -162,7 +163,11 @@ class _Run:
         with contextlib.ExitStack() as ending:
             pool = Pool(self.home.path, silence_s=self.config.max_file_s)
             ending.callback(pool.close)
-            return self._go(pool, partial=partial)
+            try:
+                return self._go(pool, partial=partial)
+            except BaseException:  # nobody waits for what the workers have in hand
+                pool.stop()
+                raise
 
     def _go(self, pool: Pool, *, partial: bool) -> Crawl:
         config, folders = self.config, self.folders
@@ -173,6 +178,8 @@ class _Run:
         for language, problem in grouping.missing.items():
             files = sum(item.language == language for item in plan.documents)
             self.watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
+        for refusal in config.refused:
+            self.watcher.note(f"{refusal.sentence}{f'; to allow that: {refusal.remedy}' if refusal.remedy else ''}")
         for setting in config.withheld:
             self.watcher.note(f"{setting} is not followed: {why_withheld(setting)}")
         groups = grouping.groups
@@ -187,6 +194,7 @@ class _Run:
         commits: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
         left_out = self._stamp_skipped(plan)
         surroundings: list[object] = [*commits, _digest_of(plan.stamps), _digest_of(plan.folders), _digest_of(left_out)]
+        surroundings += [refusal.sentence for refusal in config.refused]
         current = self._unchanged(recipe, surroundings)
         if current is not None and not self.full:
             return Crawl(
@@ -275,7 +283,7 @@ class _Run:
         surveys: list[Survey] = []
         for folder in self.folders:
             listed = vcs.list_files(folder.path, self.config.include)
-            paths += [folder.prefix + path for path in listed]
+            paths += [folder.prefix + path for path in listed if is_held(str(folder.path), path)]  # manifests are read by this list
             if folder is self.folders[0] and (self.full or self.current is None):
                 size_bytes = sum(size_of(folder.path / path) for path in listed if language_of(path) in languages)
                 pool.resize(worker_count(self.config, processors(), size_bytes) if size_bytes else 0)
@@ -473,6 +481,7 @@ class _Run:
                 "dirty": str(checkout.dirty).lower(),
                 "recipe": recipe,
                 "generation": str(number),
+                **({"refused": json.dumps(_refused(self.config))} if self.config.refused else {}),
                 **({"imported": "true"} if found.is_imported else {}),
                 **({"partial": f"{found.extent.done} of {found.extent.documents}"} if found.extent is not None else {}),
             },
@@ -510,6 +519,7 @@ class _Run:
                 if item.server.command and _is_first_of_server(number, groups)
             ],
             "builds": sorted({item.build.label for item in groups} - {""}),
+            "refused": _refused(self.config),
             "trust": str(self.config.trust),
             "sandbox": sandbox_of(self.config.trust),
             "environment": next((item.environment for item in groups if item.environment), ""),
@@ -573,6 +583,11 @@ class _Run:
         with os.fdopen(plain_files.open_to_append(self.home.run_record), "a", encoding="utf-8") as file:
             file.write(json.dumps(entry, sort_keys=True) + "\n")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
+
+
+def _refused(config: Config) -> list[dict[str, str]]:
+    """Places outside of the workspace that its settings name and the user has not allowed; no absolute path, but as they are named."""
+    return [{"setting": item.setting, "sentence": item.sentence, "remedy": item.remedy} for item in config.refused]
 
 
 def _to_json(manifest: Mapping[str, Any]) -> bytes:

@@ -115,6 +115,7 @@ class Work:
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
         begin(self._folder)
+        pool.on_wait = self._wait
         self._tasks: list[Task] = []
         self._estimate = Estimate({}, {}, 1)
         self._has_crawled = False
@@ -302,6 +303,10 @@ class Work:
             if shard is not None:
                 record = shard.with_suffix(".json")
                 write_whole(record, msgspec.json.encode(report))
+
+    def _wait(self) -> None:
+        """No worker says anything: whoever watches may have gone."""
+        self._watcher.expect(self._estimate.left_s(), self._estimate.waits_for())
 
     def _bound(self, started: Started) -> None:
         """As many servers of a kind at once as the memory bears, by what the first takes once it has loaded the project."""

@@ -908,7 +908,7 @@ def _serve(setups: list[Setup]) -> None:
         for number, line in enumerate(sys.stdin.buffer, 1):
             job = _job_decoder.decode(line)
             if isinstance(job, ExternalJob):
-                _read_externals(job, externals)
+                _read_externals(job, externals, setups[0].root)
             elif isinstance(job, Release):
                 for crawler in crawlers:
                     crawler.stop(polite=False)
@@ -960,9 +960,9 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
     crawler.shared, crawler.backward, crawler.places.wanted = Check(), Check(), {}
 
 
-def _read_externals(job: ExternalJob, externals: Externals) -> None:
+def _read_externals(job: ExternalJob, externals: Externals, root: str) -> None:
     started = time.monotonic()
-    facts = read_external(job, externals)
+    facts = read_external(job, externals, root)
     send(Facts(documents=facts))
     send(
         Done(

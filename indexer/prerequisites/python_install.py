@@ -23,6 +23,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from indexer import vcs
+from indexer.private_places import is_held
 from indexer.python_manifests import Manifest, normalised, read_manifests, read_text
 from indexer.python_project import DEFAULT_VERSION, wanted_version
 from indexer.python_requirements import Need, declared, is_aside, on_python
@@ -137,7 +138,7 @@ def _halves(base: list[str], items: list[str], attempt: Try) -> list[str]:
 
 def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     """Makes the environment anew and puts it in place of the former one; what went wrong, else nothing."""
-    paths = [path for path in vcs.list_files(root) if not is_aside(path)]
+    paths = [path for path in vcs.list_files(root) if not is_aside(path) and is_held(str(root), path)]
     manifests = read_manifests(root, paths)
     version = version_for(manifests)
     needs = declared(root, paths, manifests)

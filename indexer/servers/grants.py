@@ -1,7 +1,7 @@
 """What a server that is not trusted may see of this machine: systems, toolchains, the workspace, and what that points to outside.
 
-A repository says where else to look (links, `replace`, `path`, .pth, -I), and its word is taken for reading only, and never for
-the home folder, what lies above it, or what is hidden in it.
+A repository says where else to look (links, `replace`, `path`, .pth, -I), and its word is taken for reading only, and never for a
+place that `indexer.private_places` closes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 
 from indexer.encoding import read_beginning
 from indexer.model import Trust
+from indexer.private_places import home_folder, is_closed
 from indexer.sandbox import Confinement, lies_in, safe_path
-from indexer.servers.installations import environment_parts, is_home, parts, user_base
+from indexer.servers.installations import environment_parts, parts, user_base
 from indexer.servers.registry import FoundServer, Place, ServerSpec, fill, fill_words
 from indexer.servers.system import system_read, system_run
 
@@ -48,7 +49,7 @@ def confinement(
     """
     spec = server.spec
     workspace = [str(folder) for folder in folders]
-    home = os.path.realpath(caller.get("HOME") or Path.home())
+    home = home_folder(caller)
     run: list[str] = [*system_run(), *parts(server.command[0], home, spec.beside)]
     run += [server.folder] if server.folder else []
     safe = safe_path(caller.get("PATH", os.defpath), workspace)
@@ -67,7 +68,7 @@ def confinement(
         run += environment_parts(prefix)
     if trust.covers(Trust.DEPS):
         run += [os.path.join(folder, "node_modules") for folder in workspace]
-    pointed = [path for path in _pointed(folders, list(paths), values) if _is_harmless(path, home)]
+    pointed = [path for path in _pointed(folders, list(paths), values) if not is_closed(path, home, root=workspace[0])]
     read = [*system_read(), *workspace, *dict.fromkeys(pointed[:_MOST_POINTED]), *(os.path.expanduser(path) for path in readable)]
     if isinstance(fetched := values.get("fetched_python"), str):
         read.append(fetched)  # ours, though it lies in a hidden folder of the home folder
@@ -83,15 +84,6 @@ def confinement(
         avoid=workspace,
     )
     return held, variables | {name: str(value) for name, value in fill(spec.private, values).items()}
-
-
-def _is_harmless(path: str, home: str) -> bool:
-    """Whether a repository's word may open a folder for reading."""
-    real = os.path.realpath(path)
-    if is_home(real, home):
-        return False
-    relative = os.path.relpath(real, home)
-    return relative.startswith("..") or not relative.startswith(".")
 
 
 def fetched_places(spec: ServerSpec, values: Mapping[str, object]) -> dict[str, str]:

@@ -18,6 +18,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from indexer.private_places import holds_home
+
 _BIN = ("bin", "sbin", "Scripts", ".bin")
 _LIBRARIES = ("lib", "lib64", "libexec")
 _LAYOUTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
@@ -63,13 +65,7 @@ def user_base(program: str, home: str) -> str:
     real = os.path.realpath(program)
     base = os.path.dirname(os.path.dirname(real))
     is_script = os.path.basename(os.path.dirname(real)) in _BIN and _PYTHON.search(os.path.basename(_interpreter(real)))
-    return base if is_script and is_home(base, home) else ""
-
-
-def is_home(folder: str, home: str) -> bool:
-    """Whether a folder is the home folder, one above it, or one where a home's programs lie among other things."""
-    real = os.path.realpath(folder)
-    return real == "/" or f"{home}/".startswith(real.rstrip("/") + "/") or real == os.path.join(home, ".local")
+    return base if is_script and holds_home(base, home) else ""
 
 
 def _collect(program: str, home: str, beside: tuple[str, ...], found: dict[str, None], links: int) -> None:
@@ -80,7 +76,7 @@ def _collect(program: str, home: str, beside: tuple[str, ...], found: dict[str, 
         for part in (*_of_prefix(path, above, home), *_of_node(path)) if above else _of_node(path):
             found[part] = None
         base = above or folder
-        if not is_home(base, home):
+        if not holds_home(base, home):
             found.update(dict.fromkeys(os.path.join(base, name) for name in beside))
     interpreter = _interpreter(os.path.realpath(program)) if links else ""
     if interpreter and interpreter not in found:
@@ -93,7 +89,7 @@ def _collect(program: str, home: str, beside: tuple[str, ...], found: dict[str, 
 
 
 def _of_prefix(program: str, above: str, home: str) -> Iterator[str]:
-    at_home = is_home(above, home)
+    at_home = holds_home(above, home)
     if not at_home:
         if any(next(glob.iglob(os.path.join(glob.escape(above), name, "*.so*")), "") for name in _LIBRARIES):
             yield from (os.path.join(above, name) for name in _LIBRARIES)

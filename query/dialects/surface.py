@@ -106,7 +106,16 @@ class Desk:
         self._asked = True
         index = self.index if tool.needs_index and tool.live is None else self._index_if_any
         servers = self._service.servers(self.root)
-        answer = call(index, tool_name, arguments, servers=servers, root=self.root, edits=self._service.edits, phases=phases)
+        answer = call(
+            index,
+            tool_name,
+            arguments,
+            servers=servers,
+            root=self.root,
+            edits=self._service.edits,
+            served=self._service.served,
+            phases=phases,
+        )
         self.warnings += answer.warnings or []
         return answer
 
@@ -120,6 +129,8 @@ class Desk:
             raise UsageError("name a file: the path is empty")
         if path.startswith(("\\\\", "//")):
             raise UsageError(f"'{path}' is a network or device path; give one of this machine")
+        if self._service.served is not None:  # before the file system is asked whether it is there
+            self._service.served.check(self.root, self._index_if_any, path)
         places = [path] if os.path.isabs(path) else [os.path.join(os.getcwd(), path), os.path.join(self.root, path)]
         for place in places:
             try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.config import load_config, setting_files
+from indexer.consent import allowed_folders
 from indexer.drive.socket import ServerSocket
 from indexer.errors import ServerCrashed, ServerError, ServerMissing, ServerTimeout, UsageError
 from indexer.store.generations import Home
@@ -163,7 +164,7 @@ class Host:
 
     def _look(self) -> Launcher:
         """How servers are started here, as the settings say now; those that ran under others are ended."""
-        settings = tuple(_stamp(path) for path in setting_files(self.root, self._environment))
+        settings = (*(_stamp(path) for path in setting_files(self.root, self._environment)), tuple(allowed_folders(self.root)))
         if self._launcher is None or settings != self._settings:
             for server in self._all():
                 server.close()

@@ -16,6 +16,7 @@ from indexer.crawl.launch import Launch as Start
 from indexer.crawl.launch import launch, sandbox_of
 from indexer.crawl.plan import PlannedDocument
 from indexer.errors import ServerMissing, UsageError
+from indexer.private_places import is_held
 from indexer.servers.registry import FoundServer, language_of, languages_present, load_table
 from indexer.store.generations import Home
 from indexer.workspace import Folder, find_folders
@@ -114,7 +115,9 @@ class Launcher:
 
     def _listed(self) -> list[str]:
         if self._paths is None:
-            self._paths = [folder.prefix + path for folder in self.folders for path in vcs.list_files(folder.path)]
+            self._paths = [
+                folder.prefix + path for folder in self.folders for path in vcs.list_files(folder.path) if is_held(str(folder.path), path)
+            ]
         return self._paths
 
     def _documents(self, language: str) -> list[PlannedDocument]:

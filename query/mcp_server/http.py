@@ -12,12 +12,14 @@ import anyio
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from indexer.errors import UsageError
 
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+GONE = "lspidx.gone"
+"""In the scope of a request: an event, set when its client has gone before it had its answer."""
 _GRACE_S = 2
 """Open streams are given so long when the server is told to end."""
 
@@ -65,8 +67,19 @@ class _Guarded:
         self._expected = f"bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._is_allowed(scope):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if self._is_allowed(scope):
+            gone = scope[GONE] = anyio.Event()
+
+            async def watched() -> Message:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    gone.set()
+                return message
+
+            await self._app(scope, watched, send)
             return
         body = b'{"error":"invalid_token","error_description":"send the header Authorization: Bearer TOKEN"}'
         headers = [

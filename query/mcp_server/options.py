@@ -18,6 +18,7 @@ class Options(NamedTuple):  # not a msgspec record: the command line has the lim
     dialect: another product's tools in place of ours; empty for ours.
     format: what an answer consists of. strict: an answer that is not complete is an error.
     make_index: make the index where there is none. allow_edits: tools may change files and run the repository's code.
+    folders: absolute, outside of the workspace, that tools may be asked about.
     """
 
     profile: Profile = "default"
@@ -27,3 +28,4 @@ class Options(NamedTuple):  # not a msgspec record: the command line has the lim
     make_index: bool = False
     allow_edits: bool = False
     dialect: str = ""
+    folders: tuple[str, ...] = ()

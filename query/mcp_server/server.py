@@ -35,7 +35,7 @@ class _Server(Server[Any]):
 
 def build(start: Path, options: Options) -> Server[Any]:
     """Everything but the transport. `start`: the workspace is at or around it."""
-    workspace = Workspace(start, make=options.make_index, edits=options.allow_edits)
+    workspace = Workspace(start, make=options.make_index, edits=options.allow_edits, folders=options.folders)
     bus = InMemorySubscriptionBus()
     tools = ForeignTools(workspace, options, bus, options.dialect) if options.dialect else Tools(workspace, options, bus)
     resources = Resources(tools)
@@ -54,7 +54,7 @@ def build(start: Path, options: Options) -> Server[Any]:
     )
 
     async def roots_changed(ctx: Request, params: types.NotificationParams) -> None:
-        workspace.roots_wanted = True
+        workspace.roots_wanted, workspace.roots_known = True, False
 
     server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, roots_changed)
     return server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import anyio
@@ -18,10 +18,12 @@ from query import search
 from query.answer import Answer
 from query.index import Index
 from query.mcp_server import forms
+from query.mcp_server.http import GONE
 from query.mcp_server.job import MAX_JOBS, Job
 from query.mcp_server.options import Options
 from query.mcp_server.workspace import Workspace
 from query.registry import load, names
+from query.served import OUTWARDS
 from query.skills.session import NoSession, Phases
 
 log = logging.getLogger(__name__)
@@ -34,6 +36,9 @@ _ROOTS = "roots"
 _ROOTS_S = 5.0
 """A client that says it has roots and does not name them in time is taken at the folder that the server was started in."""
 _MAX_SESSIONS = 1_000
+_TOGETHER = {"try": "edit"}
+"""Tools that are not safe beside others wait for those of the same task: an index that is made holds up no build, and no edit. What is
+tried in memory may be written, and so counts as an edit."""
 _OF_WORKSPACE = ("live", "edit", "try", "run")
 """Tasks whose tools are about the workspace even where they need no index."""
 
@@ -47,7 +52,7 @@ class Tools:
         self._found: OrderedDict[str, set[str]] = OrderedDict()
         self._phases: OrderedDict[str, Phases] = OrderedDict()
         self._limiter = anyio.CapacityLimiter(MAX_JOBS)
-        self._alone = anyio.Lock()
+        self._alone: dict[str, anyio.Lock] = {}
 
     # ---- tools/list
 
@@ -89,12 +94,14 @@ class Tools:
         given = {key: value for key, value in (params.arguments or {}).items() if value is not None}  # null: not set
         try:
             tool, _ = load(search.spelled(params.name) or params.name)
-            if (tool.needs_index or tool.task in _OF_WORKSPACE) and (wanted := await self.roots(ctx, params.input_responses)) is not None:
+            of_workspace = tool.needs_index or tool.task in _OF_WORKSPACE or tool.name in OUTWARDS
+            wanted = await self.roots(ctx, params.input_responses, outwards=tool.name in OUTWARDS) if of_workspace else None
+            if wanted is not None:
                 return wanted
             if tool.concurrency_safe:
                 answer = await self.answer(ctx, params.name, given)
             else:
-                async with self._alone:
+                async with self._alone.setdefault(_TOGETHER.get(tool.task, tool.task), anyio.Lock()):
                     answer = await self.answer(ctx, params.name, given)
         except LspidxError as error:
             return forms.failed(error, self.options)
@@ -151,15 +158,23 @@ class Tools:
 
     async def _run(self, ctx: Request, work: Callable[[Job[T]], T]) -> T:
         wants_progress = ctx.meta is not None and ctx.meta.get("progress_token") is not None
-        return await Job(work, ctx.session.report_progress if wants_progress else None).run(self._limiter)
+        job = Job(work, ctx.session.report_progress if wants_progress else None)
+        gone = ctx.request.scope.get(GONE) if ctx.request is not None else None
+        return await (job.run(self._limiter) if gone is None else _unless(gone, job.run(self._limiter)))
 
-    async def roots(self, ctx: Request, responses: types.InputResponses | None) -> types.InputRequiredResult | None:
+    async def roots(
+        self, ctx: Request, responses: types.InputResponses | None, *, outwards: bool = False
+    ) -> types.InputRequiredResult | None:
         """Asks a client that was started elsewhere than its workspace where that is; over HTTP it may be another machine's.
 
         A client of the protocol since 2026-07-28 answers by repeating its request, for which this returns what it is asked.
+
+        Args:
+            outwards: the question may be about another place, which it may name if it is one of the client's.
         """
         capabilities = ctx.session.client_capabilities
-        if not self.workspace.roots_wanted or ctx.request is not None or capabilities is None or capabilities.roots is None:
+        is_wanted = self.workspace.roots_wanted or (outwards and not self.workspace.roots_known)
+        if not is_wanted or ctx.request is not None or capabilities is None or capabilities.roots is None:
             return None
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             listed = (responses or {}).get(_ROOTS)
@@ -186,6 +201,29 @@ class Tools:
             known |= new
             await ctx.session.send_tool_list_changed()
             await self._bus.publish(ToolsListChanged())
+
+
+async def _unless(gone: anyio.Event, work: Coroutine[Any, Any, T]) -> T:
+    """What `work` returns or raises, cancelled when the client has gone: a stream that broke off is not taken up again."""
+    outcome: list[T] = []
+    failure: list[Exception] = []
+
+    async def watch(scope: anyio.CancelScope) -> None:
+        await gone.wait()
+        scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch, group.cancel_scope)
+        try:
+            outcome.append(await work)
+        except Exception as error:  # raised below, outside of the group, which would wrap it
+            failure.append(error)
+        group.cancel_scope.cancel()
+    if failure:
+        raise failure[0]
+    if not outcome:
+        raise UsageError("the client has gone, and what it asked for was ended")
+    return outcome[0]
 
 
 def _client(ctx: Request) -> str | None:

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from indexer.errors import NoIndex, VersionMismatch
+from indexer.errors import LspidxError, NoIndex, VersionMismatch
 from indexer.store.generations import Home, find_home
 from query.index import Index
+from query.served import Served
 from query.service import Progress, Service
 
 
 class Workspace:
     """The workspace around `start`, or, where that has no index, the client's root."""
 
-    def __init__(self, start: Path, *, make: bool, edits: bool = False) -> None:
-        """`make`: an index that is missing is made. `edits`: tools may change files."""
-        self.service = Service(start, edits=edits)
+    def __init__(self, start: Path, *, make: bool, edits: bool = False, folders: Iterable[str] = ()) -> None:
+        """`make`: an index that is missing is made. `edits`: tools may change files. `folders`: outside, that the user has allowed."""
+        self._allowed = [*folders, *_allowed_by_settings(start)]
+        self.service = Service(start, edits=edits, served=Served(self._allowed))
         self._edits = edits
         self._make = make
         self._writing = threading.Lock()
         self.roots_wanted = not _has_index(start)
+        self.roots_known = False
 
     def take_roots(self, uris: Iterable[str]) -> None:
-        """The first root that has an index, else the first: what the client works on."""
-        self.roots_wanted = False
+        """What the client works on, which its questions may name; where there is no index yet, the first that has one is the workspace."""
+        is_wanted, self.roots_wanted, self.roots_known = self.roots_wanted, False, True
         folders = [folder for uri in uris if (folder := _folder(uri)) is not None]
-        if folders:
-            before, self.service = self.service, Service(next(filter(_has_index, folders), folders[0]), edits=self._edits)
+        if folders and is_wanted:
+            served = Served(self._allowed)
+            before, self.service = self.service, Service(next(filter(_has_index, folders), folders[0]), edits=self._edits, served=served)
             before.close()
+        if self.service.served is not None:
+            self.service.served.roots = [str(folder) for folder in folders]
 
     def index(self, *, fresh: bool, progress: Progress) -> Index:
         """The newest index. Of several that want to write it one does, the others wait and find it done.
@@ -55,6 +62,18 @@ class Workspace:
         with self._writing:
             service.refresh(progress)
         return service.index()
+
+
+def _allowed_by_settings(start: Path) -> list[str]:
+    """Folders that the user's own settings allow to every project."""
+    from indexer import vcs
+    from indexer.config import load_config
+
+    root = vcs.find_root(start.resolve())
+    try:
+        return [os.path.join(root, os.path.expanduser(folder)) for folder in load_config(root).allow_folders]
+    except LspidxError:  # settings that cannot be read allow nothing; who needs them says so
+        return []
 
 
 def _has_index(folder: Path) -> bool:

@@ -30,11 +30,17 @@ class AddWorkspaceFolder(msgspec.Struct, kw_only=True, forbid_unknown_fields=Tru
     concurrency_safe=False,
 )
 def TOOL(context: Context, ask: AddWorkspaceFolder) -> Answer[Folders]:
-    """Adds a folder to the workspace and indexes it, so that references and calls between the folders become known; remembered."""
+    """Adds a folder to the workspace and indexes it, so that references and calls between the folders become known.
+
+    On the command line it is remembered for later runs, over MCP it is there until the server ends.
+    """
     folder = workspace.folder_path(ask.path)
     if not folder.is_dir():
         raise UsageError(f"'{ask.path}' is not a folder of this machine")
     index, changed = workspace.change(
-        context.index, lambda present: present if folder in (context.index.root, *present) else [*present, folder], context.progress
+        context.index,
+        lambda present: present if folder in (context.index.root, *present) else [*present, folder],
+        context.progress,
+        context.served,
     )
     return workspace.answer("add_workspace_folder", index, ask, changed=changed, added=str(folder))

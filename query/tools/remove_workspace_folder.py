@@ -37,5 +37,7 @@ def TOOL(context: Context, ask: RemoveWorkspaceFolder) -> Answer[Folders]:
     folder = named[0].path(context.index.root) if len(named) == 1 else workspace.folder_path(ask.path)
     if folder == context.index.root:
         raise UsageError(f"'{ask.path}' is the root of the workspace; it cannot be removed from its own index")
-    index, changed = workspace.change(context.index, lambda present: [other for other in present if other != folder], context.progress)
+    index, changed = workspace.change(
+        context.index, lambda present: [other for other in present if other != folder], context.progress, context.served
+    )
     return workspace.answer("remove_workspace_folder", index, ask, changed=changed, removed=str(folder))
