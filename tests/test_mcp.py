@@ -169,12 +169,11 @@ def test_the_full_profile_lists_every_tool(shop_root: Path):
             assert [tool.name for tool in (await client.list_tools()).tools] == names()
         async with connected(shop_root, "--profile", "full") as client:
             hidden = set(names()) - {tool.name for tool in (await client.list_tools()).tools}
-        assert {"apply_edit", "safe_apply_edit", "replace_symbol_body", "run_tests", "execute_command"} <= hidden
-        assert not hidden & {"rename_symbol", "preview_edit", "commit_session", "find_callers"}, "these show what they would do"
+        assert {"run_build", "run_tests"} == hidden, "all others answer or show what they would do"
         for name in hidden:
             tool, _ = load(name)
             assert tool.destructive
-            assert tool.writes(tool.parameters())
+            assert tool.runs
 
     run(scenario)
 

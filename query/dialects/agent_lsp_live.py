@@ -83,7 +83,7 @@ def _suggest_fixes(desk: Desk, ask: Ask) -> DialectReply:
 
 def _execute_command(desk: Desk, ask: Ask) -> DialectReply:
     """The server's own result; edits that it asks for are not made, and are there to be sent to apply_edit."""
-    answer = desk.ask("execute_command", command=ask.command, arguments=ask.arguments or [])
+    answer = desk.ask("execute_command", command=ask.command, arguments=ask.arguments or [], apply=True)
     found = answer.result
     if answer.completeness.status == "unknown":
         return DialectReply(payload="null", note=note(answer))
