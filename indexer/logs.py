@@ -7,10 +7,23 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
+
+from indexer.quoting import one_line, visible
 
 _MAX_BYTES = 2_000_000
 _BACKUPS = 3
 _FORMAT = "%(asctime)s %(levelname)s pid=%(process)d %(name)s %(message)s"
+
+
+class _Quoting(logging.Formatter):
+    """A record is one line, whatever names are in it; the lines of a traceback are indented."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return one_line(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:
+        return "\n".join(f"  {line}" for line in visible(super().formatException(ei)).split("\n"))
 
 
 class _LazyHandler(logging.Handler):
@@ -25,7 +38,7 @@ class _LazyHandler(logging.Handler):
 
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._real = ConcurrentRotatingFileHandler(str(self._path), maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
-            self._real.setFormatter(logging.Formatter(_FORMAT))
+            self._real.setFormatter(_Quoting(_FORMAT))
             self._real.handleError = lambda record: None  # a log that cannot be written is no reason to print a traceback
         self._real.emit(record)
 

@@ -11,6 +11,7 @@ import click
 
 from indexer.prerequisites import fetched_dir, fetched_folder
 from query.style import one_line
+from query.terminal import echo
 
 _ASKED = "asked"
 
@@ -26,7 +27,7 @@ def given(root: Path, prerequisites: Sequence[Mapping[str, Any]]) -> bool:
     if not missing or marker.exists() or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     for item in missing:
-        click.echo(f"{item['language']}: {one_line(item['detail'])}", err=True)
+        echo(f"{item['language']}: {one_line(item['detail'])}", err=True)
     answer = click.confirm("Download it into lspidx's own folders (nothing of the repository is executed) and index again?", err=True)
     marker.parent.mkdir(parents=True, exist_ok=True)
     marker.write_text("yes\n" if answer else "no\n", encoding="utf-8")

@@ -11,7 +11,7 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.index import Index
-from query.style import count
+from query.style import count, printable
 
 if TYPE_CHECKING:
     from indexer.cache.remote import Remote
@@ -270,6 +270,10 @@ def _place(path: Path) -> Path:
 
 def sentence(found: Exported | Exchanged | Pushed | Pulled | Collected) -> str:
     """One line for people; two of a pull."""
+    return printable(_sentence(found))
+
+
+def _sentence(found: Exported | Exchanged | Pushed | Pulled | Collected) -> str:
     if isinstance(found, Collected):
         return f"removed {count(found.files, 'file')}, {found.bytes / 1e6:.1f} MB"
     if isinstance(found, Pushed):
@@ -285,7 +289,7 @@ def sentence(found: Exported | Exchanged | Pushed | Pulled | Collected) -> str:
             return f"{found.store}: {commit}{where}; not taken: {found.kept} (to take it all the same: --force)"
         latest = "; HEAD has no index there, nor has any commit before it" if found.via in ("branch", "latest") else ""
         assert found.imported is not None
-        return f"{found.store}: {commit}{where}, {found.bytes / 1e6:.1f} MB{latest}\n{sentence(found.imported)}"
+        return f"{found.store}: {commit}{where}, {found.bytes / 1e6:.1f} MB{latest}\n{_sentence(found.imported)}"
     if isinstance(found, Exported):
         commit = f" at commit {found.commit[:10]}" if found.commit else ""
         if not found.applied:

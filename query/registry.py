@@ -27,6 +27,9 @@ from query.style import Style
 
 MAX_RESULT_CHARS = 100_000
 
+QUOTED = ("query", "result", "completeness")
+"""Fields of an answer whose texts come from the repository, from its history, or from servers that have read it."""
+
 ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "symbols": ("find_symbol", {}),
     "outline": ("list_symbols", {}),
@@ -109,6 +112,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     live: answers by running servers, from a Workspace: on request (parameter `live`), and where there is no index.
     writes: whether a call with these parameters changes files; one that can has `apply`, and shows without it. Refused where edits are
         not allowed, as is what `runs` the repository's own code.
+    own_words: nothing in its answers comes from the repository, so an agent may do as they say.
     max_result_chars: an answer whose JSON is longer goes to a file, and the caller gets its path and the beginning.
     """
 
@@ -131,6 +135,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     live: Callable[[Workspace, Any], Answer[Any]] | None = None
     writes: Callable[[Any], bool] = lambda ask: False
     runs: bool = False
+    own_words: bool = False
     unavailable: Callable[[Index], str] = lambda index: ""
     max_result_chars: int = MAX_RESULT_CHARS
 
@@ -190,6 +195,7 @@ class _Declaration(_Required, total=False):
     live: Callable[[Workspace, Any], Answer[Any]]
     writes: Callable[[Any], bool]
     runs: bool
+    own_words: bool
     unavailable: Callable[[Index], str]
     max_result_chars: int
 
@@ -281,6 +287,7 @@ def call(
         tool=declared.name,
         warnings=ticket.warnings or msgspec.UNSET,
         applied=_applied(answer.result) if declared.applies else msgspec.UNSET,
+        quoted=msgspec.UNSET if declared.own_words else list(QUOTED),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from indexer.errors import EditRefused
+from indexer.quoting import one_line
 from query.answer import Answer
 from query.dialects.lsp_shapes import absolute, lsp_range
 from query.dialects.surface import Desk, DialectReply
@@ -193,7 +194,7 @@ def _symbol_edit(tool: str, field: str) -> Callable[[Desk, Ask], DialectReply]:
     def run(desk: Desk, ask: Ask) -> DialectReply:
         answer = desk.ask(tool, file_path=desk.file(ask.file_path), symbol_path=ask.symbol_path, apply=True, **{field: getattr(ask, field)})
         done = {"new_body": "replaced", "code": "inserted"}[field]
-        return desk.text(answer, lambda of: f'Symbol "{ask.symbol_path}": {done} in {desk.file(ask.file_path)}')
+        return desk.text(answer, lambda of: f'Symbol "{ask.symbol_path}": {done} in {one_line(desk.file(ask.file_path))}')
 
     return run
 

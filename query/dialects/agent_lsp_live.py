@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.quoting import one_line
 from query.answer import Answer
 from query.dialects.lsp_shapes import lsp_range
 from query.dialects.surface import Desk, DialectReply, note, to_json
@@ -155,12 +156,12 @@ def _restart_lsp_server(desk: Desk, ask: Ask) -> DialectReply:
 
 def _open_document(desk: Desk, ask: Ask) -> DialectReply:
     answer = desk.ask("open_document", file_path=desk.file(ask.file_path))
-    return desk.text(answer, lambda of: f"File successfully opened: {ask.file_path}")
+    return desk.text(answer, lambda of: f"File successfully opened: {one_line(ask.file_path)}")
 
 
 def _close_document(desk: Desk, ask: Ask) -> DialectReply:
     answer = desk.ask("close_document", file_path=ask.file_path)
-    return desk.text(answer, lambda of: f"File successfully closed: {ask.file_path}")
+    return desk.text(answer, lambda of: f"File successfully closed: {one_line(ask.file_path)}")
 
 
 def _did_change_watched_files(desk: Desk, ask: Ask) -> DialectReply:
