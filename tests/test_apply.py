@@ -166,3 +166,11 @@ def test_another_products_surface_keeps_its_own_default(service: Service, root: 
     given = {"file_path": str(root / "shop.py"), "old_text": "return 1", "new_text": "return 3"}
     assert not dialect("agent-lsp").call(service, "apply_edit", given).is_error
     assert "return 3" in (root / "shop.py").read_text()
+
+
+def test_a_phase_that_forbids_edits_lets_the_build_run_that_it_asks_for(service: Service, root: Path) -> None:
+    """Running is declared apart from writing: a build once counted as an edit, so no skill could reach its own build."""
+    service.ask("activate_skill", {"skill_name": "lsp-verify", "mode": "block"})
+    service.ask("get_diagnostics", {"file_path": "shop.py"})
+    assert service.ask("run_build", {}).tool == "run_build"
+    assert (root / "shop.py").read_text() == SHOP["shop.py"]
