@@ -32,7 +32,7 @@ OUTPUT_SCHEMA: Mapping[str, Any] = {
 }
 """The envelope, for every tool the same. The record in `result` is in the declaration (`search_tools` with `output_schema`): in each
 tool's schema it would cost more than all descriptions and parameters together. An error is in it because clients hold errors against
-the schema too. `quoted` and `applied` are named once, in the instructions."""
+the schema too. `quoted` is explained once, in the instructions."""
 
 _NARROWING = ("path", "kind", "role", "tests", "direction", "evidence", "language", "depth", "limit")
 _CUT = "… (cut)"
