@@ -313,7 +313,7 @@ def main() -> None:
         error.show()
         raise SystemExit(2) from None
     except click.ClickException as error:
-        error.message = one_line(error.message)  # a word may be a file's name, put there by the shell
+        vars(error)["message"] = one_line(error.message)  # a word may be a file's name, put there by the shell
         if "--json" in sys.argv:
             _fail(UsageError(error.format_message()))
         error.show()
