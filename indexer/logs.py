@@ -9,18 +9,24 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 from indexer import plain_files
-from indexer.text import escaped
+from indexer.quoting import one_line, visible
 
 _MAX_BYTES = 2_000_000
 _BACKUPS = 3
 _FORMAT = "%(asctime)s %(levelname)s pid=%(process)d %(name)s %(message)s"
 
 
-class _OneLine(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return escaped(super().format(record))
+class _Quoting(logging.Formatter):
+    """A record is one line, whatever names are in it; the lines of a traceback are indented."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return one_line(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:
+        return "\n".join(f"  {line}" for line in visible(super().formatException(ei)).split("\n"))
 
 
 class _LazyHandler(logging.Handler):
@@ -56,7 +62,7 @@ def _opened(path: Path) -> logging.Handler:
     from concurrent_log_handler import ConcurrentRotatingFileHandler
 
     real = ConcurrentRotatingFileHandler(str(path), maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
-    real.setFormatter(_OneLine(_FORMAT))
+    real.setFormatter(_Quoting(_FORMAT))
     real.handleError = lambda record: None  # nor is a full disk
     return real
 

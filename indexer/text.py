@@ -178,8 +178,3 @@ def word_digest(word: str) -> int:
 def word_digests(content: bytes) -> tuple[int, ...]:
     """Digests of all words of a file, sorted, each once: all that may be an identifier in any language, comments and strings too."""
     return tuple(sorted(set(map(zlib.crc32, set(_WORD.findall(content))))))
-
-
-def escaped(text: str) -> str:
-    """On one line and without signs that steer a terminal, those that turn the direction of text among them."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)

@@ -96,17 +96,19 @@ def apply_edit(
     file_path: str = "",
     old_text: str = "",
     new_text: str = "",
-    dry_run: bool = False,
+    apply: bool = False,
+    plan: str = "",
     exclude_globs: list[str] | None = None,
 ) -> Answer[Edited]:
-    """Writes an edit to disk, all files or none: a WorkspaceEdit, or new_text for the one place of file_path where old_text stands.
+    """Shows an edit, or with apply writes it, all files or none: a WorkspaceEdit, or new_text where old_text stands in file_path.
 
     Args:
         workspace_edit: a WorkspaceEdit (changes or documentChanges), as a tool or a language server gives it
         file_path: in place of workspace_edit: the file in which old_text becomes new_text
         old_text: text that stands there exactly once; else, whole lines that differ in white space only
         new_text: text in its place; empty removes it
-        dry_run: show what would change, write nothing
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
         exclude_globs: files of workspace_edit to leave alone: vendor/**, **/*_gen.go, *.pb.go
     """
     return call(
@@ -117,7 +119,8 @@ def apply_edit(
             "file_path": file_path,
             "old_text": old_text,
             "new_text": new_text,
-            "dry_run": dry_run,
+            "apply": apply,
+            "plan": plan,
             "exclude_globs": exclude_globs or [],
         },
     )
@@ -188,15 +191,18 @@ def close_document(index: Index | None, file_path: str = "", *, language_id: str
     return call(index, "close_document", {"file_path": file_path, "language_id": language_id})
 
 
-def commit_session(index: Index | None, session_id: str = "", *, target: str = "", apply: bool = False) -> Answer[Committed]:
+def commit_session(
+    index: Index | None, session_id: str = "", *, target: str = "", apply: bool = False, plan: str = ""
+) -> Answer[Committed]:
     """A session's edits as a patch; with apply they are written to disk, all files or none, if nobody has changed them since.
 
     Args:
         session_id: session_id that create_simulation_session gave
         target: of a session about one file: the path to write it to instead, where no file may be yet
-        apply: write the files; by default nothing is written
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
     """
-    return call(index, "commit_session", {"session_id": session_id, "target": target, "apply": apply})
+    return call(index, "commit_session", {"session_id": session_id, "target": target, "apply": apply, "plan": plan})
 
 
 def create_simulation_session(index: Index | None, *, workspace_root: str = "", language: str = "") -> Answer[CreatedSession]:
@@ -340,18 +346,27 @@ def evaluate_session(
 
 
 def execute_command(
-    index: Index | None, command: str = "", *, arguments: list[Any] | None = None, file_path: str = "", language_id: str = ""
+    index: Index | None,
+    command: str = "",
+    *,
+    arguments: list[Any] | None = None,
+    file_path: str = "",
+    language_id: str = "",
+    apply: bool = False,
 ) -> Answer[CommandResult]:
-    """Runs a command of a language server; edits that it asks for are shown, not made.
+    """Says whether a language server has a command, or with apply runs it; edits that it asks for are shown, not made.
 
     Args:
         command: its identifier, as suggest_fixes gives it
         arguments: its arguments; a text that is a JSON object or list is taken as that
         file_path: a file of the language whose server is meant
         language_id: the language whose server is meant; default: the one that runs
+        apply: write it; without it nothing is written, and what would be is shown
     """
     return call(
-        index, "execute_command", {"command": command, "arguments": arguments or [], "file_path": file_path, "language_id": language_id}
+        index,
+        "execute_command",
+        {"command": command, "arguments": arguments or [], "file_path": file_path, "language_id": language_id, "apply": apply},
     )
 
 
@@ -395,14 +410,17 @@ def explore_symbol(
     )
 
 
-def export_cache(index: Index, dest_path: str = "", *, profile: Literal["auto", "git", "small"] = "auto") -> Answer[Exported]:
-    """Writes the index as an artifact that others import, so that their first question is answered at once.
+def export_cache(
+    index: Index, dest_path: str = "", *, profile: Literal["auto", "git", "small"] = "auto", apply: bool = False
+) -> Answer[Exported]:
+    """With apply, writes the index as an artifact that others import, so that their first question is answered at once.
 
     Args:
         dest_path: a folder, to commit; or a file whose name ends in .tar, to publish
         profile: git: small changes make small differences; small: compressed
+        apply: write it; without it nothing is written, and what would be is shown
     """
-    return call(index, "export_cache", {"dest_path": dest_path, "profile": profile})
+    return call(index, "export_cache", {"dest_path": dest_path, "profile": profile, "apply": apply})
 
 
 def find_callers(
@@ -1215,13 +1233,14 @@ def go_to_type_definition(
     )
 
 
-def import_cache(index: Index | None, src_path: str = "") -> Answer[Exchanged]:
-    """Makes an artifact the index of this workspace, in place of the present one, after checking all of it as an attacker's.
+def import_cache(index: Index | None, src_path: str = "", *, apply: bool = False) -> Answer[Exchanged]:
+    """Checks all of an artifact as an attacker's and says what fits; with apply makes it the index here, in place of the present one.
 
     Args:
         src_path: folder or file that export_cache has written
+        apply: write it; without it nothing is written, and what would be is shown
     """
-    return call(index, "import_cache", {"src_path": src_path})
+    return call(index, "import_cache", {"src_path": src_path, "apply": apply})
 
 
 def index_status(
@@ -1240,31 +1259,37 @@ def index_status(
 
 
 def insert_after_symbol(
-    index: Index | None, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False, code: str = ""
+    index: Index | None, symbol_path: str = "", *, file_path: str = "", apply: bool = False, plan: str = "", code: str = ""
 ) -> Answer[Edited]:
     """Puts code on the lines after a symbol; text without indentation is indented.
 
     Args:
         symbol_path: name in dot notation: MyFunc, MyClass.method
         file_path: the file that defines it; without it the index says which
-        dry_run: show what would change, write nothing
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
         code: text to put after it, with the blank lines that it shall have
     """
-    return call(index, "insert_after_symbol", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run, "code": code})
+    return call(
+        index, "insert_after_symbol", {"symbol_path": symbol_path, "file_path": file_path, "apply": apply, "plan": plan, "code": code}
+    )
 
 
 def insert_before_symbol(
-    index: Index | None, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False, code: str = ""
+    index: Index | None, symbol_path: str = "", *, file_path: str = "", apply: bool = False, plan: str = "", code: str = ""
 ) -> Answer[Edited]:
     """Puts code on the lines before a symbol, above its decorators; text without indentation is indented.
 
     Args:
         symbol_path: name in dot notation: MyFunc, MyClass.method
         file_path: the file that defines it; without it the index says which
-        dry_run: show what would change, write nothing
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
         code: text to put before it, with the blank lines that it shall have
     """
-    return call(index, "insert_before_symbol", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run, "code": code})
+    return call(
+        index, "insert_before_symbol", {"symbol_path": symbol_path, "file_path": file_path, "apply": apply, "plan": plan, "code": code}
+    )
 
 
 def inspect_symbol(
@@ -1468,7 +1493,7 @@ def rename_symbol(
     column: int = 0,
     position_pattern: str = "",
     apply: bool = False,
-    dry_run: bool = False,
+    plan: str = "",
     exclude_globs: list[str] | None = None,
     sites: Literal["ask", "server", "both"] = "ask",
 ) -> Answer[Renamed]:
@@ -1482,8 +1507,8 @@ def rename_symbol(
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
-        apply: write the files; by default what would change is only shown
-        dry_run: only show, whatever apply says
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
         exclude_globs: files to leave alone: vendor/**, **/*_gen.go, *.pb.go
         sites: where server and index disagree (uses that only the index knows, overriding members, files outside): ask: show it, and refuse
             to write; server: do as the server says; both: rename what the index knows too
@@ -1500,7 +1525,7 @@ def rename_symbol(
             "column": column,
             "position_pattern": position_pattern,
             "apply": apply,
-            "dry_run": dry_run,
+            "plan": plan,
             "exclude_globs": exclude_globs or [],
             "sites": sites,
         },
@@ -1508,18 +1533,21 @@ def rename_symbol(
 
 
 def replace_symbol_body(
-    index: Index | None, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False, new_body: str = ""
+    index: Index | None, symbol_path: str = "", *, file_path: str = "", apply: bool = False, plan: str = "", new_body: str = ""
 ) -> Answer[Edited]:
     """Replaces the whole definition of a symbol, found by name in the file as it is now; text without indentation is indented.
 
     Args:
         symbol_path: name in dot notation: MyFunc, MyClass.method
         file_path: the file that defines it; without it the index says which
-        dry_run: show what would change, write nothing
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
         new_body: the whole definition, signature included; decorators stay, unless it begins with some
     """
     return call(
-        index, "replace_symbol_body", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run, "new_body": new_body}
+        index,
+        "replace_symbol_body",
+        {"symbol_path": symbol_path, "file_path": file_path, "apply": apply, "plan": plan, "new_body": new_body},
     )
 
 
@@ -1589,9 +1617,10 @@ def safe_apply_edit(
     scope: Literal["auto", "file", "workspace"] = "auto",
     timeout_ms: int = 0,
     allow_warnings: bool = True,
-    dry_run: bool = False,
+    apply: bool = False,
+    plan: str = "",
 ) -> Answer[SafelyApplied]:
-    """Tries an edit in memory, and writes it only if a language server says in time that it introduces no error; says why not otherwise.
+    """Tries an edit in memory and shows it; with apply it is written, if a language server says in time that it introduces no error.
 
     Args:
         file_path: the file, absolute or from the workspace's root
@@ -1605,7 +1634,8 @@ def safe_apply_edit(
         scope: whose errors count; auto: also files that depend on the edited one, where there is an index that knows them
         timeout_ms: how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace
         allow_warnings: write it also where it brings warnings
-        dry_run: say whether it would be written, write nothing
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
     """
     return call(
         index,
@@ -1622,20 +1652,22 @@ def safe_apply_edit(
             "scope": scope,
             "timeout_ms": timeout_ms,
             "allow_warnings": allow_warnings,
-            "dry_run": dry_run,
+            "apply": apply,
+            "plan": plan,
         },
     )
 
 
-def safe_delete_symbol(index: Index, symbol_path: str = "", *, file_path: str = "", dry_run: bool = False) -> Answer[Edited]:
+def safe_delete_symbol(index: Index, symbol_path: str = "", *, file_path: str = "", apply: bool = False, plan: str = "") -> Answer[Edited]:
     """Removes a symbol, its decorators and the comments right above it; refuses while anything refers to it or may, as far as is known.
 
     Args:
         symbol_path: name in dot notation: MyFunc, MyClass.method
         file_path: the file that defines it; without it the index says which
-        dry_run: show what would change, write nothing
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
     """
-    return call(index, "safe_delete_symbol", {"symbol_path": symbol_path, "file_path": file_path, "dry_run": dry_run})
+    return call(index, "safe_delete_symbol", {"symbol_path": symbol_path, "file_path": file_path, "apply": apply, "plan": plan})
 
 
 def search_tools(index: Index | None, query: str = "", *, max_results: int = 5, output_schema: bool = False) -> Answer[Found]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.quoting import visible
 from indexer.store.generations import FOLDER, Home
 from query.answer import Answer
 from query.page import offset_of
@@ -32,7 +33,8 @@ Measure = Callable[[Answer[Any]], str]
 
 
 def to_json(answer: Answer[Any]) -> str:
-    return msgspec.json.encode(answer).decode()
+    """Exactly the answer, in JSON that no terminal takes for anything else."""
+    return visible(msgspec.json.encode(answer).decode())
 
 
 def bounded(answer: Answer[Any], result: Any, max_chars: int, home: Home | None, measure: Measure = to_json) -> Answer[Any]:

@@ -18,6 +18,8 @@ from typing import Any, NoReturn
 import click
 
 from indexer.errors import Bug, CutShort, LspidxError, ServerError, UsageError, storage_failure
+from indexer.quoting import one_line
+from query.terminal import echo
 from query.trust_option import trust_option
 
 _EXIT_INTERRUPTED = 130
@@ -149,13 +151,13 @@ def index(
         with progress.watcher(quiet=quiet) as watcher, _told_to_end():
             made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
     for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest), *advice.refused(made.manifest)]:
-        click.echo(line, err=True)
-    click.echo(progress.summary(made), err=True)
+        echo(line, err=True)
+    echo(progress.summary(made), err=True)
     if made.manifest.get("languages_lost"):
         raise SystemExit(ServerError.exit_code)
     too_few = unresolved_too_often(made.manifest.get("resolution", {}), config.min_resolved)
     if too_few:
-        click.echo("; ".join(too_few), err=True)
+        echo("; ".join(too_few), err=True)
         raise SystemExit(1)
 
 
@@ -228,7 +230,7 @@ def servers_install(names: tuple[str, ...], as_json: bool) -> None:
     from indexer.servers.install import install
     from query import doctor as report
 
-    made = install(names or report.lacking(Path.cwd()), say=lambda line: click.echo(line, err=True))
+    made = install(names or report.lacking(Path.cwd()), say=lambda line: echo(line, err=True))
     _print(made, report.installed_text, as_json)
 
 
@@ -268,7 +270,7 @@ def sql(statement: str, as_json: bool) -> None:
         if opened.foreign:
             from query.completeness import foreign
 
-            click.echo(foreign(opened), err=True)
+            echo(foreign(opened), err=True)
         names, rows = door.run(opened, statement)
     _print([dict(zip(door.unique(names), row, strict=True)) for row in rows], lambda _: door.table(names, rows), as_json)
 
@@ -279,7 +281,6 @@ def lint(as_json: bool) -> None:
     """Check that the index is well-formed; exit with 1 when it is not."""
     from indexer.store.lint import lint as check
     from query.index import open_index
-    from query.style import one_line
 
     with open_index() as opened:
         findings = check(opened.rows)
@@ -304,7 +305,7 @@ def tools(name: str | None, as_json: bool) -> None:
     if as_json:
         _print(reference.declarations(name), str, as_json)
     else:
-        click.echo(reference.tool_text(name) if name else reference.tools_text())
+        echo(reference.tool_text(name) if name else reference.tools_text())
 
 
 @main_group.command(epilog="Example: lspidx completion bash")
@@ -315,16 +316,16 @@ def completion(shell: str) -> None:
 
     made = get_completion_class(shell)
     assert made is not None
-    click.echo(made(main_group, {}, "lspidx", "_LSPIDX_COMPLETE").source())
+    echo(made(main_group, {}, "lspidx", "_LSPIDX_COMPLETE").source())
 
 
 def _print(value: Any, text: Callable[[Any], str], as_json: bool) -> None:
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode())
+        echo(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode())
     else:
-        click.echo(text(value))
+        echo(text(value))
 
 
 def main() -> None:
@@ -342,13 +343,14 @@ def main() -> None:
         error.show()
         raise SystemExit(2) from None
     except click.ClickException as error:
+        vars(error)["message"] = one_line(error.message)  # a word may be a file's name, put there by the shell
         if "--json" in sys.argv:
             _fail(UsageError(error.format_message()))
         error.show()
         raise SystemExit(2) from None
     except (click.Abort, KeyboardInterrupt) as error:
         cut = next((item for item in (error, error.__cause__) if isinstance(item, CutShort)), None)
-        click.echo(str(cut) if cut else "interrupted; the index is what it was before", err=True)
+        echo(str(cut) if cut else "interrupted; the index is what it was before", err=True)
         raise SystemExit(_EXIT_INTERRUPTED) from None
     except LspidxError as error:
         _fail(error)
@@ -365,7 +367,7 @@ def main() -> None:
             _fail(storage)
         import traceback
 
-        traceback.print_exc()
+        echo(traceback.format_exc(), err=True, nl=False)
         _fail(Bug(f"internal error: {type(error).__name__}: {error}; please report it with the lines above"))
 
 
@@ -382,9 +384,9 @@ def _fail(error: LspidxError) -> NoReturn:
     if "--json" in sys.argv:
         import json
 
-        click.echo(json.dumps(error_record(error)))
+        echo(json.dumps(error_record(error)))
     else:
-        click.echo(error_text(error), err=True, color=_color(None))
+        echo(error_text(error), err=True, color=_color(None))
     raise SystemExit(error.exit_code) from None
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from query.terminal import echo
+
 _TRUSTED = click.option(
     "--trusted-key",
     "trusted",
@@ -127,6 +129,6 @@ def _tell(found: Any, as_json: bool) -> None:
     from query.exchange import sentence
 
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
     else:
-        click.echo(sentence(found))
+        echo(sentence(found))

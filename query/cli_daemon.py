@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from query.terminal import echo
+
 if TYPE_CHECKING:
     from query.live.remote import Found
 
@@ -34,9 +36,9 @@ def status(as_json: bool) -> None:
         import msgspec
 
         shown = [{**msgspec.to_builtins(item), "record": {**msgspec.to_builtins(item.record), "token": ""}} for item in found]
-        click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=1).decode())
+        echo(msgspec.json.format(msgspec.json.encode(shown), indent=1).decode())
     else:
-        click.echo("\n".join(line for item in found for line in _lines(item)) or "no background process runs")
+        echo("\n".join(line for item in found for line in _lines(item)) or "no background process runs")
     raise SystemExit(0 if found else _EXIT_NONE)
 
 
@@ -51,9 +53,9 @@ def stop(every: bool) -> None:
     mine = [item for item in all_of_user() if every or (here + os.sep).startswith(os.path.realpath(item.record.root) + os.sep)]
     for item in mine:
         said = "ended" if end(item) else "does not end; end it by its pid"
-        click.echo(f"{item.record.root}  pid {item.record.pid}  {said}")
+        echo(f"{item.record.root}  pid {item.record.pid}  {said}")
     if not mine:
-        click.echo("no background process runs" + ("" if every else " for this workspace; those of others: lspidx daemon status"))
+        echo("no background process runs" + ("" if every else " for this workspace; those of others: lspidx daemon status"))
 
 
 def _lines(item: Found) -> list[str]:

@@ -11,6 +11,7 @@ import click
 
 from indexer.errors import UsageError
 from query.cli_tools import leave
+from query.terminal import echo
 
 
 @click.command(
@@ -35,7 +36,7 @@ def call_dialect(name: str, listing: bool, as_json: bool, words: tuple[str, ...]
 
     surface = dialect(name)
     if listing:
-        click.echo(msgspec.json.format(msgspec.json.encode(surface.tools()), indent=1).decode())
+        echo(msgspec.json.format(msgspec.json.encode(surface.tools()), indent=1).decode())
         return
     if not 1 <= len(words) <= 2:
         raise UsageError("call: give the arguments as one JSON object, before it the TOOL if the dialect has several")
@@ -46,9 +47,9 @@ def call_dialect(name: str, listing: bool, as_json: bool, words: tuple[str, ...]
     finally:
         service.close()
     if as_json:
-        click.echo(msgspec.json.encode(reply))
+        echo(msgspec.json.encode(reply).decode())
     else:
-        click.echo(reply.text, err=reply.is_error)
+        echo(reply.text, err=reply.is_error)
     leave(reply.exit_code)
 
 

@@ -11,6 +11,7 @@ import click
 
 from indexer.errors import UsageError
 from query.mcp_server.options import BUDGET, MAX_BUDGET, MIN_BUDGET, Format, Options, Profile
+from query.terminal import echo
 from query.trust_option import trust_option
 
 TOKEN_VARIABLE = "LSPIDX_MCP_TOKEN"  # noqa: S105  (a name)
@@ -88,7 +89,7 @@ def _stdio(options: Options) -> None:
     from query.mcp_server import server, stdio
 
     if sys.stdin.isatty():
-        click.echo("waiting on stdin for a client of the Model Context Protocol; to end: Ctrl-D", err=True)
+        echo("waiting on stdin for a client of the Model Context Protocol; to end: Ctrl-D", err=True)
     stdio.serve(server.build(Path.cwd(), options))
     leave(0)
 
@@ -105,9 +106,9 @@ def _http(options: Options, address: str, token_file: str | None, hosts: tuple[s
     token = given or secrets.token_urlsafe(32)
 
     def say(url: str) -> None:
-        click.echo(f"listening on {url}", err=True)
+        echo(f"listening on {url}", err=True)
         if not given:
-            click.echo(f"token: {token}", err=True)
+            echo(f"token: {token}", err=True)
 
     http.serve(server.build(Path.cwd(), options), host, port, token, hosts, say)
 

@@ -14,6 +14,7 @@ from indexer import plain_files
 from indexer.errors import UsageError
 from indexer.vcs import find_root
 from query.cli_tools import leave
+from query.terminal import echo, echo_form
 from query.trust_option import trust_option
 
 if TYPE_CHECKING:
@@ -126,21 +127,21 @@ def report(
         root = index.root
         strange = foreign(index) if index.foreign else ""
     if strange:
-        click.echo(strange, err=True)
+        echo(strange, err=True)
     if tests_only:
         _print_tests(made, tests_only, tests_limit, root)
         leave(0)
     if write_baseline:
         _write(write_baseline, accepted_findings.render(made.findings, accepted))
         unexplained = sum(not item.accepted for item in made.findings)
-        click.echo(f"{len(made.findings)} findings in '{write_baseline}', {unexplained} without a reason: not accepted yet", err=True)
+        echo(f"{len(made.findings)} findings in '{write_baseline}', {unexplained} without a reason: not accepted yet", err=True)
     limit = cast("Level", fail_on) if fail_on else None
     texts: dict[str, str] = {}
     for kind, path in targets:
         if kind not in texts:
             texts[kind] = _render(kind, made, limit, max_findings)
         if path == "-":
-            click.echo(texts[kind], nl=False)
+            echo_form(texts[kind])
         else:
             _write(path, click.unstyle(texts[kind]) if kind == "text" else texts[kind])
     if "github" in texts and os.environ.get(_STEP_SUMMARY):
@@ -149,7 +150,7 @@ def report(
         _append(os.environ[_STEP_SUMMARY], markdown.render(made, most_bytes=markdown.SUMMARY_BYTES, shown=max_findings or 1_000))
     reached = made.reaches(limit) if limit else 0
     if reached:
-        click.echo(f"{reached} finding{'s' if reached > 1 else ''} at {fail_on} or worse (--fail-on {fail_on})", err=True)
+        echo(f"{reached} finding{'s' if reached > 1 else ''} at {fail_on} or worse (--fail-on {fail_on})", err=True)
     leave(_EXIT_REACHED if reached or (limit and strange) else 0)  # a stranger's index may hide what would be found
 
 
@@ -205,7 +206,7 @@ def _progress() -> Callable[[int, int, str], None]:
     def progress(done: int, total: int, what: str) -> None:
         if what not in told:
             told.add(what)
-            click.echo(f"indexing the old side ({total} files), once …" if what == "base" else f"{what} …", err=True)
+            echo(f"indexing the old side ({total} files), once …" if what == "base" else f"{what} …", err=True)
 
     return progress
 
@@ -252,19 +253,19 @@ def _print_tests(made: Report, how: str, limit: int | None, root: Path) -> None:
     from query.style import one_line
 
     if made.completeness.status != "complete":
-        click.echo(f"{made.completeness.status}: tests may be missing; see: lspidx report", err=True)
+        echo(f"{made.completeness.status}: tests may be missing; see: lspidx report", err=True)
     most = made.totals.likely_tests if limit == _LIKELY else limit
     tests = made.tests[:most]
     if len(tests) < len(made.tests):
-        click.echo(f"{len(tests)} of {len(made.tests)} tests that reach the change (--tests-limit)", err=True)
+        echo(f"{len(tests)} of {len(made.tests)} tests that reach the change (--tests-limit)", err=True)
     lines = [command.line for command in commands(tests, root)] if how == "command" else selectors(tests)
     for line in lines:
-        click.echo(one_line(line))
+        echo(one_line(line))
 
 
 def _write(path: str, text: str) -> None:
     if path == "-":
-        click.echo(text, nl=False)
+        echo_form(text)
         return
     place = Path(path).absolute()
     link = plain_files.link_on_the_way(find_root(Path.cwd().resolve()), place)
@@ -281,7 +282,7 @@ def _append(path: str, text: str) -> None:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as error:
-        click.echo(f"{_STEP_SUMMARY}: '{path}' cannot be written: {error.strerror or error}", err=True)
+        echo(f"{_STEP_SUMMARY}: '{path}' cannot be written: {error.strerror or error}", err=True)
 
 
 # ---- graph
@@ -334,6 +335,6 @@ def graph(symbol: str, form: str, depth: int, direction: str, tests: str, extern
         from query.style import one_line
 
         for remark in remarks:
-            click.echo(one_line(remark), err=True)
+            echo(one_line(remark), err=True)
     sys.stdout.flush()
     leave(0)

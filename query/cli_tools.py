@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from indexer.errors import LspidxError, UsageError
+from indexer.quoting import one_line
+from query.terminal import echo
 
 if TYPE_CHECKING:
     from query.answer import Answer
@@ -199,7 +201,7 @@ def _symbol_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
             )
     except LspidxError:
         return []
-    names = [row[0] for row in rows]
+    names = [row[0] for row in rows if one_line(row[0]) == row[0]]  # what a shell would print and read as something else
     return [name if name.startswith(incomplete) else name[name.lower().rfind(incomplete.lower()) :] for name in names]
 
 
@@ -226,7 +228,7 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()))
     try:
         answer = service.ask(name, arguments, fresh=fresh, measure=written)
-        click.echo(written(answer))
+        echo(written(answer))
     finally:
         service.close()  # servers that were started here end here, also where the question is interrupted
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
@@ -246,4 +248,4 @@ def leave(code: int) -> NoReturn:
 def query(ctx: click.Context) -> None:
     """Ask the index a question; no language server runs. Without a question: the tools by task."""
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        echo(ctx.get_help())

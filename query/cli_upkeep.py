@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from indexer.quoting import one_line
+from query.terminal import echo
 from query.trust_option import trust_option
 
 _SAMPLE = 20
@@ -40,9 +42,9 @@ def verify(full: bool, sample: int, seed: int | None, as_json: bool, quiet: bool
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
     else:
-        click.echo("\n".join(_lines(found)))
+        echo("\n".join(_lines(found)))
     if found.disagreements:
         raise SystemExit(1)
 
@@ -84,10 +86,10 @@ def watch(quiet: bool) -> None:
             with progress.watcher(quiet=True) as watcher:
                 made = crawl(root, load_config(root, remembered=Home(root).flags()), watcher)
         except LspidxError as error:  # a file half written, a server that is being installed: the next change tries again
-            click.secho(f"not refreshed: {error}", fg="yellow", err=True)
+            echo(click.style(f"not refreshed: {one_line(str(error))}", fg="yellow"), err=True)
             return
         if not (quiet and made.up_to_date):
-            click.echo(progress.summary(made), err=True)
+            echo(progress.summary(made), err=True)
 
     is_first = True  # the first look comes when changes are watched already, so that none is missed
     options: dict[str, Any] = {"debounce": _PAUSE_MS * 4, "step": _PAUSE_MS, "rust_timeout": _PAUSE_MS, "yield_on_timeout": True}

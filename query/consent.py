@@ -16,7 +16,7 @@ from indexer import consent, user_state
 from indexer.consent import Refusal
 from indexer.errors import UsageError
 from indexer.prerequisites import fetched_dir, fetched_folder
-from query.style import one_line
+from query.terminal import echo
 
 _ANSWERS = "answers"
 _EARLIER = "asked"
@@ -47,7 +47,7 @@ def remember_folders(root: Path, folders: Sequence[str]) -> None:
     try:
         consent.allow_folders(root, folders)
     except UsageError as error:
-        click.echo(f"what was allowed holds for this run only: {one_line(str(error))}", err=True)
+        echo(f"what was allowed holds for this run only: {one_line(str(error))}", err=True)
 
 
 def _ask(root: Path, key: str, lines: Sequence[str], question: str) -> bool:
@@ -57,10 +57,10 @@ def _ask(root: Path, key: str, lines: Sequence[str], question: str) -> bool:
     if key in answers or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     for line in lines:
-        click.echo(one_line(line), err=True)
+        echo(one_line(line), err=True)
     answer = click.confirm(question, err=True)
     try:
         user_state.keep(root, **{_ANSWERS: {**answers, key: "yes" if answer else "no"}})
     except UsageError as error:
-        click.echo(f"the answer is not remembered: {one_line(str(error))}", err=True)
+        echo(f"the answer is not remembered: {one_line(str(error))}", err=True)
     return answer

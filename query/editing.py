@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from indexer.errors import EditRefused
 from query.answer import Answer, Completeness, Provenance, Reason
 from query.folders import edit_scope
 from query.registry import Workspace
@@ -16,10 +18,19 @@ if TYPE_CHECKING:
     from query.edits.plan import Plan
     from query.edits.scope import Scope
 
+Apply = Annotated[bool, msgspec.Meta(description="write it; without it nothing is written, and what would be is shown")]
+"""The one word by which every tool that writes is told to: it shows first."""
+
+PlanId = Annotated[
+    str, msgspec.Meta(description="plan of the answer that showed it: refused if what would be written is something else by now")
+]
+NOT_WRITTEN = "not written; to write it: --apply"
+
 MAX_DIFF_LINES = 1_000
 """Of all files together; of one a fifth of it."""
 
 _MAX_PATHS = 20
+_PLAN_DIGITS = 16
 
 
 class EditedFile(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -40,6 +51,7 @@ class EditedFile(msgspec.Struct, kw_only=True, omit_defaults=True):
 class Edited(msgspec.Struct, kw_only=True, omit_defaults=True):
     """`applied`: whether it was written. Files by path; sums over all of them.
 
+    plan: names exactly this change of exactly these contents; a call with apply and this plan writes it or nothing.
     matched: how a text was found: `exact`; `line_ends`, CRLF as LF; `indentation`, then the new text was shifted too.
     unchanged: files whose edits change nothing. excluded: left alone on request.
     undone: files of an earlier edit that had been cut short, and are as before that now.
@@ -50,6 +62,7 @@ class Edited(msgspec.Struct, kw_only=True, omit_defaults=True):
     removed: int
     edits: int
     files: list[EditedFile]
+    plan: str = ""
     matched: str = ""
     unchanged: list[str] = []
     excluded: list[str] = []
@@ -64,9 +77,11 @@ class Outcome(msgspec.Struct, kw_only=True):
     reasons: list[Reason]
 
 
-def carry_out(workspace: Workspace, make: Callable[[Scope], Plan], *, write: bool) -> Outcome:
+def carry_out(workspace: Workspace, make: Callable[[Scope], Plan], *, write: bool, shown: str = "") -> Outcome:
     """Makes a plan of the files as they are now and, if `write`, the files as planned.
 
+    Args:
+        shown: the plan that was shown before; another one is not carried out. Empty: whatever the plan is now.
     Raises:
         EditRefused, UsageError: it may not or cannot be done so; no file was changed. Locked, Storage: as `query.edits.apply.apply`.
     """
@@ -76,6 +91,9 @@ def carry_out(workspace: Workspace, make: Callable[[Scope], Plan], *, write: boo
     scope = edit_scope(workspace.root, workspace.index)
     recovery = recover(scope) if write else Recovery()
     plan = make(scope)
+    named = _named(plan)
+    if shown and shown != named:
+        raise EditRefused(f"what would be written now is not plan '{shown}' that was shown, as files have changed since; look at it again")
     if write:
         apply(scope, plan)
     reasons: list[Reason] = []
@@ -92,6 +110,7 @@ def carry_out(workspace: Workspace, make: Callable[[Scope], Plan], *, write: boo
         removed=sum(item.removed for item in files),
         edits=sum(item.edits for item in files),
         files=files,
+        plan=named if plan.changes else "",
         matched=plan.matched,
         unchanged=plan.unchanged,
         excluded=plan.excluded,
@@ -113,10 +132,12 @@ def edited_answer(tool: str, query: dict[str, Any], outcome: Outcome) -> Answer[
     )
 
 
-def lines(found: Edited, style: Style, preview: str = "not written (dry run)") -> Iterator[str]:
+def lines(found: Edited, style: Style, preview: str = NOT_WRITTEN) -> Iterator[str]:
     """The record for people."""
     how = f", found by {found.matched}" if found.matched else ""
     done = "applied" if found.applied else preview
+    if not found.applied and found.plan and preview == NOT_WRITTEN:
+        done = f"{preview} --plan {found.plan}"
     yield f"{style.strong(done)}: {count(len(found.files), 'file')}, +{found.added} -{found.removed}, {count(found.edits, 'edit')}{how}"
     for title, paths in (("unchanged", found.unchanged), ("excluded", found.excluded), ("undone of an earlier edit", found.undone)):
         if paths:
@@ -130,6 +151,12 @@ def lines(found: Edited, style: Style, preview: str = "not written (dry run)") -
             yield f"  {printable(line) if line.startswith(('+', '-')) else style.dim(line)}"
         if item.diff_lines_left_out and not found.applied:
             yield f"  {style.warning(f'… {item.diff_lines_left_out} more lines')}"
+
+
+def _named(plan: Plan) -> str:
+    """A digest of what is before and after, of every path."""
+    told = [(item.path, item.source, item.before_digest, item.after_digest) for item in plan.changes]
+    return hashlib.sha256(msgspec.json.encode([told, plan.made_folders, plan.gone_folders])).hexdigest()[:_PLAN_DIGITS]
 
 
 def _files(plan: Plan) -> Iterator[EditedFile]:

@@ -13,7 +13,7 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.index import Index
-from query.style import count
+from query.style import count, printable
 
 if TYPE_CHECKING:
     from indexer.cache.remote import Remote
@@ -25,7 +25,7 @@ _LISTED = 20
 
 
 class Exported(msgspec.Struct, kw_only=True):
-    """What was written. `documents`: source files whose facts are in it."""
+    """What was written, or would be where not `applied`: sizes are not known then. `documents`: source files whose facts are in it."""
 
     path: str
     bytes: int
@@ -33,6 +33,7 @@ class Exported(msgspec.Struct, kw_only=True):
     chunks: int
     commit: str
     signed: bool = False
+    applied: bool = True
 
 
 class Exchanged(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -50,6 +51,7 @@ class Exchanged(msgspec.Struct, kw_only=True, omit_defaults=True):
     missing: list[str] = []
     generation: int = 0
     new: int = 0
+    applied: bool = False
     signed_by: str = ""
 
 
@@ -98,6 +100,14 @@ def export_index(index: Index, destination: Path, profile: Profile | None = None
         chunks=made.chunks,
         commit=index.meta.get("commit", ""),
         signed=key is not None,
+    )
+
+
+def shown_export(index: Index, destination: Path) -> Exported:
+    """What `export_index` would write."""
+    documents = index.rows("SELECT count(*) FROM document WHERE status <> 'external'", {})[0][0]
+    return Exported(
+        path=str(_place(destination)), bytes=0, documents=documents, chunks=0, commit=index.meta.get("commit", ""), applied=False
     )
 
 
@@ -263,6 +273,7 @@ def _exchanged(source: str, checked: object, *, generation: int = 0) -> Exchange
         changed=checked.changed[:_LISTED],
         missing=checked.missing[:_LISTED],
         generation=generation,
+        applied=bool(generation),
         new=len(checked.new),
         signed_by=checked.signed_by,
     )
@@ -277,6 +288,10 @@ def _place(path: Path) -> Path:
 
 def sentence(found: Exported | Exchanged | Pushed | Pulled | Collected) -> str:
     """One line for people; two of a pull."""
+    return printable(_sentence(found))
+
+
+def _sentence(found: Exported | Exchanged | Pushed | Pulled | Collected) -> str:
     if isinstance(found, Collected):
         return f"removed {count(found.files, 'file')}, {found.bytes / 1e6:.1f} MB"
     if isinstance(found, Pushed):
@@ -292,9 +307,11 @@ def sentence(found: Exported | Exchanged | Pushed | Pulled | Collected) -> str:
             return f"{found.store}: {commit}{where}; not taken: {found.kept} (to take it all the same: --force)"
         latest = "; HEAD has no index there, nor has any commit before it" if found.via in ("branch", "latest") else ""
         assert found.imported is not None
-        return f"{found.store}: {commit}{where}, {found.bytes / 1e6:.1f} MB{latest}\n{sentence(found.imported)}"
+        return f"{found.store}: {commit}{where}, {found.bytes / 1e6:.1f} MB{latest}\n{_sentence(found.imported)}"
     if isinstance(found, Exported):
         commit = f" at commit {found.commit[:10]}" if found.commit else ""
+        if not found.applied:
+            return f"not written; to write it: --apply: {found.path}: {count(found.documents, 'file')}{commit}"
         return f"wrote {found.path}: {count(found.documents, 'file')}{commit}, {found.bytes / 1e6:.1f} MB in {count(found.chunks, 'chunk')}"
     commit = f" of commit {found.commit[:10]}" if found.commit else ""
     text = f"{found.path}: facts{commit}; {found.same} of {count(found.documents, 'file')} are here as described"

@@ -15,6 +15,7 @@ from indexer.crawl.estimate import line
 from indexer.crawl.run import Crawl, Watcher
 from indexer.model import FOREIGN
 from query.style import one_line
+from query.terminal import echo
 
 _LINE_EVERY_S = 10.0
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of {total_fmt} files, {elapsed}{postfix}"
@@ -26,7 +27,7 @@ class Quiet:
     def advance(self, documents: int, tokens: int) -> None: ...
     def expect(self, left_s: float | None, waits_for: str) -> None: ...
     def note(self, message: str) -> None:
-        click.echo(one_line(message), err=True)
+        echo(one_line(message), err=True)
 
 
 class Bar(Quiet):
@@ -42,7 +43,7 @@ class Bar(Quiet):
                 total=total_documents, desc=name, bar_format=_BAR, unit="file", file=sys.stderr, dynamic_ncols=True, leave=False
             )
         else:
-            click.echo(f"{name} …\r", err=True, nl=False)
+            click.echo(f"{name} …\r", err=True, nl=False)  # a name of a phase, and a return of our own
 
     def advance(self, documents: int, tokens: int) -> None:
         if self._bar is not None:
@@ -72,7 +73,7 @@ class Lines(Quiet):
     def phase(self, name: str, total_documents: int) -> None:
         self._total, self._done = total_documents, 0
         self._last = self._clock()
-        click.echo(f"{name}: {total_documents} files" if total_documents else name, err=True)
+        echo(f"{name}: {total_documents} files" if total_documents else name, err=True)
 
     def advance(self, documents: int, tokens: int) -> None:
         self._done += documents
@@ -82,7 +83,7 @@ class Lines(Quiet):
         if now - self._last >= _LINE_EVERY_S:
             self._last = now
             said = one_line(line(left_s, waits_for))
-            click.echo(f"{self._done} of {self._total} files{', ' if said else ''}{said}", err=True)
+            echo(f"{self._done} of {self._total} files{', ' if said else ''}{said}", err=True)
 
 
 @contextlib.contextmanager

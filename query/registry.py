@@ -28,6 +28,9 @@ from query.style import Style
 
 MAX_RESULT_CHARS = 100_000
 
+QUOTED = ("query", "result", "completeness")
+"""Fields of an answer whose texts come from the repository, from its history, or from servers that have read it."""
+
 ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "symbols": ("find_symbol", {}),
     "outline": ("list_symbols", {}),
@@ -112,7 +115,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     bare: it answers without any argument too, about everything.
     needs_index: `run` gets a Context, else a Workspace. unavailable: why this index cannot answer; empty where it can.
     live: answers by running servers, from a Workspace: on request (parameter `live`), and where there is no index.
-    writes: whether a call with these parameters changes files of the work tree; refused where edits are not allowed.
+    writes: whether a call with these parameters changes files; one that can has `apply`, and shows without it. Refused where edits are
+        not allowed, as is what `runs` the repository's own code.
+    own_words: nothing in its answers comes from the repository, so an agent may do as they say.
     max_result_chars: an answer whose JSON is longer goes to a file, and the caller gets its path and the beginning.
     """
 
@@ -134,8 +139,15 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     destructive: bool = False
     live: Callable[[Workspace, Any], Answer[Any]] | None = None
     writes: Callable[[Any], bool] = lambda ask: False
+    runs: bool = False
+    own_words: bool = False
     unavailable: Callable[[Index], str] = lambda index: ""
     max_result_chars: int = MAX_RESULT_CHARS
+
+    @property
+    def applies(self) -> bool:
+        """Whether it can write, which it does with the parameter `apply` only."""
+        return "apply" in self.parameters.__struct_fields__
 
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the parameters."""
@@ -187,6 +199,8 @@ class _Declaration(_Required, total=False):
     destructive: bool
     live: Callable[[Workspace, Any], Answer[Any]]
     writes: Callable[[Any], bool]
+    runs: bool
+    own_words: bool
     unavailable: Callable[[Index], str]
     max_result_chars: int
 
@@ -231,7 +245,8 @@ def call(
     Args:
         index: None for a tool that needs none.
         servers: None for those that are started here and end when the question is answered.
-        edits: whether files may be changed. served: what may be named; None for everything, where the user asks.
+        edits: whether files may be changed and the repository's code be run.
+        served: what may be named; None for everything, where the user asks.
         phases: of the session that asks; None for this process. Here is where they are enforced, for all who ask.
         name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
         progress: told how far a long answer is: done, total, what.
@@ -255,8 +270,10 @@ def call(
         known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else ""
         raise UsageError(f"{name}: {error}{known}") from error
     writes = declared.writes(parameters)
-    if writes and not edits:
-        raise EditsOff(f"{name} would change files, and this server was started without --allow-edits; what it would do can be asked")
+    if (writes or declared.runs) and not edits:
+        what = "change files" if writes else "run the repository's code"
+        way = "; without apply it shows what it would do" if writes else ""
+        raise EditsOff(f"{name} would {what}, and this server was started without --allow-edits{way}")
     session = phases if phases is not None else OF_PROCESS
     ticket = session.begin(declared.name, writes=writes)
     own = servers if servers is not None else servers_of(index.root if index else find_root(home))
@@ -277,7 +294,19 @@ def call(
     session.finish(ticket)
     if index is not None and index.foreign:
         answer = distrusted(answer, index, whole=declared.needs_index)
-    return msgspec.structs.replace(answer, tool=declared.name, warnings=ticket.warnings or msgspec.UNSET)
+    return msgspec.structs.replace(
+        answer,
+        tool=declared.name,
+        warnings=ticket.warnings or msgspec.UNSET,
+        applied=_applied(answer.result) if declared.applies else msgspec.UNSET,
+        quoted=msgspec.UNSET if declared.own_words else list(QUOTED),
+    )
+
+
+def _applied(result: Any) -> bool:
+    """Whether a tool that can write has written, as its record says."""
+    told = getattr(result, "applied", None)
+    return bool(getattr(getattr(result, "edited", None), "applied", False) if told is None else told)
 
 
 def _wants_live(index: Index | None, parameters: Any) -> bool:

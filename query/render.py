@@ -7,24 +7,40 @@ from typing import Any
 
 import click
 
-from indexer.errors import AmbiguousName, LspidxError, PhaseViolation
+from indexer.errors import AmbiguousName, EditsOff, LspidxError, NoIndex, PhaseViolation
+from indexer.quoting import fenced, one_line, styled_line, visible
 from query.answer import Answer
 from query.registry import load
-from query.style import Style, one_line, printable
+from query.style import Style
 
 _MAX_CANDIDATE_WIDTH = 60
 
+OWN_WORDS = (EditsOff, NoIndex, PhaseViolation)
+"""Errors that hold nothing of the repository, and say what to do."""
+
 
 def to_text(answer: Answer[Any], style: Style | None = None) -> str:
-    """The whole answer: what was found, then one line on how many, how complete, and from where."""
+    """The whole answer: what was found, then one line on how many, how complete, and from where.
+
+    Each line that a tool gives is one line here, whatever is in it. For agents what the repository said stands between two marks.
+    """
     style = style or Style()
     tool, _ = load(answer.tool)
-    return "\n".join([*tool.text(answer, style), *([] if style.compact else [""]), *_footer(answer, style)])
+    on_one_line = styled_line if style.color else one_line
+    body = [on_one_line(line) for line in tool.text(answer, style)]
+    summary, *notes = (on_one_line(line) for line in _footer(answer, style))
+    if not style.compact:
+        return "\n".join([*body, "", summary, *notes])
+    return "\n".join([*body, summary, *notes] if tool.own_words else [*fenced([*body, *notes]), summary])
 
 
 def error_text(error: LspidxError) -> str:
-    """The message, and the candidates of an ambiguous name, each of which can be sent back as it stands."""
-    lines = [f"{click.style('error:', fg='red')} {printable(str(error))}"]
+    """The message, and the candidates of an ambiguous name, each of which can be sent back as it stands.
+
+    Every line but the first is indented: a newline in a name that the message quotes begins no line that looks like ours.
+    """
+    first, *more = visible(str(error)).split("\n")
+    lines = [f"{click.style('error:', fg='red')} {first}", *(line if line.startswith("  ") else f"  {line}" for line in more)]
     if isinstance(error, AmbiguousName):
         for item in error.candidates:
             lines.append(f"  {one_line(str(item['send'])):<{_MAX_CANDIDATE_WIDTH}}  {item['kind']} {one_line(str(item['qualified_name']))}")
@@ -40,7 +56,7 @@ def error_record(error: LspidxError) -> dict[str, Any]:
         record |= {"candidates": error.candidates, "total": error.total}
     if isinstance(error, PhaseViolation):
         record |= error.record
-    return {"error": record}
+    return {"error": record} | ({} if isinstance(error, OWN_WORDS) else {"quoted": ["error"]})
 
 
 def _footer(answer: Answer[Any], style: Style) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """How answers look as text: the pieces that the `text` functions of the tools are made of.
 
 Two styles have the same content. Wide, for people: every place is printed as path:line:col, so that terminals and editors make it a
-link. Compact, for agents: a path once, then the lines below it. Names and source lines come from the repository: control
-characters in them are made visible before they reach a terminal.
+link. Compact, for agents: a path once, then the lines below it. Names and source lines come from the repository: `indexer.quoting`
+says which of their characters reach a reader.
 """
 
 from __future__ import annotations
@@ -13,20 +13,12 @@ from typing import Any
 
 import click
 
+from indexer.quoting import one_line as one_line  # the tools take both from here
+from indexer.quoting import visible as printable
 from query.answer import Place, SymbolRecord
 
 _CR = "\r"
 _MAX_SIGNATURE = 160
-
-
-def printable(text: str) -> str:
-    """Without control characters (a tab and a newline stay): they could steer the terminal."""
-    return "".join(char if char in "\t\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)
-
-
-def one_line(text: str) -> str:
-    """As `printable`, and a newline is made visible too: paths and cells must not begin lines of their own."""
-    return printable(text).replace("\n", "\\n")
 
 
 def count(number: int, what: str) -> str:
@@ -93,6 +85,11 @@ class Style:
         """Source lines with their numbers."""
         for number, line in enumerate(text.split("\n"), start_line):
             yield f"{self.dim(str(number) if self.compact else f'{number:6d}')}  {printable(line.rstrip(_CR))}"
+
+    def prose(self, text: str) -> Iterator[str]:
+        """Text of several lines that others wrote, indented: none of them begins as a line of ours does."""
+        for line in text.split("\n"):
+            yield f"  {printable(line)}".rstrip()
 
     def places(self, places: Iterable[Place], indent: str = "  ") -> Iterator[str]:
         for place in places:

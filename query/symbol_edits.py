@@ -12,7 +12,7 @@ from indexer.errors import EditRefused, ServerError, UsageError
 from indexer.servers.registry import language_of
 from query import names, present
 from query.answer import Answer
-from query.editing import Edited, carry_out, edited_answer
+from query.editing import Apply, Edited, PlanId, carry_out, edited_answer
 from query.page import asked
 from query.present import Present
 from query.registry import Workspace
@@ -32,7 +32,8 @@ class OfSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
     file_path: Annotated[str, msgspec.Meta(description="the file that defines it; without it the index says which")] = ""
     symbol_path: Annotated[str, msgspec.Meta(description="name in dot notation: MyFunc, MyClass.method")] = ""
-    dry_run: Annotated[bool, msgspec.Meta(description="show what would change, write nothing")] = False
+    apply: Apply = False
+    plan: PlanId = ""
 
 
 class Target(msgspec.Struct, kw_only=True):
@@ -75,7 +76,7 @@ def edit_symbol(
         found.append(target)
         return plan_edits(scope, {target.path: make(target)}, {target.path: target.document.digest})
 
-    outcome = carry_out(workspace, plan, write=not ask.dry_run)
+    outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
     target = found[0]
     span = target.symbol.span
     return edited_answer(

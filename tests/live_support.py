@@ -166,6 +166,7 @@ def try_all(live: Live, language: str) -> Matrix:
     for tool, probe in {**_questions(language), **PROBES[language]}.items():
         arguments = {"file_path": ROUGH[language][0], **probe}
         if tool == "execute_command":
+            arguments["apply"] = True
             fix = next((item for item in live.ask("suggest_fixes", **PROBES[language]["suggest_fixes"]).result if item.command), None)
             if fix is not None and fix.command.command == arguments["command"]:
                 arguments["arguments"] = fix.command.arguments

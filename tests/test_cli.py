@@ -337,7 +337,7 @@ def test_control_characters_of_the_repository_never_reach_a_terminal(copy: Path,
             assert escape not in done.stdout + done.stderr, arguments
         assert "red\n.py" not in done.stdout + done.stderr or "nearest" in done.stderr, arguments
         assert ("\x1b[" in done.stdout + done.stderr) == (color == {"FORCE_COLOR": "1"} and arguments[0] != "sql"), arguments
-    assert "\\x1b[31mred" in lspidx("query", "source", "warn", cwd=copy).stdout
+    assert "\\u001b[31mred" in lspidx("query", "source", "warn", cwd=copy).stdout
 
 
 def test_color_can_be_asked_for_and_refused(shop_root: Path):

@@ -294,7 +294,7 @@ def test_a_disk_that_may_not_grow_stops_all(root: Path):
 
     edit = {"changes": {(root / path).as_uri(): [put(0, 0, 0, "new\n")] for path in ("crlf.py", "long.py", "other.py")}}
     done = subprocess.run(
-        [str(Path(sys.executable).with_name("lspidx")), "query", "apply_edit", "--workspace-edit", "-", "--json"],
+        [str(Path(sys.executable).with_name("lspidx")), "query", "apply_edit", "--apply", "--workspace-edit", "-", "--json"],
         cwd=root, env=plain_environment(root), input=json.dumps(edit), capture_output=True, encoding="utf-8", check=False, preexec_fn=limit,
     )  # fmt: skip
     assert (done.returncode, "no file was changed" in json_of(done)["error"]["message"]) == (4, True), done
@@ -368,7 +368,7 @@ def _dies(step: int, command: tuple[str, ...], root: Path, edit: str) -> int:
     return done.returncode
 
 
-APPLY = ("query", "apply_edit", "--workspace-edit", "-")
+APPLY = ("query", "apply_edit", "--apply", "--workspace-edit", "-")
 
 
 @pytest.mark.slow
@@ -389,7 +389,7 @@ def test_an_edit_that_is_killed_before_any_of_its_steps_is_as_if_it_had_not_begu
         assert leftovers(root) == []
         counts["old" if found == before else "new"] += 1
         if found == before:
-            assert json_of(lspidx(*APPLY[:2], "--workspace-edit", edit, "--json", cwd=root))["result"]["applied"]
+            assert json_of(lspidx(*APPLY[:3], "--workspace-edit", edit, "--json", cwd=root))["result"]["applied"]
             assert state(root) == after
         shutil.rmtree(root)
         if status == 0:
@@ -402,7 +402,7 @@ def test_an_edit_that_is_killed_before_any_of_its_steps_is_as_if_it_had_not_begu
 @pytest.mark.slow
 def test_the_undoing_may_be_killed_too(tmp_path: Path):
     """The next edit finds the work tree in the middle of one: it is killed before each of its own steps, and the one after it ends."""
-    command = ("query", "apply_edit", "--file-path", "other.py", "--old-text", "untouched", "--new-text", "touched")
+    command = ("query", "apply_edit", "--apply", "--file-path", "other.py", "--old-text", "untouched", "--new-text", "touched")
     middle, before = 0, state(make(tmp_path / "first"))
     for middle in range(1, 200):
         root = make(tmp_path / "work")
@@ -444,7 +444,7 @@ def test_what_somebody_changed_after_the_kill_is_left_alone_and_its_past_is_kept
     _interrupted(root, scope, monkeypatch)
     assert state(root) == expected(before)
     (root / "bom.py").write_bytes(b"mine\n")
-    answer = call(None, "apply_edit", {"file_path": "other.py", "old_text": "untouched", "new_text": "touched"}, root=root)
+    answer = call(None, "apply_edit", {"file_path": "other.py", "old_text": "untouched", "new_text": "touched", "apply": True}, root=root)
     assert answer.completeness.reasons[0].code == "interrupted_edit"
     assert answer.completeness.reasons[0].paths == ["bom.py"]
     assert {"crlf.py", "pkg/secret", "pkg/gone.py", "pkg/new.py"} < set(answer.result.undone)
@@ -456,10 +456,10 @@ def test_what_somebody_changed_after_the_kill_is_left_alone_and_its_past_is_kept
     assert recover(scope) == journal.Recovery()
 
 
-def test_a_dry_run_says_that_an_edit_was_cut_short_and_writes_nothing(root: Path, scope: Scope, monkeypatch: pytest.MonkeyPatch):
+def test_a_preview_says_that_an_edit_was_cut_short_and_writes_nothing(root: Path, scope: Scope, monkeypatch: pytest.MonkeyPatch):
     _interrupted(root, scope, monkeypatch)
     middle = state(root)
-    answer = call(None, "apply_edit", {"file_path": "other.py", "old_text": "untouched", "new_text": "x", "dry_run": True}, root=root)
+    answer = call(None, "apply_edit", {"file_path": "other.py", "old_text": "untouched", "new_text": "x"}, root=root)
     assert [reason.code for reason in answer.completeness.reasons] == ["interrupted_edit"]
     assert state(root) == middle
     assert is_pending(scope)
@@ -530,7 +530,7 @@ def test_who_waits_too_long_is_told_so(root: Path):
 
 
 def test_the_answer_has_all_that_was_done(root: Path):
-    answer = call(None, "apply_edit", {"workspace_edit": everything(root), "exclude_globs": ["wide.*"]}, root=root)
+    answer = call(None, "apply_edit", {"workspace_edit": everything(root), "exclude_globs": ["wide.*"], "apply": True}, root=root)
     found = answer.result
     assert (found.applied, found.excluded, answer.completeness.status, answer.total) == (True, ["wide.txt"], "complete", 8)
     by_path = {item.path: item for item in found.files}
@@ -547,26 +547,26 @@ def test_the_answer_has_all_that_was_done(root: Path):
     assert (moved.renamed_from, moved.before_digest, moved.diff.split("\n")[0]) == ("pkg/secret", blob_digest(b"one\n"), "--- a/pkg/secret")
     assert (found.edits, found.added, found.removed) == (9, 10, 7)
     with pytest.raises(EditRefused, match="has changed since the edit was made"):
-        call(None, "apply_edit", {"workspace_edit": {**everything_again(root)}}, root=root)
+        call(None, "apply_edit", {"workspace_edit": {**everything_again(root)}, "apply": True}, root=root)
 
 
 def everything_again(root: Path) -> dict[str, Any]:
     return {"changes": {(root / "crlf.py").as_uri(): [put(0, 0, 0, "x")]}, "lspidxDigests": {(root / "crlf.py").as_uri(): "0" * 40}}
 
 
-def test_a_dry_run_answers_the_same_and_writes_nothing(root: Path):
+def test_a_preview_answers_the_same_and_writes_nothing(root: Path):
     before = state(root)
-    tried = call(None, "apply_edit", {"workspace_edit": everything(root), "dry_run": True}, root=root, edits=False)
+    tried = call(None, "apply_edit", {"workspace_edit": everything(root)}, root=root, edits=False)
     assert state(root) == before
     assert not (root / ".lspidx/edits").exists()
-    done = call(None, "apply_edit", {"workspace_edit": everything(root)}, root=root)
+    done = call(None, "apply_edit", {"workspace_edit": everything(root), "apply": True}, root=root)
     assert (tried.result.applied, tried.result.files) == (False, done.result.files)
 
 
 def test_where_edits_are_off_nothing_is_written(root: Path):
     before = state(root)
     with pytest.raises(EditsOff):
-        call(None, "apply_edit", {"workspace_edit": everything(root)}, root=root, edits=False)
+        call(None, "apply_edit", {"workspace_edit": everything(root), "apply": True}, root=root, edits=False)
     assert state(root) == before
 
 
@@ -579,7 +579,7 @@ def test_one_of_the_two_ways_must_be_taken(root: Path, given: dict[str, Any]):
 def test_a_long_diff_is_cut_and_says_by_how_much(root: Path):
     (root / "long.py").write_text("x\n" * 3_000)
     edit = {"changes": {(root / "long.py").as_uri(): [put(line, 0, 1, "y") for line in range(3_000)]}}
-    [item] = call(None, "apply_edit", {"workspace_edit": edit, "dry_run": True}, root=root).result.files
+    [item] = call(None, "apply_edit", {"workspace_edit": edit}, root=root).result.files
     assert (len(item.diff.split("\n")), item.diff_lines_left_out, item.added) == (200, 6_003 - 200, 3_000)
 
 
@@ -587,12 +587,22 @@ def test_on_the_command_line_an_edit_is_text_a_file_or_standard_input(root: Path
     edit = json.dumps({"changes": {(root / "other.py").as_uri(): [put(0, 0, 0, "new\n")]}})
     (tmp_path / "edit.json").write_text(edit)
     for given in (edit, f"@{tmp_path / 'edit.json'}"):
-        done = lspidx("query", "apply_edit", "--workspace-edit", given, "--dry-run", cwd=root)
+        done = lspidx("query", "apply_edit", "--workspace-edit", given, cwd=root)
         assert done.returncode == 0, done.stderr
-        assert "not written (dry run): 1 file, +1 -0, 1 edit" in done.stdout
+        assert "1 file, +1 -0, 1 edit" in done.stdout
         assert "  +new" in done.stdout.split("\n")
     done = lspidx(
-        "query", "apply_edit", "--file-path", "other.py", "--old-text", " untouched", "--new-text", " done", "--compact", cwd=root
+        "query",
+        "apply_edit",
+        "--file-path",
+        "other.py",
+        "--old-text",
+        " untouched",
+        "--new-text",
+        " done",
+        "--compact",
+        "--apply",
+        cwd=root,
     )
     assert "applied: 1 file, +1 -1, 1 edit, found by indentation" in done.stdout
     assert (root / "other.py").read_text() == "done\n"

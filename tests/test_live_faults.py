@@ -88,13 +88,13 @@ def test_edits_outside_the_workspace_are_shown_with_what_is_wrong(faulty: Live):
 
 
 def test_edits_that_a_command_asks_for_are_held_against_the_workspace(faulty: Live):
-    answer = faulty.ask("execute_command", command="run", file_path="g0.py")
+    answer = faulty.ask("execute_command", apply=True, command="run", file_path="g0.py")
     outside, several = answer.result.edits
     assert "is outside the workspace" in outside.files[0].problem
     assert (several.files[0].what, several.files[0].path) == ("delete", "/etc/hosts")
     assert facts(answer).startswith("partial")
     with pytest.raises(UsageError, match="fake has no command 'rm'; it has: run"):
-        faulty.ask("execute_command", command="rm", file_path="g0.py")
+        faulty.ask("execute_command", apply=True, command="rm", file_path="g0.py")
 
 
 @pytest.mark.parametrize(

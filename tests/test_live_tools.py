@@ -179,12 +179,14 @@ def test_a_command_that_asks_for_an_edit_gets_it_shown_and_not_made(lives: dict[
     path = live.root / "methods" / "elsewhere.go"
     before = path.read_bytes()
     arguments = [{"URI": path.as_uri(), "ImportPath": "fmt"}]
-    answer = live.ask("execute_command", command="gopls.add_import", arguments=arguments, language_id="go")
+    answer = live.ask("execute_command", apply=True, command="gopls.add_import", arguments=arguments, language_id="go")
     [edit] = answer.result.edits
     assert [file.path for file in edit.files] == ["methods/elsewhere.go"]
     assert '+import "fmt"' in edit.files[0].diff
     assert (answer.total, facts(answer), path.read_bytes()) == (1, "complete", before)
-    spelled = live.ask("execute_command", command="gopls.add_import", arguments=[json.dumps(arguments[0])], file_path="methods/counter.go")
+    spelled = live.ask(
+        "execute_command", apply=True, command="gopls.add_import", arguments=[json.dumps(arguments[0])], file_path="methods/counter.go"
+    )
     assert spelled.result.edits[0].workspace_edit == edit.workspace_edit
 
 
@@ -197,27 +199,29 @@ def test_the_command_of_a_fix_can_be_sent_on(lives: dict[str, Live]):
         None,
         "clangd.applyTweak",
     )
-    answer = live.ask("execute_command", command=fix.command.command, arguments=fix.command.arguments, file_path="headers/main.cc")
+    answer = live.ask(
+        "execute_command", apply=True, command=fix.command.command, arguments=fix.command.arguments, file_path="headers/main.cc"
+    )
     [edit] = answer.result.edits
     assert "+using store::Store;" in edit.files[0].diff
 
 
 def test_a_command_that_the_server_does_not_have_never_reaches_it(lives: dict[str, Live]):
     with pytest.raises(UsageError, match=r"ty has no command 'nothing'; it has: ty\.printDebugInformation"):
-        lives["python"].ask("execute_command", command="nothing", language_id="python")
-    answer = lives["python"].ask("execute_command", command="ty.printDebugInformation")
+        lives["python"].ask("execute_command", apply=True, command="nothing", language_id="python")
+    answer = lives["python"].ask("execute_command", apply=True, command="ty.printDebugInformation")
     assert "capabilities" in answer.result.result
-    refused = lives["go"].ask("execute_command", command="gopls.run_go_work_command", language_id="go")
+    refused = lives["go"].ask("execute_command", apply=True, command="gopls.run_go_work_command", language_id="go")
     assert facts(refused) == "unknown server_refused"
-    assert facts(lives["rust"].ask("execute_command", command="x", language_id="rust")) == "unknown method_unsupported"
+    assert facts(lives["rust"].ask("execute_command", apply=True, command="x", language_id="rust")) == "unknown method_unsupported"
 
 
 def test_a_command_without_a_server_says_which_there_are(tmp_path: Path):
     with workspace(write_tree(tmp_path, {"a.py": "x = 1\n"})) as live:
         with pytest.raises(UsageError, match="servers that run: none"):
-            live.ask("execute_command", command="x")
+            live.ask("execute_command", apply=True, command="x")
         with pytest.raises(UsageError, match="no file of the workspace is in 'go'; its languages: python"):
-            live.ask("execute_command", command="x", language_id="go")
+            live.ask("execute_command", apply=True, command="x", language_id="go")
 
 
 # ---- formatting

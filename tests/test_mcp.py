@@ -169,12 +169,11 @@ def test_the_full_profile_lists_every_tool(shop_root: Path):
             assert [tool.name for tool in (await client.list_tools()).tools] == names()
         async with connected(shop_root, "--profile", "full") as client:
             hidden = set(names()) - {tool.name for tool in (await client.list_tools()).tools}
-        assert {"apply_edit", "safe_apply_edit", "replace_symbol_body", "run_tests", "execute_command"} <= hidden
-        assert not hidden & {"rename_symbol", "preview_edit", "commit_session", "find_callers"}, "these show what they would do"
+        assert {"run_build", "run_tests"} == hidden, "all others answer or show what they would do"
         for name in hidden:
             tool, _ = load(name)
             assert tool.destructive
-            assert tool.writes(tool.parameters())
+            assert tool.runs
 
     run(scenario)
 
@@ -635,10 +634,10 @@ def test_prompts_say_which_tools_to_call_in_which_order(shop_root: Path):
     run(scenario)
 
 
-def test_instructions_have_under_200_words_and_are_sent(shop_root: Path):
+def test_instructions_have_under_240_words_and_are_sent(shop_root: Path):
     written = INSTRUCTIONS.read_text(encoding="utf-8")
-    assert 50 < len(written.split()) < 200
-    for word in ("complete", "partial", "unknown", "fresh", "search_tools", "next"):
+    assert 50 < len(written.split()) < 240
+    for word in ("complete", "partial", "unknown", "fresh", "search_tools", "next", "apply", "quote"):
         assert word in written
 
     async def scenario() -> None:

@@ -124,9 +124,9 @@ def test_a_preview_is_an_edit_that_apply_edit_takes_until_a_file_changes(service
     path = shop / "shop/money.py"
     path.write_text("# new\n" + path.read_text())
     with pytest.raises(EditRefused, match="has changed since"):
-        service.ask("apply_edit", {"workspace_edit": shown.workspace_edit})
+        service.ask("apply_edit", {"workspace_edit": shown.workspace_edit, "apply": True})
     path.write_text(before["shop/money.py"])
-    assert service.ask("apply_edit", {"workspace_edit": shown.workspace_edit}).result.applied
+    assert service.ask("apply_edit", {"workspace_edit": shown.workspace_edit, "apply": True}).result.applied
     assert texts(shop) == renamed(before, "other", "more")
 
 

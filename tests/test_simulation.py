@@ -263,10 +263,10 @@ def test_a_commit_is_a_patch_until_it_is_told_to_apply(shop: Asked):
 
 def test_the_patch_of_a_commit_can_be_applied_and_is_refused_once_the_file_has_changed(shop: Asked):
     patch = shop("commit_session", session_id=shop.session(FIXES)).patch
-    shop("apply_edit", workspace_edit=patch)
+    shop("apply_edit", apply=True, workspace_edit=patch)
     assert shop.text("kit.py") == SHOP["kit.py"].replace('"x"', "1")
     with pytest.raises(EditRefused, match="changed since"):
-        shop("apply_edit", workspace_edit=patch)
+        shop("apply_edit", apply=True, workspace_edit=patch)
 
 
 def test_a_session_about_one_file_can_be_written_to_a_new_path_and_to_no_other(shop: Asked, tmp_path: Path):
@@ -299,10 +299,10 @@ def test_nothing_is_committed_of_a_session_without_edits(shop: Asked):
 def test_only_what_writes_needs_leave_to_change_files(shop: Asked):
     session = shop.session(FIXES)
     assert shop.answer("commit_session", may_write=False, session_id=session).result.files_written == []
-    for name, arguments in (("commit_session", {"session_id": session, "apply": True}), ("safe_apply_edit", FIXES)):
+    for name, arguments in (("commit_session", {"session_id": session, "apply": True}), ("safe_apply_edit", {**FIXES, "apply": True})):
         with pytest.raises(EditsOff, match="--allow-edits"):
             shop.answer(name, may_write=False, **arguments)
-    assert shop.answer("safe_apply_edit", may_write=False, dry_run=True, **FIXES).result.would_apply
+    assert shop.answer("safe_apply_edit", may_write=False, **FIXES).result.would_apply
     assert shop.text("kit.py") == SHOP["kit.py"]
 
 
@@ -377,7 +377,7 @@ def test_a_language_without_a_server_is_never_safe(shop: Asked):
     found = answer.result
     assert (found.net_delta, found.confidence, found.safe, found.asked) == (None, "partial", False, [])
     assert (answer.completeness.status, [reason.code for reason in answer.completeness.reasons]) == ("unknown", ["not_judged"])
-    refused = shop("safe_apply_edit", file_path="notes.txt", old_text="one", new_text="two")
+    refused = shop("safe_apply_edit", apply=True, file_path="notes.txt", old_text="one", new_text="two")
     assert (refused.applied, refused.would_apply) == (False, False)
     assert "apply_edit" in refused.why_not
     assert shop.text("notes.txt") == "one\n"
@@ -389,7 +389,7 @@ def test_a_real_server_that_has_no_diagnostics_makes_nothing_safe(shop: Asked):
     answer = shop.answer("preview_edit", file_path="run.sh", old_text="hello", new_text="$(")
     assert (answer.result.net_delta, answer.result.safe, answer.result.confidence) == (None, False, "partial")
     assert "gives no diagnostics" in answer.completeness.reasons[0].detail
-    assert not shop("safe_apply_edit", file_path="run.sh", old_text="hello", new_text="$(").applied
+    assert not shop("safe_apply_edit", apply=True, file_path="run.sh", old_text="hello", new_text="$(").applied
 
 
 def test_dependents_that_are_not_asked_about_leave_an_edit_unproven(shop: Asked, monkeypatch: pytest.MonkeyPatch):
@@ -397,7 +397,7 @@ def test_dependents_that_are_not_asked_about_leave_an_edit_unproven(shop: Asked,
     answer = shop.answer("preview_edit", **FIXES, scope="workspace", timeout_ms=PATIENT)
     assert (answer.result.asked, answer.result.confidence, answer.result.safe) == (["kit.py"], "eventual", False)
     assert [(reason.code, reason.count) for reason in answer.completeness.reasons] == [("dependents_cut", 1)]
-    refused = shop("safe_apply_edit", **FIXES, timeout_ms=PATIENT)
+    refused = shop("safe_apply_edit", apply=True, **FIXES, timeout_ms=PATIENT)
     assert not refused.applied
     assert "may depend on it" in refused.why_not
     assert shop.text("kit.py") == SHOP["kit.py"]
@@ -441,7 +441,7 @@ def test_a_server_that_says_nothing_makes_nothing_safe(root: Path, entry: str, c
     found = answer.result
     assert (found.net_delta, found.safe, found.timeout, found.confidence) == (None, False, late, "partial")
     assert (answer.completeness.status, [reason.code for reason in answer.completeness.reasons]) == ("unknown", [code])
-    refused = ask("safe_apply_edit", **FIXES)
+    refused = ask("safe_apply_edit", apply=True, **FIXES)
     assert not refused.applied
     assert refused.why_not
     assert ask.text("kit.py") == SHOP["kit.py"]
@@ -451,19 +451,19 @@ def test_a_server_that_says_nothing_makes_nothing_safe(root: Path, entry: str, c
 
 
 def test_a_safe_edit_is_written_and_one_that_breaks_a_caller_elsewhere_is_not(shop: Asked):
-    refused = shop("safe_apply_edit", **BREAKS, timeout_ms=PATIENT)
+    refused = shop("safe_apply_edit", apply=True, **BREAKS, timeout_ms=PATIENT)
     assert (refused.applied, refused.preview.scope, refused.why_not) == (False, "workspace", "it introduces errors")
     assert [item.path for item in refused.preview.errors_introduced] == ["app.py"]
     assert shop.text("kit.py") == SHOP["kit.py"]
-    dry = shop("safe_apply_edit", **FIXES, dry_run=True, timeout_ms=PATIENT)
+    dry = shop("safe_apply_edit", **FIXES, timeout_ms=PATIENT)
     assert (dry.applied, dry.would_apply) == (False, True)
     assert shop.text("kit.py") == SHOP["kit.py"]
-    written = shop("safe_edit", **FIXES, timeout_ms=PATIENT)
+    written = shop("safe_edit", apply=True, **FIXES, timeout_ms=PATIENT)
     assert (written.applied, written.preview.net_delta) == (True, -1)
     assert shop.text("kit.py") == SHOP["kit.py"].replace('"x"', "1")
-    next_one = shop("safe_apply_edit", file_path="kit.py", old_text="return 1", new_text="return 2", timeout_ms=PATIENT)
+    next_one = shop("safe_apply_edit", apply=True, file_path="kit.py", old_text="return 1", new_text="return 2", timeout_ms=PATIENT)
     assert next_one.applied  # though the index is older than the file by now
-    assert shop("safe_apply_edit", **BREAKS, scope="file", timeout_ms=PATIENT).applied
+    assert shop("safe_apply_edit", apply=True, **BREAKS, scope="file", timeout_ms=PATIENT).applied
 
 
 def test_new_warnings_are_listed_on_request_and_may_stand_against_an_edit(shop: Asked):
@@ -473,9 +473,9 @@ def test_new_warnings_are_listed_on_request_and_may_stand_against_an_edit(shop: 
     assert (plainly.warnings_introduced, plainly.new_warnings, plainly.net_delta, plainly.safe) == ([], 1, 0, True)
     listed = shop("preview_edit", **edit, include_warnings=True)
     assert [(item.code, item.line) for item in listed.warnings_introduced] == [("redundant-cast", 5)]
-    refused = shop("safe_apply_edit", **edit, allow_warnings=False, timeout_ms=PATIENT)
+    refused = shop("safe_apply_edit", apply=True, **edit, allow_warnings=False, timeout_ms=PATIENT)
     assert (refused.applied, refused.why_not) == (False, "it introduces warnings")
-    assert shop("safe_apply_edit", **edit, timeout_ms=PATIENT).applied
+    assert shop("safe_apply_edit", apply=True, **edit, timeout_ms=PATIENT).applied
 
 
 # ---- session files

@@ -84,7 +84,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def ask(root: Path) -> Iterator[Ask]:
     service = Service(root)
-    yield lambda tool, **arguments: service.ask(tool, arguments)
+    yield lambda tool, **arguments: service.ask(tool, {"apply": True, **arguments})
     service.close()
 
 
@@ -166,8 +166,8 @@ def test_code_after_the_last_symbol_of_a_file_without_a_final_newline(ask: Ask, 
     assert text(root).endswith("Book().price()\n\n\nend = 1")
 
 
-def test_a_dry_run_writes_nothing(ask: Ask, root: Path) -> None:
-    done = ask("insert_before_symbol", file_path="shop.py", symbol_path="main", code="x = 1\n\n\n", dry_run=True)
+def test_without_apply_nothing_is_written(ask: Ask, root: Path) -> None:
+    done = ask("insert_before_symbol", file_path="shop.py", symbol_path="main", code="x = 1\n\n\n", apply=False)
     assert "+x = 1" in done.result.files[0].diff
     assert (done.result.applied, text(root)) == (False, PYTHON)
 
@@ -218,7 +218,7 @@ def test_the_last_member_of_a_class_leaves_a_class_that_can_be_read(tmp_path: Pa
     crawl_with_ty(root)
     service = Service(root)
     try:
-        service.ask("safe_delete_symbol", {"file_path": "shop.py", "symbol_path": "_A._b"})
+        service.ask("safe_delete_symbol", {"file_path": "shop.py", "symbol_path": "_A._b", "apply": True})
     finally:
         service.close()
     assert text(root) == "class _A:\n    pass\n\n\nprint(_A)\n"
@@ -230,7 +230,9 @@ def test_without_an_index_nothing_is_removed(tmp_path: Path) -> None:
     try:
         with pytest.raises(NoIndex):
             service.ask("safe_delete_symbol", {"file_path": "shop.py", "symbol_path": "_alone"})
-        service.ask("replace_symbol_body", {"file_path": "shop.py", "symbol_path": "_used", "new_body": "def _used():\n    return 4"})
+        service.ask(
+            "replace_symbol_body", {"file_path": "shop.py", "symbol_path": "_used", "new_body": "def _used():\n    return 4", "apply": True}
+        )
     finally:
         service.close()
     assert text(root) == PYTHON.replace("return 3", "return 4")
@@ -266,7 +268,7 @@ def test_other_languages(language: str, path: str, tool: str, arguments: dict[st
         crawl(root, Config(jobs=1), Watcher(), environment={})
     service = Service(root)
     try:
-        service.ask(tool, {"file_path": path, **arguments})
+        service.ask(tool, {"file_path": path, **arguments, "apply": True})
     finally:
         service.close()
     content = FILES[language][path]

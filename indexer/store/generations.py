@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexer import plain_files
 from indexer.errors import Locked, NoIndex, UnsafeIndex
-from indexer.text import escaped
+from indexer.quoting import one_line
 
 if TYPE_CHECKING:
     from indexer.store.unfinished import Unfinished
@@ -302,7 +302,7 @@ def remedy(start: Path) -> str:
 def _refusal(place: Path, wrong: str, folder: Path | None = None) -> str:
     """`folder`: the `.lspidx` that `place` lies in, if it is not that itself."""
     remove = f"remove '{folder}', or run lspidx as the user who owns it" if folder else "remove it, or run lspidx as the user who owns it"
-    return f"'{escaped(str(place))}' is {wrong}, and lspidx makes nothing of that kind: nothing was read or written there; {remove}"
+    return f"'{one_line(str(place))}' is {wrong}, and lspidx makes nothing of that kind: nothing was read or written there; {remove}"
 
 
 def _refuse_elsewhere(home: Home) -> None:

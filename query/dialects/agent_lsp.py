@@ -33,6 +33,7 @@ from query.dialects.lsp_shapes import (
 )
 from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert, nothing_there
 from query.names import document_path
+from query.registry import load
 from query.style import one_line
 
 _MAX = 5_000
@@ -595,7 +596,8 @@ def _dispatch(desk: Desk, tool_name: str, arguments: dict[str, Any]) -> DialectR
     tool.check(ask)
     if tool_name in _RUN:
         return _RUN[tool_name](desk, ask)
-    return desk.value(desk.ask(tool_name, **arguments), lambda of: msgspec.to_builtins(of.result))
+    at_once = {"apply": True} if load(tool_name)[0].applies else {}  # that surface has no word for it
+    return desk.value(desk.ask(tool_name, **arguments, **at_once), lambda of: msgspec.to_builtins(of.result))
 
 
 _DECLARED: dict[str, Declared] = {tool.name: tool for tool in declared.TOOLS}

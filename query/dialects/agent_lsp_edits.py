@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from indexer.errors import EditRefused
+from indexer.quoting import one_line
 from query.answer import Answer
 from query.dialects.lsp_shapes import absolute, lsp_range
 from query.dialects.surface import Desk, DialectReply
@@ -137,7 +138,7 @@ def _preview(desk: Desk, ask: Ask) -> DialectReply:
 
 
 def _safe_apply(desk: Desk, ask: Ask) -> DialectReply:
-    answer = desk.ask("safe_apply_edit", file_path=desk.file(ask.file_path), old_text=ask.old_text, new_text=ask.new_text)
+    answer = desk.ask("safe_apply_edit", file_path=desk.file(ask.file_path), old_text=ask.old_text, new_text=ask.new_text, apply=True)
 
     def form(of: Answer[Any]) -> dict[str, Any]:
         found = of.result
@@ -152,7 +153,7 @@ def _apply(desk: Desk, ask: Ask) -> DialectReply:
         given: dict[str, Any] = {"workspace_edit": ask.workspace_edit}
     else:
         given = {"file_path": desk.file(ask.file_path), "old_text": ask.old_text, "new_text": ask.new_text}
-    answer = desk.ask("apply_edit", **given)
+    answer = desk.ask("apply_edit", apply=True, **given)
     return desk.text(answer, lambda of: "Workspace edit applied successfully")
 
 
@@ -191,15 +192,15 @@ def _prepare_rename(desk: Desk, ask: Ask) -> DialectReply:
 
 def _symbol_edit(tool: str, field: str) -> Callable[[Desk, Ask], DialectReply]:
     def run(desk: Desk, ask: Ask) -> DialectReply:
-        answer = desk.ask(tool, file_path=desk.file(ask.file_path), symbol_path=ask.symbol_path, **{field: getattr(ask, field)})
+        answer = desk.ask(tool, file_path=desk.file(ask.file_path), symbol_path=ask.symbol_path, apply=True, **{field: getattr(ask, field)})
         done = {"new_body": "replaced", "code": "inserted"}[field]
-        return desk.text(answer, lambda of: f'Symbol "{ask.symbol_path}": {done} in {desk.file(ask.file_path)}')
+        return desk.text(answer, lambda of: f'Symbol "{ask.symbol_path}": {done} in {one_line(desk.file(ask.file_path))}')
 
     return run
 
 
 def _safe_delete(desk: Desk, ask: Ask) -> DialectReply:
-    answer = desk.ask("safe_delete_symbol", file_path=desk.file(ask.file_path), symbol_path=ask.symbol_path)
+    answer = desk.ask("safe_delete_symbol", file_path=desk.file(ask.file_path), symbol_path=ask.symbol_path, apply=True)
     return desk.text(answer, lambda of: f'Symbol "{ask.symbol_path}" deleted (0 references found)')
 
 

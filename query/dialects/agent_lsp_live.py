@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.quoting import one_line
 from query.answer import Answer
 from query.dialects.lsp_shapes import lsp_range
 from query.dialects.surface import Desk, DialectReply, note, to_json
@@ -83,7 +84,7 @@ def _suggest_fixes(desk: Desk, ask: Ask) -> DialectReply:
 
 def _execute_command(desk: Desk, ask: Ask) -> DialectReply:
     """The server's own result; edits that it asks for are not made, and are there to be sent to apply_edit."""
-    answer = desk.ask("execute_command", command=ask.command, arguments=ask.arguments or [])
+    answer = desk.ask("execute_command", command=ask.command, arguments=ask.arguments or [], apply=True)
     found = answer.result
     if answer.completeness.status == "unknown":
         return DialectReply(payload="null", note=note(answer))
@@ -155,12 +156,12 @@ def _restart_lsp_server(desk: Desk, ask: Ask) -> DialectReply:
 
 def _open_document(desk: Desk, ask: Ask) -> DialectReply:
     answer = desk.ask("open_document", file_path=desk.file(ask.file_path))
-    return desk.text(answer, lambda of: f"File successfully opened: {ask.file_path}")
+    return desk.text(answer, lambda of: f"File successfully opened: {one_line(ask.file_path)}")
 
 
 def _close_document(desk: Desk, ask: Ask) -> DialectReply:
     answer = desk.ask("close_document", file_path=ask.file_path)
-    return desk.text(answer, lambda of: f"File successfully closed: {ask.file_path}")
+    return desk.text(answer, lambda of: f"File successfully closed: {one_line(ask.file_path)}")
 
 
 def _did_change_watched_files(desk: Desk, ask: Ask) -> DialectReply:

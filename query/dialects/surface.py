@@ -18,6 +18,7 @@ import click
 import msgspec
 
 from indexer.errors import IndexUnusable, LspidxError, NameNotFound, UsageError
+from indexer.quoting import shown, visible
 from query.answer import Answer
 from query.budget import PREVIEW_CHARS, bounded
 from query.index import Index
@@ -43,6 +44,10 @@ class DialectTool(msgspec.Struct, kw_only=True, frozen=True):
     concurrency_safe: bool = True
     destructive: bool = False
     max_result_chars: int = MAX_RESULT_CHARS
+
+
+_EXACT = frozenset(("changes", "documentChanges", "edit", "workspace_edit", "workspace_edits", "patch", "newText"))
+"""Parts of edits, which are sent back to be made."""
 
 
 class DialectReply(msgspec.Struct, kw_only=True, frozen=True):
@@ -201,9 +206,16 @@ class Dialect:
             if tool_name not in self._tools:
                 raise UsageError(f"{self.name} has no tool '{tool_name}'; it has: {', '.join(self._tools)}")
             desk = Desk(service, phases if phases is not None else service.phases)
-            return _warned(self._run(desk, tool_name, dict(arguments)), desk.warnings)
+            return _visible(_warned(self._run(desk, tool_name, dict(arguments)), desk.warnings))
         except LspidxError as error:
-            return failure(error)
+            return _visible(failure(error))
+
+
+def _visible(reply: DialectReply) -> DialectReply:
+    """With nothing of the repository in it that steers or hides. The payload stays JSON of the same meaning; edits stay exact."""
+    return msgspec.structs.replace(
+        reply, payload=visible(reply.payload), note=visible(reply.note), structured=shown(reply.structured, _EXACT)
+    )
 
 
 def _require_unicode(tool_name: str, arguments: Mapping[str, Any]) -> None:

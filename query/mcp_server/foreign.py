@@ -62,7 +62,7 @@ class ForeignTools(Tools):
         except LspidxError as error:
             return forms.failed(error, self.options)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text) for text in reply.blocks],
+            content=[forms.text_of_ours(text) for text in reply.blocks],
             structured_content=reply.structured if isinstance(reply.structured, dict) else None,
             is_error=reply.is_error,
         )

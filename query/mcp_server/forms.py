@@ -10,12 +10,13 @@ import mcp_types as types
 import msgspec
 
 from indexer.errors import LspidxError, NoIndex
+from indexer.quoting import fenced, shown, visible
 from query import search
 from query.answer import Answer
 from query.budget import shorten
 from query.mcp_server.options import Options
 from query.registry import Tool
-from query.render import error_record, error_text, to_text
+from query.render import OWN_WORDS, error_record, error_text, to_text
 from query.style import Style
 
 OUTPUT_SCHEMA: Mapping[str, Any] = {
@@ -31,10 +32,13 @@ OUTPUT_SCHEMA: Mapping[str, Any] = {
 }
 """The envelope, for every tool the same. The record in `result` is in the declaration (`search_tools` with `output_schema`): in each
 tool's schema it would cost more than all descriptions and parameters together. An error is in it because clients hold errors against
-the schema too."""
+the schema too. `quoted` is explained once, in the instructions."""
 
 _NARROWING = ("path", "kind", "role", "tests", "direction", "evidence", "language", "depth", "limit")
 _CUT = "… (cut)"
+
+EXACT = frozenset(("workspace_edit", "patch"))
+"""Edits that are sent back to be made: their texts are not for reading, and must be what they are."""
 
 
 def answered(tool: Tool, answer: Answer[Any], options: Options) -> types.CallToolResult:
@@ -53,7 +57,7 @@ def answered(tool: Tool, answer: Answer[Any], options: Options) -> types.CallToo
 
     def data_of(part: Answer[Any]) -> dict[str, Any]:
         hint = next_hint(tool, part)
-        return {**msgspec.to_builtins(_honest(tool, part)), **({"next": hint} if hint else {})}
+        return {**shown(msgspec.to_builtins(_honest(tool, part)), EXACT), **({"next": hint} if hint else {})}
 
     def cut(measure: Callable[[Answer[Any]], str]) -> Answer[Any]:
         if tool.name == "search_tools":
@@ -70,11 +74,13 @@ def answered(tool: Tool, answer: Answer[Any], options: Options) -> types.CallToo
 def failed(error: LspidxError, options: Options) -> types.CallToolResult:
     """What went wrong and what to do, as an answer that the model reads, not as an error of the protocol."""
     text = click.unstyle(error_text(error))
+    if not isinstance(error, OWN_WORDS):
+        text = "\n".join([f"error: {error.code}", *fenced(text.removeprefix("error: ").split("\n"))])
     if isinstance(error, NoIndex) and not options.make_index:
         text += "; or start the server with --index"
-    data: dict[str, Any] = error_record(error)
+    data: dict[str, Any] = shown(error_record(error))
     if len(_json(data)) > options.budget:
-        data = {"error": {"code": error.code, "message": _cut(str(error), options.budget // 2)}}
+        data = {**data, "error": {"code": error.code, "message": _cut(visible(str(error)), options.budget // 2)}}
     return _result(text, {} if options.format == "text" else data, options, failed=True)
 
 
@@ -106,10 +112,15 @@ def _result(text: str, data: dict[str, Any], options: Options, *, failed: bool) 
     if options.format == "json" and not failed:  # some clients take no result without any content
         text = f"{data.get('total', 0)} found, see structuredContent"
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=_cut(text, options.budget))],
+        content=[text_of_ours(_cut(text, options.budget))],
         structured_content=data or None,
         is_error=failed,
     )
+
+
+def text_of_ours(text: str) -> types.TextContent:
+    """Text as every part of the server sends it."""
+    return types.TextContent(type="text", text=visible(text))
 
 
 def _envelope_only(answer: Answer[Any]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 
+from indexer.quoting import one_line
+
 T = TypeVar("T")
 
 MAX_JOBS = 16
@@ -69,7 +71,7 @@ class Job(Generic[T]):
         if reached <= self._last or now - self._told_at < _REPORT_S:
             return
         self._last, self._told_at = reached, now
-        anyio.from_thread.run(self._report, reached, self._before + total, what)
+        anyio.from_thread.run(self._report, reached, self._before + total, one_line(what))
 
     def _thread(self) -> T:
         with self._lock:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from query.mcp_server import skill_prompts
+from query.mcp_server import forms, skill_prompts
 from query.mcp_server.tools import Request
 
 _REVIEW = """Review the changes {what} with the tools of lspidx, in this order:
@@ -79,5 +79,5 @@ async def get(ctx: Request, params: types.GetPromptRequestParams) -> types.GetPr
         text = make(params.arguments or {})
     else:
         raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; known: {', '.join([*PROMPTS, *skills])}")
-    message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+    message = types.PromptMessage(role="user", content=forms.text_of_ours(text))
     return types.GetPromptResult(description=prompt.description, messages=[message])

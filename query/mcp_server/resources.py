@@ -12,6 +12,7 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 
 from indexer.errors import LspidxError
+from indexer.quoting import visible
 from query import reference
 from query.index import Index
 from query.mcp_server import forms
@@ -62,7 +63,7 @@ class Resources:
             if uri.startswith(SYMBOL) and (name := unquote(uri.removeprefix(SYMBOL))):
                 return await self._asked(ctx, uri, _SYMBOL_TOOL, {"symbol": name})
         except LspidxError as error:
-            raise MCPError(types.INVALID_PARAMS, click.unstyle(error_text(error))) from error
+            raise MCPError(types.INVALID_PARAMS, visible(click.unstyle(error_text(error)))) from error
         known = ", ".join([STATUS, SCHEMA, TOOLS, f"{SYMBOL}NAME"])
         raise MCPError(types.INVALID_PARAMS, f"there is no resource '{uri}'; known: {known}")
 
@@ -78,8 +79,8 @@ class Resources:
 def _both(uri: str, text: str, value: Any) -> types.ReadResourceResult:
     return types.ReadResourceResult(
         contents=[
-            types.TextResourceContents(uri=uri, mime_type="text/plain", text=text),
-            types.TextResourceContents(uri=uri, mime_type="application/json", text=msgspec.json.encode(value).decode()),
+            types.TextResourceContents(uri=uri, mime_type="text/plain", text=visible(text)),
+            types.TextResourceContents(uri=uri, mime_type="application/json", text=visible(msgspec.json.encode(value).decode())),
         ]
     )
 

@@ -65,9 +65,8 @@ class Tools:
         return types.ListToolsResult(tools=[self._declared(name) for name in every if self._is_on(name)])
 
     def _is_on(self, name: str) -> bool:
-        """Whether a tool can do anything here: one that only writes, or runs the repository's code, cannot where edits are off."""
-        tool, _ = load(name)
-        return self.options.allow_edits or not tool.destructive or not tool.writes(tool.parameters())
+        """Whether a tool can do anything here: one that runs the repository's code cannot where edits are off."""
+        return self.options.allow_edits or not load(name)[0].runs
 
     def _declared(self, name: str) -> types.Tool:
         tool, _ = load(name)

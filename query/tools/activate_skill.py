@@ -70,6 +70,7 @@ def _text(answer: Answer[Activated], style: Style) -> Iterator[str]:
     text=_text,
     read_only=False,
     concurrency_safe=False,
+    own_words=True,
 )
 def TOOL(workspace: Workspace, ask: ActivateSkill) -> Answer[Activated]:
     """Begins a skill in phases that check every further tool call of this MCP client, or of the command line in this index's folder.

@@ -9,7 +9,7 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answer import Answer
-from query.editing import Edited, carry_out, edited_answer, lines
+from query.editing import Apply, Edited, PlanId, carry_out, edited_answer, lines
 from query.registry import Workspace, workspace_tool
 from query.style import Style
 
@@ -29,7 +29,8 @@ class ApplyEdit(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         str, msgspec.Meta(description="text that stands there exactly once; else, whole lines that differ in white space only")
     ] = ""
     new_text: Annotated[str, msgspec.Meta(description="text in its place; empty removes it")] = ""
-    dry_run: Annotated[bool, msgspec.Meta(description="show what would change, write nothing")] = False
+    apply: Apply = False
+    plan: PlanId = ""
     exclude_globs: Annotated[
         list[str], msgspec.Meta(description="files of workspace_edit to leave alone: vendor/**, **/*_gen.go, *.pb.go")
     ] = []
@@ -44,17 +45,17 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=ApplyEdit,
     result=Edited,
     positional="",
-    example="apply_edit --file-path shortcuts.py --old-text 'def redirect(' --new-text 'def go_to(' --dry-run",
+    example="apply_edit --file-path shortcuts.py --old-text 'def redirect(' --new-text 'def go_to('",
     task="edit",
     hint="write change replace text rename files WorkspaceEdit patch",
     text=_text,
     read_only=False,
     concurrency_safe=False,
     destructive=True,
-    writes=lambda ask: not ask.dry_run,
+    writes=lambda ask: ask.apply,
 )
 def TOOL(workspace: Workspace, ask: ApplyEdit) -> Answer[Edited]:
-    """Writes an edit to disk, all files or none: a WorkspaceEdit, or new_text for the one place of file_path where old_text stands."""
+    """Shows an edit, or with apply writes it, all files or none: a WorkspaceEdit, or new_text where old_text stands in file_path."""
     from query.edits.plan import plan_edit, plan_match
 
     by_text = bool(ask.file_path or ask.old_text or ask.new_text)
@@ -66,12 +67,12 @@ def TOOL(workspace: Workspace, ask: ApplyEdit) -> Answer[Edited]:
             return plan_match(scope, ask.file_path, ask.old_text, ask.new_text)
         return plan_edit(scope, ask.workspace_edit, ask.exclude_globs)
 
-    return edited_answer("apply_edit", _asked(ask), carry_out(workspace, plan, write=not ask.dry_run))
+    return edited_answer("apply_edit", _asked(ask), carry_out(workspace, plan, write=ask.apply, shown=ask.plan))
 
 
 def _asked(ask: ApplyEdit) -> dict[str, Any]:
     """What was asked, without the edit itself, which may be long and which the answer tells anyway."""
-    given: dict[str, Any] = {"dry_run": ask.dry_run}
+    given: dict[str, Any] = {"apply": ask.apply}
     for name in ("file_path", "old_text", "new_text"):
         if text := getattr(ask, name):
             given[name] = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

@@ -9,7 +9,7 @@ import msgspec
 
 from indexer.errors import EditRefused, UsageError
 from query.answer import Answer
-from query.editing import Edited, Outcome, carry_out, lines
+from query.editing import Apply, Edited, Outcome, PlanId, carry_out, lines
 from query.page import asked
 from query.registry import Workspace, workspace_tool
 from query.simulating import SessionId, kept, scope_of, store_of
@@ -26,7 +26,8 @@ class CommitSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     target: Annotated[
         str, msgspec.Meta(description="of a session about one file: the path to write it to instead, where no file may be yet")
     ] = ""
-    apply: Annotated[bool, msgspec.Meta(description="write the files; by default nothing is written")] = False
+    apply: Apply = False
+    plan: PlanId = ""
 
 
 class Committed(msgspec.Struct, kw_only=True):
@@ -41,7 +42,7 @@ class Committed(msgspec.Struct, kw_only=True):
 
 def _text(answer: Answer[Committed], style: Style) -> Iterator[str]:
     yield f"session {style.strong(answer.result.session_id)}, {answer.result.status}"
-    yield from lines(answer.result.edited, style, "not written; to write it: --apply")
+    yield from lines(answer.result.edited, style)
 
 
 @workspace_tool(
@@ -49,7 +50,7 @@ def _text(answer: Answer[Committed], style: Style) -> Iterator[str]:
     parameters=CommitSession,
     result=Committed,
     positional="session_id",
-    example="commit_session 00000000000000000000000000000000 --apply",
+    example="commit_session 00000000000000000000000000000000",
     task="try",
     hint="speculative patch diff write materialize",
     text=_text,
@@ -66,7 +67,7 @@ def TOOL(workspace: Workspace, ask: CommitSession) -> Answer[Committed]:
 
     def commit(session: Session) -> Outcome:
         require_committable(session, scope)
-        outcome = carry_out(workspace, lambda of: _plan(of, session, ask.target), write=ask.apply)
+        outcome = carry_out(workspace, lambda of: _plan(of, session, ask.target), write=ask.apply, shown=ask.plan)
         session.state = "committed" if ask.apply else session.state
         return outcome
 

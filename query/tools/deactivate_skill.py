@@ -38,6 +38,7 @@ def _text(answer: Answer[Deactivated], style: Style) -> Iterator[str]:
     text=_text,
     read_only=False,
     concurrency_safe=False,
+    own_words=True,
 )
 def TOOL(workspace: Workspace, ask: DeactivateSkill) -> Answer[Deactivated]:
     """Ends the skill that this MCP client, or the command line in this index's folder, has activated; without one it does nothing."""

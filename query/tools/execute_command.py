@@ -11,7 +11,8 @@ import msgspec
 from indexer import vcs
 from indexer.errors import ServerProtocolError, UsageError
 from indexer.servers.registry import language_of, languages_present, load_table
-from query.answer import Answer, Reason
+from query.answer import Answer, Completeness, Reason
+from query.editing import Apply
 from query.live.servers import ServerInfo
 from query.live_edits import EditPreview, preview
 from query.live_questions import document, live, refused, root_of, supports
@@ -29,18 +30,25 @@ class ExecuteCommand(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     arguments: Annotated[list[Any], msgspec.Meta(description="its arguments; a text that is a JSON object or list is taken as that")] = []
     file_path: Annotated[str, msgspec.Meta(description="a file of the language whose server is meant")] = ""
     language_id: Annotated[str, msgspec.Meta(description="the language whose server is meant; default: the one that runs")] = ""
+    apply: Apply = False
 
 
 class CommandResult(msgspec.Struct, kw_only=True):
-    """`result`: what the server answered, as it is. `edits`: what it asked us to change; not made, send them to apply_edit."""
+    """`applied`: whether the server was told to run it; what that changes only the server knows. `result`: what it answered, as it is.
+
+    edits: what it asked us to change; not made, send them to apply_edit.
+    """
 
     result: Any
     edits: list[EditPreview]
+    applied: bool = False
 
 
 def _text(answer: Answer[CommandResult], style: Style) -> Iterator[str]:
     found = answer.result
-    if answer.completeness.status == "complete":
+    if not found.applied:
+        yield f"{style.strong('not run')}: what a command changes, only its server knows; to run it: --apply"
+    elif answer.completeness.status == "complete":
         yield "Done." if found.result is None else printable(msgspec.json.encode(found.result).decode())
     for edit in found.edits:
         yield style.heading("It asks for this edit, which was not made:")
@@ -60,11 +68,11 @@ def _text(answer: Answer[CommandResult], style: Style) -> Iterator[str]:
     read_only=False,
     concurrency_safe=False,
     destructive=True,
-    writes=lambda ask: True,  # what a server's command does, only the server knows
+    writes=lambda ask: ask.apply,  # what a server's command does, only the server knows
     text=_text,
 )
 def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
-    """Runs a command of a language server; edits that it asks for are shown, not made."""
+    """Says whether a language server has a command, or with apply runs it; edits that it asks for are shown, not made."""
     if not ask.command:
         raise UsageError("name a command; suggest_fixes gives those that fit a place, get_server_capabilities --live all of a server")
     path = _server_path(workspace, ask)
@@ -73,6 +81,8 @@ def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
         outcome = without(info, _FEATURE)
         return _answer(ask, CommandResult(result=None, edits=[]), outcome.completeness, outcome.provenance)
     _check(ask.command, info)
+    if not ask.apply:
+        return _answer(ask, CommandResult(result=None, edits=[]), Completeness(status="complete"), live(info=info))
     reply = workspace.servers.ask(path, _FEATURE.method, {"command": ask.command, "arguments": [_plain(item) for item in ask.arguments]})
     edits: list[EditPreview] = []
     reasons: list[Reason] = []
@@ -83,7 +93,9 @@ def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
             reasons += [Reason(code="edit_unknown", detail=problem) for problem in problems]
         except ServerProtocolError as error:
             reasons.append(Reason(code="malformed_answer", detail=str(error)))
-    return _answer(ask, CommandResult(result=reply.result, edits=edits), doubted(refused(reply, _FEATURE.method), reasons), live(reply))
+    return _answer(
+        ask, CommandResult(result=reply.result, edits=edits, applied=True), doubted(refused(reply, _FEATURE.method), reasons), live(reply)
+    )
 
 
 def _answer(ask: ExecuteCommand, result: CommandResult, completeness: Any, provenance: Any) -> Answer[CommandResult]:

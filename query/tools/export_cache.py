@@ -11,7 +11,8 @@ import msgspec
 from indexer.errors import UsageError
 from query.answer import Answer
 from query.completeness import provenance
-from query.exchange import Exported, export_index, sentence
+from query.editing import Apply
+from query.exchange import Exported, export_index, sentence, shown_export
 from query.page import asked
 from query.registry import Context, tool
 from query.style import Style
@@ -22,6 +23,7 @@ class ExportCache(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     profile: Annotated[
         Literal["auto", "git", "small"], msgspec.Meta(description="git: small changes make small differences; small: compressed")
     ] = "auto"
+    apply: Apply = False
 
 
 def _text(answer: Answer[Exported], style: Style) -> Iterator[str]:
@@ -33,17 +35,21 @@ def _text(answer: Answer[Exported], style: Style) -> Iterator[str]:
     parameters=ExportCache,
     result=Exported,
     positional="dest_path",
-    example="export_cache index.tar",
+    example="export_cache index.tar --apply",
     task="index",
     hint="share warm cache artifact publish commit teammates",
     text=_text,
     read_only=False,
 )
 def TOOL(context: Context, ask: ExportCache) -> Answer[Exported]:
-    """Writes the index as an artifact that others import, so that their first question is answered at once."""
+    """With apply, writes the index as an artifact that others import, so that their first question is answered at once."""
     if not ask.dest_path:
         raise UsageError("name the folder or .tar file to write: dest_path is empty")
-    made = export_index(context.index, Path(ask.dest_path), None if ask.profile == "auto" else ask.profile)
+    place = Path(ask.dest_path)
+    if ask.apply:
+        made = export_index(context.index, place, None if ask.profile == "auto" else ask.profile)
+    else:
+        made = shown_export(context.index, place)
     return Answer(
         tool="export_cache",
         query=asked(ask),

@@ -83,6 +83,7 @@ def _text(answer: Answer[SkillPhase], style: Style) -> Iterator[str]:
     task="skills",
     hint="workflow current phase allowed forbidden tools history available skills list",
     text=_text,
+    own_words=True,
 )
 def TOOL(workspace: Workspace, ask: GetSkillPhase) -> Answer[SkillPhase]:
     """The phase of the skill that was activated here, with its tools and what was called; without one, all skills with their purpose."""

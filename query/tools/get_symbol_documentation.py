@@ -15,7 +15,7 @@ from query.index import Index
 from query.names import document_path
 from query.page import Named, asked
 from query.registry import Context, tool
-from query.style import Style, printable
+from query.style import Style
 
 if TYPE_CHECKING:
     from query.toolchain.documentation import Described
@@ -58,7 +58,7 @@ def _text(answer: Answer[Documentation], style: Style) -> Iterator[str]:
     for text in (item.signature, item.doc, item.error):
         if text:
             yield ""
-            yield from (printable(line) for line in text.split("\n"))
+            yield from style.prose(text)
 
 
 @tool(

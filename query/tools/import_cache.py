@@ -11,15 +11,18 @@ import msgspec
 from indexer.errors import UsageError
 from query.answer import Answer
 from query.completeness import Certificate, provenance
-from query.exchange import Exchanged, import_index, sentence
+from query.editing import Apply
+from query.exchange import Exchanged, import_index, sentence, verify_artifact
 from query.index import open_index
 from query.page import asked
 from query.registry import Workspace, workspace_tool
+from query.simulating import kept
 from query.style import Style
 
 
 class ImportCache(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     src_path: Annotated[str, msgspec.Meta(description="folder or file that export_cache has written")] = ""
+    apply: Apply = False
 
 
 def _text(answer: Answer[Exchanged], style: Style) -> Iterator[str]:
@@ -31,7 +34,7 @@ def _text(answer: Answer[Exchanged], style: Style) -> Iterator[str]:
     parameters=ImportCache,
     result=Exchanged,
     positional="src_path",
-    example="import_cache index.tar",
+    example="import_cache index.tar --apply",
     task="index",
     hint="share warm cache artifact load teammates fresh clone",
     text=_text,
@@ -40,9 +43,12 @@ def _text(answer: Answer[Exchanged], style: Style) -> Iterator[str]:
     destructive=True,
 )
 def TOOL(workspace: Workspace, ask: ImportCache) -> Answer[Exchanged]:
-    """Makes an artifact the index of this workspace, in place of the present one, after checking all of it as an attacker's."""
+    """Checks all of an artifact as an attacker's and says what fits; with apply makes it the index here, in place of the present one."""
     if not ask.src_path:
         raise UsageError("name the artifact to import: src_path is empty")
+    if not ask.apply:
+        found = verify_artifact(workspace.root, Path(ask.src_path))
+        return kept("import_cache", asked(ask), found, total=found.documents)
     done = import_index(workspace.root, Path(ask.src_path))
     with open_index(workspace.root) as index:
         return Answer(

@@ -31,14 +31,14 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=InsertAfterSymbol,
     result=Edited,
     positional="symbol_path",
-    example="insert_after_symbol shortcuts.redirect --code 'x = 1' --dry-run",
+    example="insert_after_symbol shortcuts.redirect --code 'x = 1'",
     task="edit",
     hint="add function method code below a symbol",
     text=_text,
     read_only=False,
     concurrency_safe=False,
     destructive=True,
-    writes=lambda ask: not ask.dry_run,
+    writes=lambda ask: ask.apply,
 )
 def TOOL(workspace: Workspace, ask: InsertAfterSymbol) -> Answer[Edited]:
     """Puts code on the lines after a symbol; text without indentation is indented."""

@@ -31,14 +31,14 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=InsertBeforeSymbol,
     result=Edited,
     positional="symbol_path",
-    example="insert_before_symbol shortcuts.redirect --code '# Deprecated.' --dry-run",
+    example="insert_before_symbol shortcuts.redirect --code '# Deprecated.'",
     task="edit",
     hint="add comment decorator code above a function class",
     text=_text,
     read_only=False,
     concurrency_safe=False,
     destructive=True,
-    writes=lambda ask: not ask.dry_run,
+    writes=lambda ask: ask.apply,
 )
 def TOOL(workspace: Workspace, ask: InsertBeforeSymbol) -> Answer[Edited]:
     """Puts code on the lines before a symbol, above its decorators; text without indentation is indented."""

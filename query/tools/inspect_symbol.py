@@ -14,7 +14,7 @@ from query.freshness import is_as_indexed
 from query.page import Named, asked
 from query.places import LanguageId
 from query.registry import Context, Workspace, tool
-from query.style import Style, printable
+from query.style import Style
 
 
 class InspectSymbol(Named, kw_only=True):
@@ -41,7 +41,7 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
     for text in (item.signature, item.documentation, item.hover):
         if text:
             yield ""
-            yield from (printable(line) for line in text.split("\n"))
+            yield from style.prose(text)
 
 
 def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:

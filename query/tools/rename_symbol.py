@@ -11,7 +11,7 @@ from indexer.errors import EditRefused, UsageError
 from indexer.servers.registry import language_of
 from query.answer import Answer, Completeness, Place, Provenance, Reason, SymbolRecord
 from query.completeness import DEFINITION, Certificate
-from query.editing import Edited, carry_out, lines
+from query.editing import Apply, Edited, PlanId, carry_out, lines
 from query.live_questions import NamedPlace, Spot, live, spot, supports, unsupported
 from query.page import asked
 from query.registry import Workspace, workspace_tool
@@ -28,8 +28,8 @@ _SHOWN = 50
 
 class RenameSymbol(NamedPlace, kw_only=True):
     new_name: Annotated[str, msgspec.Meta(description="the name to give it")] = ""
-    apply: Annotated[bool, msgspec.Meta(description="write the files; by default what would change is only shown")] = False
-    dry_run: Annotated[bool, msgspec.Meta(description="only show, whatever apply says")] = False
+    apply: Apply = False
+    plan: PlanId = ""
     exclude_globs: Annotated[list[str], msgspec.Meta(description="files to leave alone: vendor/**, **/*_gen.go, *.pb.go")] = []
     sites: Annotated[
         Literal["ask", "server", "both"],
@@ -62,7 +62,7 @@ class Renamed(msgspec.Struct, kw_only=True):
 def _text(answer: Answer[Renamed], style: Style) -> Iterator[str]:
     found = answer.result
     yield f"{style.strong(found.old_name)} → {style.strong(found.new_name)}"
-    yield from lines(found.edited, style, "not written; to write it: --apply")
+    yield from lines(found.edited, style)
     for title, places, total in (
         ("only the server knows", found.only_server, found.only_server_total),
         ("only the index knows", found.only_index, found.only_index_total),
@@ -87,7 +87,7 @@ def _text(answer: Answer[Renamed], style: Style) -> Iterator[str]:
     read_only=False,
     concurrency_safe=False,
     destructive=True,
-    writes=lambda ask: ask.apply and not ask.dry_run,
+    writes=lambda ask: ask.apply,
 )
 def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     """Renames a symbol everywhere, as a running language server says, held against the index; shows the edit, or writes it with apply."""
@@ -109,7 +109,7 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     if reply.error or not isinstance(reply.result, dict):
         raise EditRefused(f"'{old_name}' at {at.shown} cannot be renamed: {reply.error or 'the server gave no edit'}")
     check = _Check(workspace, at, old_name)
-    outcome = carry_out(workspace, lambda scope: check.plan(scope, reply.result, ask), write=ask.apply and not ask.dry_run)
+    outcome = carry_out(workspace, lambda scope: check.plan(scope, reply.result, ask), write=ask.apply, shown=ask.plan)
     compared = check.compared
     result = Renamed(
         old_name=old_name,
@@ -154,7 +154,7 @@ class _Check:
             self.taken = taken(index, self._symbols, ask.new_name)
             if ask.sites == "both":
                 edit = _with(edit, self.compared.only_index, ask.new_name, scope)
-        if ask.apply and not ask.dry_run and ask.sites != "server" and (doubts := self._doubts(ask)):
+        if ask.apply and ask.sites != "server" and (doubts := self._doubts(ask)):
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
         self.edit = with_digests(scope, without(scope, edit, ask.exclude_globs))
         return plan_edit(scope, edit, ask.exclude_globs)

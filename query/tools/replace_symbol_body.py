@@ -33,14 +33,14 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=ReplaceSymbolBody,
     result=Edited,
     positional="symbol_path",
-    example="replace_symbol_body shortcuts.redirect --new-body 'def redirect(): ...' --dry-run",
+    example="replace_symbol_body shortcuts.redirect --new-body 'def redirect(): ...'",
     task="edit",
     hint="rewrite function method class definition",
     text=_text,
     read_only=False,
     concurrency_safe=False,
     destructive=True,
-    writes=lambda ask: not ask.dry_run,
+    writes=lambda ask: ask.apply,
 )
 def TOOL(workspace: Workspace, ask: ReplaceSymbolBody) -> Answer[Edited]:
     """Replaces the whole definition of a symbol, found by name in the file as it is now; text without indentation is indented."""

@@ -70,7 +70,7 @@ def _text(answer: Answer[BuildResult], style: Style) -> Iterator[str]:
     read_only=False,
     destructive=True,
     concurrency_safe=False,
-    writes=lambda ask: True,
+    runs=True,
 )
 def TOOL(workspace: Workspace, ask: RunBuild) -> Answer[BuildResult]:
     """Builds or type-checks the project with its own tools (this runs its code), and says where it fails."""

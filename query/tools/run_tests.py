@@ -83,7 +83,7 @@ def _text(answer: Answer[TestRun], style: Style) -> Iterator[str]:
     read_only=False,
     destructive=True,
     concurrency_safe=False,
-    writes=lambda ask: True,
+    runs=True,
 )
 def TOOL(workspace: Workspace, ask: RunTests) -> Answer[TestRun]:
     """Runs the project's tests with its own runner (this runs its code): counts, and each failure with its place."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from query.answer import Answer
-from query.editing import Edited, carry_out, lines
+from query.editing import NOT_WRITTEN, Apply, Edited, PlanId, carry_out, lines
 from query.page import asked
 from query.registry import Workspace, workspace_tool
 from query.simulating import Evaluation, OneEdit, TimeoutMs, Trial, evaluation_lines, scope_of
@@ -26,7 +26,8 @@ class SafeApplyEdit(OneEdit, kw_only=True):
     ] = "auto"
     timeout_ms: TimeoutMs = 0
     allow_warnings: Annotated[bool, msgspec.Meta(description="write it also where it brings warnings")] = True
-    dry_run: Annotated[bool, msgspec.Meta(description="say whether it would be written, write nothing")] = False
+    apply: Apply = False
+    plan: PlanId = ""
 
 
 class SafelyApplied(msgspec.Struct, kw_only=True):
@@ -43,7 +44,7 @@ def _text(answer: Answer[SafelyApplied], style: Style) -> Iterator[str]:
     found = answer.result
     if found.why_not:
         yield f"{style.warning('not applied')}: {found.why_not}"
-    yield from lines(found.edited, style, "not written (dry run)" if found.would_apply else "not written")
+    yield from lines(found.edited, style, NOT_WRITTEN if found.would_apply else "not written")
     yield from evaluation_lines(found.preview, style)
 
 
@@ -59,10 +60,10 @@ def _text(answer: Answer[SafelyApplied], style: Style) -> Iterator[str]:
     read_only=False,
     concurrency_safe=False,
     destructive=True,
-    writes=lambda ask: not ask.dry_run,
+    writes=lambda ask: ask.apply,
 )
 def TOOL(workspace: Workspace, ask: SafeApplyEdit) -> Answer[SafelyApplied]:
-    """Tries an edit in memory, and writes it only if a language server says in time that it introduces no error; says why not otherwise."""
+    """Tries an edit in memory and shows it; with apply it is written, if a language server says in time that it introduces no error."""
     from query.edits.plan import plan_documents
     from query.simulation.session import edit
     from query.simulation.store import new_session
@@ -74,8 +75,8 @@ def TOOL(workspace: Workspace, ask: SafeApplyEdit) -> Answer[SafelyApplied]:
     preview = trial.evaluate(warnings=not ask.allow_warnings)
     why_not = _why_not(preview, ask)
     preview.session_id, preview.status = "", "destroyed"
-    write = not why_not and not ask.dry_run
-    outcome = carry_out(workspace, lambda scope: plan_documents(scope, session.documents(), session.digests()), write=write)
+    write = not why_not and ask.apply
+    outcome = carry_out(workspace, lambda scope: plan_documents(scope, session.documents(), session.digests()), write=write, shown=ask.plan)
     for reason in outcome.reasons:
         trial.reasons[reason.code] = reason
     result = SafelyApplied(applied=write, would_apply=not why_not, why_not=why_not, edited=outcome.edited, preview=preview)
@@ -89,11 +90,11 @@ def _why_not(preview: Evaluation, ask: SafeApplyEdit) -> str:
     if preview.errors_introduced:
         return "it introduces errors"
     if preview.net_delta is None:
-        return "no server can judge this file; apply_edit writes it unjudged"
+        return "no server can judge this file; apply_edit takes it unjudged"
     if preview.timeout:
         return "the server had not said all in time, so errors are unknown; try again, or with a larger timeout_ms"
     if not preview.safe:
-        return "not all that may depend on it was judged, see the reasons; scope=file judges this file alone, apply_edit writes it unjudged"
+        return "not all that may depend on it was judged, see the reasons; scope=file judges this file alone, apply_edit takes it unjudged"
     if preview.new_warnings and not ask.allow_warnings:
         return "it introduces warnings"
     return ""

@@ -56,14 +56,14 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=OfSymbol,
     result=Edited,
     positional="symbol_path",
-    example="safe_delete_symbol --file-path shortcuts.py _get_queryset --dry-run",
+    example="safe_delete_symbol --file-path shortcuts.py _get_queryset",
     task="edit",
     hint="remove dead unused function class method",
     text=_text,
     read_only=False,
     concurrency_safe=False,
     destructive=True,
-    writes=lambda ask: not ask.dry_run,
+    writes=lambda ask: ask.apply,
 )
 def TOOL(context: Context, ask: OfSymbol) -> Answer[Edited]:
     """Removes a symbol, its decorators and the comments right above it; refuses while anything refers to it or may, as far as is known."""

@@ -51,6 +51,7 @@ def _text(answer: Answer[Found], style: Style) -> Iterator[str]:
     task="index",
     hint="discover which other more tools exist deferred schema help",
     text=_text,
+    own_words=True,
 )
 def TOOL(workspace: Workspace, ask: SearchTools) -> Answer[Found]:
     """Further tools by name or keywords, with their schemas; all that it finds can be called at once."""

@@ -16,7 +16,7 @@ from query.impact import CALL_EVIDENCE, TYPE_KINDS, documents, scopes
 from query.index import Index
 from query.page import Sources, asked
 from query.registry import Context, tool
-from query.style import Style, count, printable
+from query.style import Style, count, one_line, printable
 from query.symbols import Symbol, symbols_by_id
 
 Via = Literal["calls", "references", "types", "any"]
@@ -100,7 +100,7 @@ class _Found(NamedTuple):
 
 def _text(answer: Answer[WhyResult], style: Style) -> Iterator[str]:
     result = answer.result
-    yield result.summary
+    yield one_line(result.summary)
     for step in result.steps:
         yield ""
         yield f"{style.symbol(step.source)}"
