@@ -21,13 +21,24 @@ class _LazyHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if self._real is None:
-            from concurrent_log_handler import ConcurrentRotatingFileHandler
+            self._real = self._opened()
+        try:
+            self._real.emit(record)
+        except Exception:  # a log that cannot be written is no reason to fail
+            self._real = logging.NullHandler()
 
+    def _opened(self) -> logging.Handler:
+        """The log; a handler that drops everything where its folder cannot be written, or holds something else of that name."""
+        from concurrent_log_handler import ConcurrentRotatingFileHandler
+
+        try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._real = ConcurrentRotatingFileHandler(str(self._path), maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
-            self._real.setFormatter(logging.Formatter(_FORMAT))
-            self._real.handleError = lambda record: None  # a log that cannot be written is no reason to print a traceback
-        self._real.emit(record)
+            made = ConcurrentRotatingFileHandler(str(self._path), maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
+        except OSError:
+            return logging.NullHandler()
+        made.setFormatter(logging.Formatter(_FORMAT))
+        made.handleError = lambda record: None  # nor to print a traceback
+        return made
 
     def close(self) -> None:
         if self._real is not None:

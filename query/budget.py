@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.errors import writes
 from indexer.store.generations import FOLDER, Home
 from query.answer import Answer
 from query.page import offset_of
@@ -108,7 +109,7 @@ def _write(text: str, tool: str, home: Home | None) -> Path:
         except OSError:  # a read-only checkout
             folder = None
     handle, name = tempfile.mkstemp(prefix=f"{'' if folder else FOLDER.lstrip('.') + '-'}{tool}-", suffix=".json", dir=folder)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    with writes(name), os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
     if folder is not None:
         files = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)

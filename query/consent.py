@@ -28,6 +28,9 @@ def given(root: Path, prerequisites: Sequence[Mapping[str, Any]]) -> bool:
     for item in missing:
         click.echo(f"{item['language']}: {one_line(item['detail'])}", err=True)
     answer = click.confirm("Download it into lspidx's own folders (nothing of the repository is executed) and index again?", err=True)
-    marker.parent.mkdir(parents=True, exist_ok=True)
-    marker.write_text("yes\n" if answer else "no\n", encoding="utf-8")
+    try:
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.write_text("yes\n" if answer else "no\n", encoding="utf-8")
+    except OSError as error:
+        click.echo(f"the answer cannot be kept in '{marker}': {error.strerror}; it is asked for again", err=True)
     return answer

@@ -31,6 +31,7 @@ from indexer.crawl.plan import Survey, survey
 from indexer.errors import CacheRefused, Storage
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table
+from indexer.store import damage
 from indexer.store.generations import Home
 from indexer.store.states import State, States
 
@@ -121,6 +122,7 @@ def unpack(source: Path, home: Home, config: Config, *, commit: str = "") -> Imp
     Raises:
         CacheRefused: as `check`, or the facts contradict each other. Locked: an index is being made. The old index stays.
     """
+    damage.put_in_order(home, damage.log_only)
     with home.locked():
         for leftover in home.databases.glob("tmp-import-*"):  # of an import that was killed
             shutil.rmtree(leftover, ignore_errors=True)
@@ -146,7 +148,7 @@ def _publish(source: Path, home: Home, config: Config, staging: Path, commit: st
     described = _describe(checked.manifest, counts, number, home, state.shards, digest)
     states = States(home)
     states.save(state)
-    generation = home.publish(built, number, json.dumps(described, indent=1, sort_keys=True).encode() + b"\n")
+    generation = home.publish(built, number, damage.manifest_bytes(described, built))
     home.clean()
     states.collect()
     return Imported(checked, generation)

@@ -20,6 +20,7 @@ from pathlib import Path
 from indexer import go_modules
 from indexer.crawl.document import read_source
 from indexer.crawl.plan import PlannedDocument
+from indexer.errors import writes
 from indexer.prerequisites import fetched_dir
 from indexer.prerequisites.c import database
 from indexer.workspace import Folder
@@ -57,7 +58,8 @@ def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: P
     if own is not None:
         content = own.read_bytes()
         if not target.is_file() or target.read_bytes() != content:
-            target.write_bytes(content)
+            with writes(target):
+                target.write_bytes(content)
         return own.relative_to(root).as_posix()
     flags_file = root / "compile_flags.txt"
     if flags_file.is_file():
@@ -199,14 +201,16 @@ def _put(file: Path, text: str) -> None:
     if file.is_file() and file.read_text(encoding="utf-8", errors="surrogateescape") == text:
         return
     beside = file.with_name(f"{file.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8", errors="surrogateescape")
-    beside.replace(file)
+    with writes(file):
+        beside.write_text(text, encoding="utf-8", errors="surrogateescape")
+        beside.replace(file)
 
 
 def _write(file: Path, text: str) -> None:
     """Leaves a file alone that says so already: servers look at its time."""
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
-        file.write_text(text, encoding="utf-8")
+        with writes(file):
+            file.write_text(text, encoding="utf-8")
 
 
 def rust_project(text: str, folder: Path) -> Path:

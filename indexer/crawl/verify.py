@@ -14,6 +14,7 @@ import msgspec
 from indexer.config import Config
 from indexer.crawl.run import Watcher, crawl
 from indexer.errors import UsageError
+from indexer.store.damage import check_published, read_manifest
 from indexer.store.generations import Home
 from indexer.store.states import State, States
 
@@ -52,6 +53,7 @@ def verify(root: Path, config: Config, watcher: Watcher, *, sample: int | None, 
     """
     home = Home(root)
     published = home.require()
+    check_published(published, read_manifest(published), home.shards)
     beside = Home(root, home.path / "verify")
     shutil.rmtree(beside.path, ignore_errors=True)
     try:

@@ -12,6 +12,7 @@
       log/lspidx.log  run.jsonl
       skill.json  skill.lock        the skill that is active on the command line, see `query.skills.kept`
       scratch/  cache/              what servers write
+      set-aside/                    what stood in the place of one of these and was something else: see `indexer.store.damage`
 
 A reader that has opened a generation keeps it: files are removed by name, never changed. The newest two are kept.
 """
@@ -25,12 +26,13 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexer.errors import Locked, NoIndex
+from indexer.errors import Damaged, Locked, NoIndex, writes
 
 if TYPE_CHECKING:
     from indexer.store.unfinished import Unfinished
 
 FOLDER = ".lspidx"
+GONE = "it is not there"
 _KEEP = 2
 
 
@@ -54,8 +56,9 @@ class Home:
             folder.mkdir(parents=True, exist_ok=True)
         for name, text in ((".gitignore", "*\n"), ("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# made by lspidx\n")):
             file = self.path / name
-            if not file.exists():
-                file.write_text(text, encoding="utf-8")
+            if not file.is_file() or file.read_bytes() != text.encode():
+                with writes(file):
+                    file.write_text(text, encoding="utf-8")
 
     def folder(self, name: str) -> Path:
         """A folder of this name for what servers want to write; made if need be."""
@@ -67,10 +70,26 @@ class Home:
         """The published generation's database, or None."""
         try:
             name = self._pointer.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError):
+        except (OSError, ValueError):
             return None
         path = self.databases / name
         return path if name.startswith("gen-") and "/" not in name and path.is_file() else None
+
+    def check_pointer(self) -> None:
+        """Raises Damaged where an index was published and cannot be found: `CURRENT` leads nowhere, or is not there beside databases."""
+        if self.current() is not None:
+            return
+        try:
+            is_empty = not self._pointer.read_bytes().strip()
+        except FileNotFoundError:
+            if any(self.databases.glob("gen-*.duckdb")):
+                raise Damaged(self._pointer, GONE) from None
+            return
+        except NotADirectoryError:
+            return
+        except OSError as error:
+            raise Damaged(self._pointer, f"it cannot be read: {error.strerror}") from error
+        raise Damaged(self._pointer, "it is empty" if is_empty else "it names no index that is there")
 
     def manifest(self) -> dict[str, Any]:
         """What the published generation covers and what made it; empty where there is none that can be read."""
@@ -94,8 +113,9 @@ class Home:
         text = json.dumps(flags, indent=1, sort_keys=True) + "\n"
         if json.loads(text) != self.flags():  # a tuple is a list there
             beside = self._flags.with_suffix(".tmp")
-            beside.write_text(text, encoding="utf-8")
-            os.replace(beside, self._flags)
+            with writes(self._flags):
+                beside.write_text(text, encoding="utf-8")
+                os.replace(beside, self._flags)
 
     def require(self) -> Path:
         """The published generation's database.
@@ -153,11 +173,13 @@ class Home:
         target = self.databases / f"gen-{number}.duckdb"
         _sync(built)
         manifest_file = target.with_suffix(".json")
-        manifest_file.write_bytes(manifest)
+        with writes(manifest_file):
+            manifest_file.write_bytes(manifest)
         _sync(manifest_file)
         os.rename(built, target)
         pointer = self._pointer.with_name("CURRENT.tmp")
-        pointer.write_text(target.name + "\n", encoding="ascii")
+        with writes(self._pointer):
+            pointer.write_text(target.name + "\n", encoding="ascii")
         _sync(pointer)
         os.replace(pointer, self._pointer)
         _sync(self.path)
@@ -219,12 +241,13 @@ def find_home(start: Path) -> Home:
     """The index around `start`: the nearest folder upwards that has one.
 
     Raises:
-        NoIndex: there is none up to the file system's root.
+        NoIndex: there is none up to the file system's root. Damaged: the nearest one is there in parts only.
     """
     for folder in (start, *start.parents):
         home = Home(folder)
         if home.current() is not None:
             return home
+        home.check_pointer()  # else the index of a folder further up would answer in its place
     begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).begun() is not None), None)
     if begun is not None:
         raise NoIndex(f"no index in '{begun.root}' yet; {remedy(begun.root)}")

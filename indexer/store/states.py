@@ -3,6 +3,9 @@
     .lspidx/states/<recipe>.json    a State
     .lspidx/shards/<digest>.parquet   settled facts, named after their content, shared by states, never modified
 
+A state carries its digest, a shard has it as its name: both are looked at before anything is built upon them, and what is not whole is
+thrown away with all that needs it.
+
 Going back to a tree that is among the newest states costs a merge; one that is near to a state costs what differs.
 """
 
@@ -18,7 +21,10 @@ from typing import Any
 
 import msgspec
 
-from indexer.store.generations import Home
+from indexer.errors import Damaged, writes
+from indexer.store import sealed
+from indexer.store.damage import Note, check_shard, log_only, throw_away
+from indexer.store.generations import GONE, Home
 
 _KEPT = 8
 """Trees that are remembered. They share what they have in common, so that each further one costs the files that differ."""
@@ -69,10 +75,12 @@ def describe(header: Mapping[str, Any], recipe: str) -> str:
 
 
 class States:
-    """The states beside an index. Hold the lock of `home` while writing."""
+    """The states beside an index. Hold the lock of `home` while writing, and while looking for the nearest, which may throw away."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, note: Note = log_only) -> None:
+        """`note` is told what was damaged and is thrown away."""
         self._home = home
+        self._note = note
 
     def nearest(self, ingredients: str, described: Mapping[str, str], beside: Iterable[Home] = ()) -> State | None:
         """The state that has most in common with the documents in `described`, made of the same ingredients; None where none has any.
@@ -85,7 +93,7 @@ class States:
             return found
         for home in beside:
             other = States(home)
-            theirs = other._nearest(ingredients, described)
+            theirs = other._nearest(ingredients, described, is_ours=False)
             if (
                 theirs is not None
                 and (found is None or theirs.distance(described) < found.distance(described))
@@ -95,12 +103,16 @@ class States:
         return found
 
     def adopt(self, other: States, state: State) -> bool:
-        """Takes over the shards of another home's state; False where they are gone by now."""
+        """Takes over the shards of another home's state; False where they are gone by now, or are not what they were."""
         self._home.shards.mkdir(parents=True, exist_ok=True)
         for name in state.shards:
             source, target = other.shard(name), self.shard(name)
             if target.is_file():
                 continue
+            try:
+                check_shard(source)
+            except Damaged:
+                return False
             try:
                 os.link(source, target)
             except OSError:
@@ -112,27 +124,49 @@ class States:
                 os.replace(beside, target)
         return True
 
-    def _nearest(self, ingredients: str, described: Mapping[str, str]) -> State | None:
-        found: tuple[int, bool, State] | None = None
-        for state in self._all():
-            distance = state.distance(described)
-            if state.ingredients != ingredients or distance >= len(state.documents) + len(described):
-                continue
-            if found is None or (distance, state.imported) < found[:2]:  # rather what was seen here; else the newest
-                found = (distance, state.imported, state)
-        return found[2] if found is not None else None
+    def _nearest(self, ingredients: str, described: Mapping[str, str], *, is_ours: bool = True) -> State | None:
+        """`is_ours`: what is damaged may be thrown away, and another state is looked for then."""
+        while True:
+            found: tuple[int, bool, State] | None = None
+            for state in self._all(is_ours=is_ours):
+                distance = state.distance(described)
+                if state.ingredients != ingredients or distance >= len(state.documents) + len(described):
+                    continue
+                if found is None or (distance, state.imported) < found[:2]:  # rather what was seen here; else the newest
+                    found = (distance, state.imported, state)
+            if found is None:
+                return None
+            damaged = self._damaged(found[2])
+            if damaged is None:
+                return found[2]
+            if not is_ours:
+                return None
+            throw_away(damaged, self._note, "what was known by it is crawled again")
+
+    def _damaged(self, state: State) -> Damaged | None:
+        """A shard of the state that is not what it was. Reads them all: 4 ms for Django's."""
+        for name in state.shards:
+            try:
+                check_shard(self.shard(name))
+            except Damaged as error:
+                return error
+        return None
 
     def of(self, recipe: str) -> State | None:
         """The state of this recipe, if all of it is here."""
         return next((state for state in self._all() if state.recipe == recipe), None)
 
-    def _all(self) -> list[State]:
-        """Those of which every shard is here, the newest first."""
+    def _all(self, *, is_ours: bool = False) -> list[State]:
+        """Those of which every shard is here, the newest first. `is_ours`: what is damaged is thrown away."""
         found: list[State] = []
         for file in self._files():
             try:
-                state = msgspec.json.decode(file.read_bytes(), type=State)
-            except (OSError, msgspec.DecodeError):
+                state = _read(file)
+            except Damaged as error:
+                if is_ours and error.why != GONE:
+                    throw_away(error, self._note, "what only it knew is crawled again")
+                continue
+            except (OSError, msgspec.DecodeError):  # an earlier version's
                 continue
             if all(self.shard(name).is_file() for name in state.shards):
                 found.append(state)
@@ -153,17 +187,45 @@ class States:
         self._home.states.mkdir(parents=True, exist_ok=True)
         place = self._home.states / f"{hashlib.sha256(state.recipe.encode()).hexdigest()[:32]}.json"
         beside = place.with_suffix(".tmp")
-        beside.write_bytes(msgspec.json.encode(state))
-        os.replace(beside, place)
+        with writes(place):
+            beside.write_bytes(sealed.sealed(msgspec.json.encode(state)))
+            os.replace(beside, place)
 
     def collect(self, keep: int = _KEPT) -> tuple[int, int]:
-        """Forgets all but the newest states and removes the shards of none; returns the number of files and of bytes that went."""
+        """Forgets what is damaged and all but the newest states, and removes the shards of none.
+
+        Returns the number of files and of bytes that went.
+        """
         files, size_bytes = 0, 0
         for file in self._files()[keep:]:
             file.unlink(missing_ok=True)
-        used = {name for state in self._all() for name in state.shards}
+        used = {name for state in self._all(is_ours=True) for name in state.shards}
         for file in self._home.shards.glob("*.parquet"):
             if file.stem not in used:
                 files, size_bytes = files + 1, size_bytes + file.stat().st_size
                 file.unlink(missing_ok=True)
         return files, size_bytes
+
+
+def _read(file: Path) -> State:
+    """A state. Raises Damaged where it is not what was written; OSError or DecodeError for one of an earlier version, which has no seal."""
+    content = file.read_bytes()
+    try:
+        state = msgspec.json.decode(sealed.unsealed(content, file), type=State)
+    except Damaged:
+        if not sealed.is_sealed(content):
+            _must_not_be_json(content)
+        raise
+    if any(not 0 <= number < len(state.shards) for _, number in [*state.documents.values(), *state.outside.values()]):
+        raise Damaged(file, "it contradicts itself")
+    return state
+
+
+def _must_not_be_json(content: bytes) -> None:
+    """Raises DecodeError where this is a whole object without a seal."""
+    try:
+        found = msgspec.json.decode(content)
+    except msgspec.DecodeError:
+        return
+    if isinstance(found, dict) and "recipe" in found:
+        raise msgspec.DecodeError("of an earlier version")
