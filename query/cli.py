@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -22,6 +23,8 @@ from indexer.errors import CutShort, LspidxError, ServerError, UsageError
 from query.trust_option import trust_option
 
 _EXIT_INTERRUPTED = 130
+_LOADING = "<frozen importlib"
+_LOADED_S = 0.05
 _signals: list[int] = []
 """What has told this process to end. Whatever goes wrong from then on went wrong because of it: DuckDB, Arrow and children that got the
 same signal each fail in their own way."""
@@ -163,8 +166,16 @@ def _told_to_end() -> Generator[None]:
             signal.signal(number, handler)
 
 
-def _interrupt(number: int, frame: object) -> NoReturn:
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ends what runs. A module that is being loaded is loaded first: one in C++ aborts the process where it meets an exception."""
     _signals.append(number)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_LOADING):
+            again = threading.Timer(_LOADED_S, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+            return
+        frame = frame.f_back
     raise KeyboardInterrupt
 
 

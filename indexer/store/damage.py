@@ -62,6 +62,10 @@ def put_in_order(home: Home, note: Note) -> None:
         for place in _misplaced(home.path):
             kind = "folder" if place.is_dir() else "file"
             note(f"'{place}' is a {kind}, and no such thing of lspidx; it is now '{set_aside(home, place)}'")
+    try:
+        home.checked_flags()
+    except Damaged as error:
+        throw_away(error, note, "the flags of former runs are forgotten; to have them again, give them again")
 
 
 def _misplaced(top: Path) -> Iterator[Path]:
@@ -127,7 +131,7 @@ def read_manifest(generation: Path) -> dict[str, Any]:
     except OSError as error:
         raise Damaged(file, f"it cannot be read: {error.strerror}") from error
     if sealed.is_sealed(content):
-        content = sealed.unsealed(content, file)
+        content = sealed.unsealed(content, file, "manifest")
     try:
         found = json.loads(content)
     except ValueError as error:
@@ -147,7 +151,7 @@ def _number(generation: Path) -> int | None:
 def manifest_bytes(manifest: dict[str, Any], built: Path) -> bytes:
     """A manifest as it is written, with what tells a damaged database: its size and digest."""
     database = {"bytes": built.stat().st_size, "sha256": sealed.digest_of(built)}
-    return sealed.sealed(json.dumps({**manifest, "database": database}, indent=1, sort_keys=True).encode())
+    return sealed.sealed(json.dumps({**manifest, "database": database}, indent=1, sort_keys=True).encode(), "manifest")
 
 
 def check_database(generation: Path, manifest: dict[str, Any]) -> None:

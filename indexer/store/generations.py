@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexer.errors import Damaged, Locked, NoIndex, writes
+from indexer.store import sealed
 
 if TYPE_CHECKING:
     from indexer.store.unfinished import Unfinished
@@ -101,20 +102,35 @@ class Home:
         return found if isinstance(found, dict) else {}
 
     def flags(self) -> dict[str, Any]:
-        """Settings that were given as flags when the index was made; none where that cannot be read."""
+        """Settings that were given as flags when the index was made; none where that is not what was written."""
         try:
-            found = json.loads(self._flags.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return self.checked_flags()
+        except Damaged:
             return {}
-        return found if isinstance(found, dict) else {}
+
+    def checked_flags(self) -> dict[str, Any]:
+        """The same. Raises Damaged where it is not what was written; one without a seal is an earlier version's."""
+        try:
+            content = self._flags.read_bytes()
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise Damaged(self._flags, f"it cannot be read: {error.strerror}") from error
+        try:
+            found = json.loads(sealed.unsealed(content, self._flags, "flags") if sealed.is_sealed(content) else content)
+        except ValueError as error:
+            raise Damaged(self._flags, "it is empty" if not content else "its end is not there, or it is another file") from error
+        if not isinstance(found, dict):
+            raise Damaged(self._flags, "it is another file")
+        return found
 
     def remember(self, flags: Mapping[str, Any]) -> None:
         """Keeps settings for the next run. Holds the lock."""
-        text = json.dumps(flags, indent=1, sort_keys=True) + "\n"
+        text = json.dumps(flags, indent=1, sort_keys=True)
         if json.loads(text) != self.flags():  # a tuple is a list there
             beside = self._flags.with_suffix(".tmp")
             with writes(self._flags):
-                beside.write_text(text, encoding="utf-8")
+                beside.write_bytes(sealed.sealed(text.encode(), "flags"))
                 os.replace(beside, self._flags)
 
     def require(self) -> Path:

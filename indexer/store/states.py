@@ -188,7 +188,7 @@ class States:
         place = self._home.states / f"{hashlib.sha256(state.recipe.encode()).hexdigest()[:32]}.json"
         beside = place.with_suffix(".tmp")
         with writes(place):
-            beside.write_bytes(sealed.sealed(msgspec.json.encode(state)))
+            beside.write_bytes(sealed.sealed(msgspec.json.encode(state), "state"))
             os.replace(beside, place)
 
     def collect(self, keep: int = _KEPT) -> tuple[int, int]:
@@ -211,7 +211,7 @@ def _read(file: Path) -> State:
     """A state. Raises Damaged where it is not what was written; OSError or DecodeError for one of an earlier version, which has no seal."""
     content = file.read_bytes()
     try:
-        state = msgspec.json.decode(sealed.unsealed(content, file), type=State)
+        state = msgspec.json.decode(sealed.unsealed(content, file, "state"), type=State)
     except Damaged:
         if not sealed.is_sealed(content):
             _must_not_be_json(content)

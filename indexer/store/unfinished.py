@@ -69,7 +69,7 @@ def _write(place: Path, kept: _Kept) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     beside = place.with_name(f"tmp-{place.name}")
     with writes(place):
-        beside.write_bytes(sealed.sealed(msgspec.json.encode(kept)))
+        beside.write_bytes(sealed.sealed(msgspec.json.encode(kept), "unfinished"))
         os.replace(beside, place)
 
 
@@ -107,7 +107,7 @@ def read_record(shard: Path, note: Note) -> bytes | None:
 def _read(place: Path) -> _Kept:
     """Raises FileNotFoundError, Damaged."""
     try:
-        return msgspec.json.decode(sealed.read(place), type=_Kept)
+        return msgspec.json.decode(sealed.read(place, "unfinished"), type=_Kept)
     except msgspec.DecodeError as error:
         raise Damaged(place, "it is another file") from error
 

@@ -118,7 +118,7 @@ class Record:
         """To be called before anything is written, be it beside a file."""
         record = cls(folder / secrets.token_hex(8))
         record.place.mkdir(mode=0o700)
-        _write(record.place / "journal.json", sealed(msgspec.json.encode(journal)))
+        _write(record.place / "journal.json", sealed(msgspec.json.encode(journal), "journal"))
         sync_folder(record.place)
         sync_folder(folder)
         return record
@@ -260,7 +260,7 @@ def _read(file: Path) -> Journal | None:
         if not stat.S_ISREG(os.lstat(file).st_mode) or file.stat().st_size > _MAX_JOURNAL_BYTES:
             return None
         content = file.read_bytes()
-        return msgspec.json.decode(unsealed(content, file) if is_sealed(content) else content, type=Journal)
+        return msgspec.json.decode(unsealed(content, file, "journal") if is_sealed(content) else content, type=Journal)
     except (OSError, msgspec.DecodeError, Damaged):
         return None
 

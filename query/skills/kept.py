@@ -12,7 +12,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexer.errors import ConfigError, Damaged, IndexUnusable, Locked, NoIndex, Storage
+from indexer.errors import ConfigError, Damaged, Locked, NoIndex, Storage
 from indexer.store.generations import Home, find_home
 from query.skills.session import Phases, Slot
 
@@ -74,7 +74,9 @@ class KeptPhases(Phases):
     def _home(self) -> Home | None:
         try:
             return find_home(self._start)
-        except IndexUnusable:
+        except Damaged as error:  # the skill holds all the same
+            return Home(error.file.parent.parent)
+        except NoIndex:
             return None
 
 
@@ -115,7 +117,7 @@ def _read(file: Path) -> State | None:
     except OSError as error:
         raise ConfigError(f"'{file}' cannot be read: {error.strerror}; make it readable, or remove it") from error
     try:
-        state = msgspec.json.decode(sealed.unsealed(content, file), type=State)
+        state = msgspec.json.decode(sealed.unsealed(content, file, "skill"), type=State)
     except (msgspec.DecodeError, UnicodeDecodeError, Damaged) as error:
         raise ConfigError(wrong) from error
     skill = skills().get(state.skill)
@@ -138,7 +140,7 @@ def _write(file: Path, state: State | None) -> None:
     handle, name = tempfile.mkstemp(prefix=f"{file.name}-", dir=file.parent)
     try:
         with os.fdopen(handle, "wb") as beside:
-            beside.write(sealed.sealed(msgspec.json.encode(state)))
+            beside.write(sealed.sealed(msgspec.json.encode(state), "skill"))
         os.replace(name, file)
     except BaseException:
         with contextlib.suppress(OSError):
