@@ -223,7 +223,9 @@ def storage_failure(error: BaseException) -> Storage | None:
     at: BaseException | None = error
     while at is not None:
         text = " ".join(str(at).split())
-        if isinstance(at, OSError) and at.errno in _OF_THE_DISK:
+        if found is not None and not (isinstance(at, OSError) and at.filename):
+            pass  # what it came from says no more
+        elif isinstance(at, OSError) and at.errno in _OF_THE_DISK:
             named = f" '{os.fsdecode(at.filename)}'" if at.filename else ""
             found = Storage(f"cannot write{named}: {at.strerror}; make room, or make it writable, and run this again")
         elif any(said in text for said in _SAID):

@@ -56,8 +56,10 @@ LOADED = (
 _VOLATILE = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?( UTC)?"
     r"|\"(generation|bytes|number|elapsed_ms|recipe|reused_units|taken_ms|tool_history)\": ?(\[[^]]*\]|[^,}\n]*)"
-    r"|gen-\d+|[0-9a-f]{32,64}|\d+(\.\d+)? (ms|s|MB|kB)\b|crawled.*|  checked .*\n"
+    r"|gen-\d+|[0-9a-f]{32,64}|\d+(\.\d+)? (ms|s|MB|kB)\b|crawled.*"
 )
+_CHECKED = re.compile(r"^  checked .*\n", re.MULTILINE)
+"""How many inferred answers were asked for again: of a crawl, and not of one that took up what was known."""
 
 
 class Said(NamedTuple):
@@ -70,7 +72,7 @@ class Said(NamedTuple):
     @property
     def settled(self) -> str:
         """The answer without what differs between two runs over the same tree."""
-        return _VOLATILE.sub("~", self.out)
+        return _VOLATILE.sub("~", _CHECKED.sub("", self.out))
 
 
 def run(root: Path, *words: str) -> Said:
@@ -217,38 +219,47 @@ def damage(seed: Seed, chance: random.Random) -> str:
     place = top / name
     content = place.read_bytes()
     how = chance.choice(HOW)
-    if how in ("flip", "flips"):
-        made = bytearray(content or b"x")
-        for _ in range(1 if how == "flip" else chance.randint(2, 40)):
-            made[chance.randrange(len(made))] ^= 1 << chance.randrange(8)
-        place.write_bytes(made)
-    elif how == "truncate":
-        place.write_bytes(content[: chance.randrange(len(content) or 1)])
-    elif how == "empty":
-        place.write_bytes(b"")
-    elif how == "garbage":
-        place.write_bytes(chance.randbytes(chance.choice([1, len(content), 4096])))
-    elif how == "zeros":
-        at = chance.randrange(len(content) or 1)
-        place.write_bytes(content[:at] + bytes(len(content) - at))
-    elif how == "swap":
+    if how == "swap":
         other = chance.choice([path for paths in by_kind.values() for path in paths])
         theirs = (top / other).read_bytes()
         (top / other).write_bytes(content)
         place.write_bytes(theirs)
         return f"swap {name} {other}"
-    elif how == "remove":
+    if how in ("remove", "folder", "full folder"):
         place.unlink()
-    elif how in ("folder", "full folder"):
-        place.unlink()
-        place.mkdir()
+        if how != "remove":
+            place.mkdir()
         if how == "full folder":
             (place / "something").write_bytes(content)
-    elif how == "double":
-        place.write_bytes(content + content)
     else:
-        place.write_bytes(_other_value(content, chance))
+        place.write_bytes(_changed(content, how, chance))
     return f"{how} {name}"
+
+
+def other_content(content: bytes, others: list[bytes], chance: random.Random) -> tuple[bytes, str]:
+    """What a file may hold in place of its content, which may be the same by chance; and how that was made."""
+    how = chance.choice([one for one in HOW if "folder" not in one and one != "remove"])
+    return (chance.choice(others) if how == "swap" else _changed(content, how, chance)), how
+
+
+def _changed(content: bytes, how: str, chance: random.Random) -> bytes:
+    if how in ("flip", "flips"):
+        made = bytearray(content or b"x")
+        for _ in range(1 if how == "flip" else chance.randint(2, 40)):
+            made[chance.randrange(len(made))] ^= 1 << chance.randrange(8)
+        return bytes(made)
+    at = chance.randrange(len(content) or 1)
+    if how == "truncate":
+        return content[:at]
+    if how == "empty":
+        return b""
+    if how == "garbage":
+        return chance.randbytes(chance.choice([1, len(content), 4096]))
+    if how == "zeros":
+        return content[:at] + bytes(len(content) - at)
+    if how == "double":
+        return content + content
+    return _other_value(content, chance)
 
 
 def _other_value(content: bytes, chance: random.Random) -> bytes:

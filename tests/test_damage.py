@@ -116,6 +116,20 @@ def test_a_state_that_is_damaged_is_forgotten_and_said(root: Path):
     assert "content is not what was written" in notes[0]
 
 
+def test_a_clock_that_was_put_back_costs_nothing(root: Path):
+    for number in range(3):
+        (root / "c.py").write_text(f"x = {number}\n", encoding="utf-8")
+        _crawl(root)
+    home = Home(root)
+    for state in home.states.iterdir():  # all of them but the published one are of tomorrow
+        if home.manifest()["recipe"] not in state.read_text(encoding="utf-8"):
+            os.utime(state, (4e9, 4e9))
+    States(home).collect(keep=1)
+    watcher = Watcher()
+    assert _crawl(root, watcher).up_to_date
+    assert watcher.notes == []
+
+
 @pytest.mark.parametrize("content", ["", "gen-9.duckdb\n", "\0\0\0", None])
 def test_an_index_that_cannot_be_found_is_not_answered_for_by_one_further_up(root: Path, content: str | None):
     inner = write_tree(root / "inner", {"c.py": SOURCE})

@@ -21,6 +21,7 @@ except ImportError:
 Kind = Literal["manifest", "state", "flags", "skill", "journal", "unfinished"]
 
 _SEAL = re.compile(rb'(?<=[,{])(?P<mark>"seal":")(?P<digest>[0-9a-f]{32})"}\n\Z')
+_REMAINS = re.compile(rb'"seal"|[0-9a-f]{12}')
 _LENGTH = 60
 """At most so many bytes from the end the seal begins."""
 
@@ -36,8 +37,8 @@ def sealed(content: bytes, kind: Kind) -> bytes:
 
 
 def is_sealed(content: bytes) -> bool:
-    """Whether there is a seal, right or wrong: files of earlier versions have none."""
-    return _SEAL.search(content, max(0, len(content) - _LENGTH)) is not None
+    """Whether there is a seal, or what is left of one: files of earlier versions have none."""
+    return _REMAINS.search(content, max(0, len(content) - _LENGTH)) is not None
 
 
 def unsealed(content: bytes, file: Path, kind: Kind) -> bytes:

@@ -161,7 +161,7 @@ class States:
         found: list[State] = []
         for file in self._files():
             try:
-                state = _read(file)
+                state = read_state(file)
             except Damaged as error:
                 if is_ours and error.why != GONE:
                     throw_away(error, self._note, "what only it knew is crawled again")
@@ -185,19 +185,25 @@ class States:
     def save(self, state: State) -> None:
         """Whole or not at all; it is the newest then."""
         self._home.states.mkdir(parents=True, exist_ok=True)
-        place = self._home.states / f"{hashlib.sha256(state.recipe.encode()).hexdigest()[:32]}.json"
+        place = self._place(state.recipe)
         beside = place.with_suffix(".tmp")
         with writes(place):
             beside.write_bytes(sealed.sealed(msgspec.json.encode(state), "state"))
             os.replace(beside, place)
 
+    def _place(self, recipe: str) -> Path:
+        return self._home.states / f"{hashlib.sha256(recipe.encode()).hexdigest()[:32]}.json"
+
     def collect(self, keep: int = _KEPT) -> tuple[int, int]:
-        """Forgets what is damaged and all but the newest states, and removes the shards of none.
+        """Forgets what is damaged and all but the newest states, and removes the shards of none. The published tree's stays: by the
+        times of files alone, a clock that was put back would make it the oldest.
 
         Returns the number of files and of bytes that went.
         """
         files, size_bytes = 0, 0
-        for file in self._files()[keep:]:
+        present = self._place(str(self._home.manifest().get("recipe", "")))
+        others = [file for file in self._files() if file != present]
+        for file in others[keep - present.is_file() :]:
             file.unlink(missing_ok=True)
         used = {name for state in self._all(is_ours=True) for name in state.shards}
         for file in self._home.shards.glob("*.parquet"):
@@ -207,7 +213,7 @@ class States:
         return files, size_bytes
 
 
-def _read(file: Path) -> State:
+def read_state(file: Path) -> State:
     """A state. Raises Damaged where it is not what was written; OSError or DecodeError for one of an earlier version, which has no seal."""
     content = file.read_bytes()
     try:
