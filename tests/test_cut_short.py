@@ -146,7 +146,7 @@ number, wanted, seen = int(sys.argv.pop(1)), int(sys.argv.pop(1)), 0
 def hook(event, arguments):
     global seen
     if event == "open" and arguments[2] & os.O_WRONLY and "/crawl/" in str(arguments[0]) and str(arguments[0]).endswith(".json"):
-        seen += os.path.basename(str(arguments[0]))[0].isdigit()
+        seen += os.path.basename(str(arguments[0])).removeprefix("tmp-")[0].isdigit()
         if seen == wanted:
             seen += 1
             os.kill(os.getpid(), number)
