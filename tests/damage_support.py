@@ -129,8 +129,8 @@ def make_seeds(folder: Path, patch: Callable[[object, str, object], None]) -> li
     patch(process, "subprocess", Module)
     for name in ("_versions", "_code_digest"):  # half of the time of a small crawl, and always the same here
         patch(run_module, name, functools.cache(getattr(run_module, name)))
-    run_module._code_digest()
-    run_module._versions("tree-sitter", "pygments")
+    getattr(run_module, "_code_digest")()  # noqa: B009
+    getattr(run_module, "_versions")("tree-sitter", "pygments")  # noqa: B009
     for name in LOADED:  # before the first fork
         importlib.import_module(name)
     return [_finished(folder / "finished"), _cut_off(folder / "cut-off")]
