@@ -10,7 +10,7 @@ BENCH_FLAGS ?=
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers object-store demo-index demo test kills check format lint types page-check bench bench-quick bench-changes bench-increments bench-live bench-clones self docs cache golden clean
+.PHONY: help setup servers object-store demo-index demo test kills fuzz check format lint types page-check bench bench-quick bench-changes bench-increments bench-live bench-clones self docs cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ object-store: $(STAMP) ## install the S3 store that the tests push to (beside mo
 
 kills: servers ## kill each command that writes a hundred times, and print what became of it (about 25 minutes)
 	$(BIN)/python -m pytest tests/test_interruptions.py -k killed --kills 100
+
+fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, and print what the commands made of it (about 30 minutes)
+	LSPIDX_DAMAGE_CASES=2000 $(BIN)/python -m pytest tests/test_damage_fuzz.py -s
 
 test: demo-index servers object-store ## run every test: behaviour, real servers, README, style, types, layers
 	$(BIN)/python -m pytest

@@ -21,7 +21,8 @@ LspidxError
 ├── IndexUnusable      run `lspidx index`
 │   ├── NoIndex
 │   ├── VersionMismatch
-│   └── UnsafeIndex    whoever put links, or files of another user, into `.lspidx`: remove them
+│   ├── UnsafeIndex    whoever put links, or files of another user, into `.lspidx`: remove them
+│   └── Damaged        a file below `.lspidx` is not what lspidx wrote
 ├── CacheRefused       whoever made or sent the artifact
 ├── CacheUnreachable   whoever keeps the store of artifacts, or the way to it
 │   └── CacheMissing   nothing fitting was pushed there
@@ -34,8 +35,11 @@ CutShort is none of them but a KeyboardInterrupt: whoever survives errors is to 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+from collections.abc import Generator
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -163,6 +167,20 @@ class UnsafeIndex(IndexUnusable):
     code = "unsafe_index"
 
 
+class Damaged(IndexUnusable):
+    """A file below `.lspidx` is not what lspidx wrote. Who can make it again does so and says it; everybody else lets this pass.
+
+    file: which. why: a clause with the file as its subject.
+    """
+
+    code = "damaged"
+
+    def __init__(self, file: Path, why: str) -> None:
+        super().__init__(f"'{file}' is damaged: {why}; to make it again: lspidx index")
+        self.file = file
+        self.why = why
+
+
 class CacheRefused(LspidxError):
     """An artifact is no cache of this workspace, or breaks a rule of its format. The index is what it was before."""
 
@@ -201,18 +219,37 @@ class CutShort(KeyboardInterrupt):
     """A crawl was told to end before it was done; the message says what there is now."""
 
 
-_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EIO)
+_OF_THE_DISK = (
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
+    errno.ENOTEMPTY, errno.ELOOP, errno.ENAMETOOLONG, errno.ESTALE, errno.ETXTBSY, errno.ENODEV, errno.ENXIO,
+)  # fmt: skip
 _SAID = tuple(os.strerror(number) for number in _OF_THE_DISK[:4])
 """By DuckDB and Arrow, whose errors carry no number."""
 
 
+@contextlib.contextmanager
+def writes(path: str | os.PathLike[str]) -> Generator[None]:
+    """Names the file in what the disk says: a full disk is told to the one who writes, and not which file that is."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and not error.filename:
+            error.filename = os.fspath(path)
+        raise
+
+
 def storage_failure(error: BaseException) -> Storage | None:
-    """What `error` says if it, or what it came from, is a disk that cannot be written; else None."""
+    """What `error` says if it, or what it came from, is a disk that cannot be written, or a place that is no file; else None."""
     found = None
     at: BaseException | None = error
     while at is not None:
         text = " ".join(str(at).split())
-        if (isinstance(at, OSError) and at.errno in _OF_THE_DISK) or any(said in text for said in _SAID):
+        if found is not None and not (isinstance(at, OSError) and at.filename):
+            pass  # what it came from says no more
+        elif isinstance(at, OSError) and at.errno in _OF_THE_DISK:
+            named = f" '{os.fsdecode(at.filename)}'" if at.filename else ""
+            found = Storage(f"cannot write{named}: {at.strerror}; make room, or make it writable, and run this again")
+        elif any(said in text for said in _SAID):
             found = Storage(f"cannot write: {text[:500]}; make room, or make it writable, and run this again")
         at = at.__cause__ or at.__context__
     return found

@@ -38,7 +38,10 @@ class _LazyHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if self._real is None:
             self._real = _opened(self._path)
-        self._real.emit(record)
+        try:
+            self._real.emit(record)
+        except Exception:  # a log that cannot be written is no reason to fail
+            self._real = logging.NullHandler()
 
     def close(self) -> None:
         if self._real is not None:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Generator
 from pathlib import Path
 from typing import IO
 
-from indexer.errors import UnsafeIndex
+from indexer.errors import UnsafeIndex, writes
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PART_BYTES = 1 << 20
@@ -99,7 +99,7 @@ def write_whole(place: Path, content: bytes | IO[bytes], *, sync: bool = False) 
     Raises:
         OSError: the folder is a link, is not there, or cannot be written.
     """
-    with opened_folder(place.parent) as folder:
+    with writes(place), opened_folder(place.parent) as folder:
         beside = f"{place.name}.{os.urandom(4).hex()}.tmp"
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
         try:

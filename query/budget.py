@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.errors import writes
 from indexer.quoting import visible
 from indexer.store.generations import FOLDER, Home
 from query.answer import Answer
@@ -110,7 +111,7 @@ def _write(text: str, tool: str, home: Home | None) -> Path:
         except OSError:  # a read-only checkout
             folder = None
     handle, name = tempfile.mkstemp(prefix=f"{'' if folder else FOLDER.lstrip('.') + '-'}{tool}-", suffix=".json", dir=folder)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    with writes(name), os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
     if folder is not None:
         files = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)

@@ -11,18 +11,25 @@ import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
 
-from indexer.errors import Bug, CutShort, LspidxError, ServerError, UsageError, storage_failure
+from indexer.errors import CutShort, LspidxError, ServerError, UsageError
 from indexer.quoting import one_line
 from query.terminal import echo
 from query.trust_option import trust_option
 
 _EXIT_INTERRUPTED = 130
+_LOADING = "<frozen importlib"
+_LOADED_S = 0.05
+_signals: list[int] = []
+"""What has told this process to end. Whatever goes wrong from then on went wrong because of it: DuckDB, Arrow and children that got the
+same signal each fail in their own way."""
 
 
 _ELSEWHERE = {
@@ -167,12 +174,25 @@ def _told_to_end() -> Generator[None]:
     numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
     before = {number: signal.getsignal(number) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
     for number in before:
-        signal.signal(number, signal.default_int_handler)
+        signal.signal(number, _interrupt)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ends what runs. A module that is being loaded is loaded first: one in C++ aborts the process where it meets an exception."""
+    _signals.append(number)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_LOADING):
+            again = threading.Timer(_LOADED_S, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _absolute_folder(entry: str) -> str:
@@ -333,6 +353,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         _require_folder()
         main_group(standalone_mode=False)
@@ -349,26 +371,30 @@ def main() -> None:
         error.show()
         raise SystemExit(2) from None
     except (click.Abort, KeyboardInterrupt) as error:
-        cut = next((item for item in (error, error.__cause__) if isinstance(item, CutShort)), None)
-        echo(str(cut) if cut else "interrupted; the index is what it was before", err=True)
-        raise SystemExit(_EXIT_INTERRUPTED) from None
-    except LspidxError as error:
-        _fail(error)
+        _interrupted(error)
     except SystemExit:
         if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click met the same as below
             raise SystemExit(0) from None
         raise
-    except BrokenPipeError:  # the reader of our output went away: `lspidx … | head`
+    except BrokenPipeError as error:  # the reader of our output went away: `lspidx … | head`
+        if _signals:
+            _interrupted(error)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
-    except Exception as error:  # exit with 1 would mean that a check failed
-        storage = storage_failure(error)
-        if storage is not None:
-            _fail(storage)
-        import traceback
+    except Exception as error:
+        if _signals:
+            _interrupted(error)
+        if isinstance(error, LspidxError):
+            _fail(error)
+        from query import mishaps
 
-        echo(traceback.format_exc(), err=True, nl=False)
-        _fail(Bug(f"internal error: {type(error).__name__}: {error}; please report it with the lines above"))
+        _fail(mishaps.explained(error))  # exit with 1 would mean that a check failed
+
+
+def _interrupted(error: BaseException) -> NoReturn:
+    cut = next((item for item in (error, error.__cause__) if isinstance(item, CutShort)), None)
+    echo(str(cut) if cut else "interrupted; the index is what it was before", err=True)
+    raise SystemExit(_EXIT_INTERRUPTED) from None
 
 
 def _require_folder() -> None:

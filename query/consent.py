@@ -16,6 +16,7 @@ from indexer import consent, user_state
 from indexer.consent import Refusal
 from indexer.errors import UsageError
 from indexer.prerequisites import fetched_dir, fetched_folder
+from indexer.quoting import one_line
 from query.terminal import echo
 
 _ANSWERS = "answers"

@@ -7,7 +7,7 @@ a test pins that it still has what we use).
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 import threading
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from indexer import plain_files
-from indexer.errors import IndexUnusable, NoIndex, UnsafeIndex, UsageError, VersionMismatch
+from indexer.errors import Damaged, IndexUnusable, NoIndex, UnsafeIndex, UsageError, VersionMismatch
+from indexer.store.damage import read_manifest
 from indexer.store.generations import Home, find_home
 from indexer.store.proof import unproven
 from indexer.store.schema import SCHEMA_VERSION
@@ -33,6 +33,7 @@ except ImportError:  # the core module was renamed: slower to start, same answer
 _MEMORY_LIMIT = "1GB"
 _MAX_DOCUMENTS_AT_ONCE = 5_000
 _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException, duckdb.CatalogException)
+"""And `duckdb.Error` itself, which a wrong checksum of a block is raised as."""
 
 
 _SETTINGS: dict[str, Any] = {
@@ -55,7 +56,7 @@ class Index:
         try:
             self._connection: Any = duckdb.connect(str(generation), read_only=True, config=_SETTINGS)
         except Exception as error:
-            raise IndexUnusable(f"'{generation.name}' cannot be opened: {error}; to make a new one: lspidx index --full") from error
+            raise _damaged(generation, error) from error
         self._own.cursor = self._connection
         self.kept: dict[str, Any] = {}
         self.foreign = _unproven(generation)
@@ -66,6 +67,7 @@ class Index:
             raise VersionMismatch(
                 f"'{generation.name}' has schema {found}, this lspidx reads {SCHEMA_VERSION}; to make a new one: lspidx index"
             )
+        self._manifest = self._checked_manifest()
 
     def cursor(self) -> Any:
         """This thread's connection: one at a time may run a statement on it. `interrupt()` ends that statement, from any thread."""
@@ -78,7 +80,14 @@ class Index:
         try:
             return self.cursor().execute("SELECT key, value FROM meta").fetchall()
         except Exception as error:
-            raise IndexUnusable(f"'{self.generation.name}' is no index: {error}; to make a new one: lspidx index --full") from error
+            raise _damaged(self.generation, error) from error
+
+    def _checked_manifest(self) -> dict[str, Any]:
+        """Raises Damaged where the manifest is not what was written, or the database is not the one that it was written for."""
+        found = read_manifest(self.generation)
+        if found["recipe"] != self.meta.get("recipe") or str(found["generation"]) != self.meta.get("generation"):
+            raise Damaged(self.generation, "it is another index than its manifest describes")
+        return found
 
     def keep(self, name: str, make: Callable[[], Any]) -> Any:
         """What `make` returned the first time: for facts of the index itself, which never change."""
@@ -90,8 +99,10 @@ class Index:
         """All rows of a statement; parameters by name (`$x`) or by order (`?`)."""
         try:
             return self.cursor().execute(sql, parameters).fetchall()
-        except _DAMAGE as error:
-            raise IndexUnusable(f"'{self.generation.name}' is damaged: {error}; to make a new one: lspidx index --full") from error
+        except duckdb.Error as error:
+            if is_damage(error):
+                raise _damaged(self.generation, error) from error
+            raise
 
     def row(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> tuple[Any, ...] | None:
         found = self.rows(sql, parameters)
@@ -127,9 +138,14 @@ class Index:
             Exception: DuckDB's own error for a wrong statement.
         """
         _require_reading(sql)
-        cursor = self.cursor().execute(sql)
-        names = [column[0] for column in cursor.description or ()]
-        return names, cursor.fetchall() if names else []
+        try:
+            cursor = self.cursor().execute(sql)
+            names = [column[0] for column in cursor.description or ()]
+            return names, cursor.fetchall() if names else []
+        except duckdb.Error as error:
+            if is_damage(error) and not isinstance(error, duckdb.CatalogException):  # a name that is none is the caller's
+                raise _damaged(self.generation, error) from error
+            raise
 
     def arrow(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> pyarrow.Table:
         """The rows of one statement on the views as an Arrow table; `.to_pandas()` and `polars.from_arrow` take it from there.
@@ -156,10 +172,7 @@ class Index:
 
     def manifest(self) -> dict[str, Any]:
         """What the index covers, what made it and what is missing."""
-        try:
-            return json.loads(plain_files.read(self.generation.with_suffix(".json")) or b"")
-        except ValueError:
-            return {}
+        return self._manifest
 
     def close(self) -> None:
         self._connection.close()
@@ -176,6 +189,20 @@ def _unproven(generation: Path) -> str:
         return unproven(generation)
     except OSError as error:  # a writer has removed it meanwhile
         raise IndexUnusable(f"'{generation.name}' cannot be read: {error.strerror}; to make a new one: lspidx index") from error
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether DuckDB says that the file is not what it wrote."""
+    return isinstance(error, _DAMAGE) or type(error) is duckdb.Error
+
+
+def _damaged(generation: Path, error: BaseException) -> IndexUnusable:
+    said = " ".join(str(error).split())
+    if isinstance(error, PermissionError) or os.strerror(errno.EACCES) in said:
+        return IndexUnusable(
+            f"'{generation}' cannot be read: {os.strerror(errno.EACCES)}; make it readable, or make a new one: lspidx index"
+        )
+    return Damaged(generation, said[:300])
 
 
 def _require_reading(sql: str) -> None:

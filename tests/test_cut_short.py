@@ -19,7 +19,7 @@ from indexer.crawl.run import Crawl, crawl
 from indexer.errors import CutShort, NameNotFound, UsageError
 from indexer.store.generations import Home
 from indexer.store.lint import lint
-from indexer.store.unfinished import Plan, begin, unfinished, write_plan
+from indexer.store.unfinished import Plan, begin, unfinished, write_plan, write_record
 from query import status
 from query.index import open_index
 from query.registry import call
@@ -205,10 +205,11 @@ def test_records_that_cannot_be_read_count_for_nothing(tmp_path: Path) -> None:
     begin(folder)
     write_plan(folder, Plan(begun="2026-11-22 12:03 UTC", documents=9))
     good = {"documents": 2, "lost": [], "more": 1}
-    for name, record in (("a", good), ("b", {**good, "lost": [("x", "y", "z")]}), ("no-shard", good)):
-        (folder / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
-    for name in ("a", "b", "c"):
+    for name in ("a", "b", "c", "no-shard"):
         (folder / f"{name}.parquet").touch()
+    for name, record in (("a", good), ("b", {**good, "lost": [("x", "y", "z")]}), ("no-shard", good)):
+        write_record(folder / f"{name}.parquet", json.dumps(record).encode())
+    (folder / "no-shard.parquet").unlink()
     (folder / "c.json").write_bytes(os.urandom(50))
     write_tree(tmp_path, {"4567/plan.json": "\0\0", "89ab/x.json": "{}"})
     [found] = unfinished(tmp_path)

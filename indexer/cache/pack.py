@@ -17,8 +17,9 @@ from indexer.cache.artifact import FORMAT, MANIFEST, SIGNATURE, Chunk, Manifest,
 from indexer.cache.relative import to_relative
 from indexer.cache.rows import check_rows
 from indexer.cache.signature import sign
-from indexer.errors import CacheRefused, UsageError
+from indexer.errors import CacheRefused, UsageError, writes
 from indexer.model import SkipReason
+from indexer.store.damage import check_shard
 from indexer.store.facts import I32, TABLES, TEXT, U8, U16
 from indexer.store.generations import Home
 from indexer.store.proof import unproven
@@ -79,7 +80,9 @@ def pack(
         raise UsageError("the run that made this index was cut off, and others would take it for all there is; to end it: lspidx index")
     shards = [home.shards / f"{name}.parquet" for name in manifest_of.get("shards", ["?"])]
     if not all(shard.is_file() for shard in shards):
-        raise UsageError("the facts that the index was made of are gone; to find them again: lspidx index --full")
+        raise UsageError("the facts that the index was made of are gone; to find them again: lspidx index")
+    for shard in shards:  # else others would import what nobody has seen
+        check_shard(shard)
     as_folder = not destination.name.endswith(".tar") if as_folder is None else as_folder
     if os.path.lexists(destination) and not (_is_ours(destination) if as_folder else _is_packed(destination)):
         raise UsageError(f"'{destination}' is there already and is no artifact; name another place, or remove it")
@@ -269,7 +272,7 @@ def _write_tar(file: Path, contents: Mapping[str, bytes]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(f"tmp-{os.getpid()}-{os.urandom(4).hex()}-{file.name}")
     try:
-        with tarfile.open(beside, "w", format=tarfile.USTAR_FORMAT) as archive:
+        with writes(file), tarfile.open(beside, "w", format=tarfile.USTAR_FORMAT) as archive:
             for name, content in sorted(contents.items(), key=lambda item: (not item[0].startswith(MANIFEST), item[0])):
                 member = tarfile.TarInfo(name)  # no owner, no time
                 member.size = len(content)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from indexer.errors import CacheRefused, CacheUnreachable, LspidxError, UsageError
+from indexer.errors import CacheRefused, CacheUnreachable, LspidxError, UsageError, writes
 
 CONNECT_S = 20
 SILENCE_S = 60
@@ -155,7 +155,7 @@ class Remote:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise CacheRefused(f"'{self._named(source.name)}' is no regular file")
-        with open(descriptor, "rb") as file, place.open("wb") as copy:
+        with open(descriptor, "rb") as file, writes(place), place.open("wb") as copy:
             _require_small(self._named(source.name), os.fstat(file.fileno()).st_size, most_bytes)
             total = 0
             while piece := file.read(_PIECE_BYTES):

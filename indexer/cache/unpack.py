@@ -33,6 +33,7 @@ from indexer.crawl.plan import Survey, survey
 from indexer.errors import CacheRefused, Storage
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table
+from indexer.store import damage
 from indexer.store.generations import Home
 from indexer.store.states import State, States
 
@@ -125,6 +126,7 @@ def unpack(source: Path, home: Home, config: Config, *, commit: str = "") -> Imp
         UnsafeIndex: `.lspidx` is not one that lspidx would have made.
     """
     refuse_tracked(home)
+    damage.put_in_order(home, damage.log_only)
     with home.locked():
         plain_files.remove_folders(home.databases, re.compile(r"tmp-import-.*"))  # of an import that was killed
         staging = home.databases / f"tmp-import-{os.getpid()}"
@@ -149,7 +151,7 @@ def _publish(source: Path, home: Home, config: Config, staging: Path, commit: st
     described = _describe(checked.manifest, counts, number, home, state.shards, digest)
     states = States(home)
     states.save(state)
-    generation = home.publish(built, number, json.dumps(described, indent=1, sort_keys=True).encode() + b"\n")
+    generation = home.publish(built, number, damage.manifest_bytes(described, built))
     home.clean()
     states.collect()
     return Imported(checked, generation)

@@ -38,12 +38,13 @@ from indexer.crawl.partial import Extent, is_better
 from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
 from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, machine_memory_mb, processors, worker_count
-from indexer.errors import CutShort, LanguageLost, ServerError, UsageError
+from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
 from indexer.model import BORDERS, LossReason
 from indexer.packages import Externals, key_of_unread
 from indexer.prerequisites.fetch import fetch
 from indexer.private_places import is_held
 from indexer.servers.registry import endings_of, families, language_of, load_table
+from indexer.store import damage, proof
 from indexer.store.generations import Home
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
 from indexer.store.states import State, States, describe
@@ -129,6 +130,7 @@ def crawl(
         raise UsageError(f"'{root}' has a '?' in its path, which the database takes for the start of options; rename the folder")
     home = home or Home(root)
     refuse_tracked(home)
+    damage.put_in_order(home, watcher.note)
     with home.locked():
         logs.configure(home.log_file)
         look(home, watcher.note)
@@ -154,7 +156,7 @@ class _Run:
         self.beside, self.accept_loss = beside, accept_loss
         self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
         self.environment = environment
-        self.states = States(home)
+        self.states = States(home, watcher.note)
         self.current = home.own()
         self.folders = find_folders(home.root, config.folders)
         self.unread: dict[str, str] = {}
@@ -235,7 +237,7 @@ class _Run:
         state.skipped = left_out
         manifest |= {"shards": state.shards, "ingredients": common, "recipes": recipes}
         self.states.save(state)
-        generation = self.home.publish(built, number, _to_json(manifest))
+        generation = self.home.publish(built, number, damage.manifest_bytes(manifest, built))
         self.home.clean()
         self.states.collect()
         elapsed_s = time.monotonic() - self.started
@@ -245,7 +247,7 @@ class _Run:
     def _publish_part(self, built: Path, number: int, manifest: dict[str, Any], extent: Extent) -> NoReturn:
         """Without a state, and beside the shards: the next run takes these up."""
         manifest["partial"] = msgspec.structs.asdict(extent)
-        self.home.publish(built, number, _to_json(manifest))
+        self.home.publish(built, number, damage.manifest_bytes(manifest, built))
         self.home.clean(has_ended=False)
         raise CutShort(
             f"cut off: {extent.done} of {extent.documents} files are indexed, and every answer says that it is partial; "
@@ -315,13 +317,27 @@ class _Run:
         ]
 
     def _unchanged(self, recipe: str, surroundings: list[object]) -> Path | None:
-        """The current generation where it is the answer: same input, and same commit and stamps (else only the merge is redone)."""
-        current = self.current
-        if current is None:
+        """The current generation where it is the answer: same input, and same commit and stamps (else only the merge is redone).
+
+        A generation of which something is damaged is none; what cannot be taken again is thrown away.
+        """
+        try:
+            current = self.home.current()
+            if current is None:
+                self.home.check_pointer()
+                return None
+            if proof.is_foreign(current):  # nothing of it is believed
+                return None
+            manifest = damage.read_manifest(current)
+            same = manifest.get("recipe") == recipe and manifest.get("surroundings") == surroundings and "database" in manifest
+            if not same or manifest.get("lost"):
+                return None
+            if not self.full:
+                damage.check_published(current, manifest, self.home.shards)
+        except Damaged as error:
+            damage.throw_away(error, self.watcher.note, "the index is made again")
             return None
-        manifest = read_manifest(current)
-        same = manifest.get("recipe") == recipe and manifest.get("surroundings") == surroundings
-        return current if same and not manifest.get("lost") else None
+        return current
 
     # ---- crawling
 
@@ -580,18 +596,17 @@ class _Run:
 
     def _record(self, work: Work, manifest: Mapping[str, Any], elapsed_s: float) -> None:
         entry = {"elapsed_s": round(elapsed_s, 3), "reused_units": work.totals.reused, **manifest}
-        with os.fdopen(plain_files.open_to_append(self.home.run_record), "a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, sort_keys=True) + "\n")
+        try:
+            with os.fdopen(plain_files.open_to_append(self.home.run_record), "a", encoding="utf-8") as file:
+                file.write(json.dumps(entry, sort_keys=True) + "\n")
+        except OSError as error:  # the index is published, and that is what was wanted
+            self.watcher.note(f"the record of this run cannot be written to '{self.home.run_record}': {error.strerror}")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
 
 
 def _refused(config: Config) -> list[dict[str, str]]:
     """Places outside of the workspace that its settings name and the user has not allowed; no absolute path, but as they are named."""
     return [{"setting": item.setting, "sentence": item.sentence, "remedy": item.remedy} for item in config.refused]
-
-
-def _to_json(manifest: Mapping[str, Any]) -> bytes:
-    return json.dumps(manifest, indent=1, sort_keys=True).encode() + b"\n"
 
 
 def _is_first_of_server(number: int, groups: Sequence[Group]) -> bool:
@@ -651,9 +666,8 @@ def _code_digest() -> str:
 
 
 def read_manifest(generation: Path) -> dict[str, Any]:
-    """The manifest beside a generation's database; empty if it cannot be read."""
+    """The manifest beside a generation's database; empty if it is not what was written."""
     try:
-        value = json.loads(generation.with_suffix(".json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return damage.read_manifest(generation)
+    except Damaged:
         return {}
-    return value if isinstance(value, dict) else {}

@@ -14,6 +14,7 @@ import msgspec
 from indexer.config import Config
 from indexer.crawl.run import Watcher, crawl
 from indexer.errors import IndexUnusable, UsageError
+from indexer.store.damage import check_published, read_manifest
 from indexer.store.generations import Home
 from indexer.store.proof import unproven
 from indexer.store.states import State, States
@@ -54,10 +55,11 @@ def verify(root: Path, config: Config, watcher: Watcher, *, sample: int | None, 
     """
     home = Home(root)
     published = home.require()
+    home.check()
+    check_published(published, read_manifest(published), home.shards)
     foreign = unproven(published, full=True)
     if foreign:
         raise IndexUnusable(f"there is nothing to verify: {foreign}; to make an index here: lspidx index")
-    home.check()
     beside = Home(root, home.path / "verify")
     shutil.rmtree(beside.path, ignore_errors=True)
     try:

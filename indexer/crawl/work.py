@@ -30,7 +30,17 @@ from indexer.crawl.readiness import probe_documents
 from indexer.model import LossReason
 from indexer.servers.registry import ServerSpec
 from indexer.store.generations import Home
-from indexer.store.unfinished import SERVERS, Plan, begin, unfinished, write_plan, write_whole
+from indexer.store.unfinished import (
+    SERVERS,
+    Plan,
+    begin,
+    read_record,
+    read_whole,
+    unfinished,
+    write_plan,
+    write_record,
+    write_whole,
+)
 from indexer.workspace import Folder
 
 log = logging.getLogger(__name__)
@@ -48,6 +58,9 @@ _LARGE_PROJECT_BYTES = 4_000_000
 
 _GROWS = 2
 """Times what a server takes once it is ready, at most, by the time it has answered."""
+
+_EXTERNAL = b'{"documents":0,"lost":[]}'
+"""What is written down of a shard of files outside: none of its files counts as one of the workspace."""
 
 _PERCENT_OF_MACHINE = 60
 _UNKNOWN_MACHINE_MB = 8_000
@@ -127,14 +140,12 @@ class Work:
 
     def _finished(self, unit: Unit, shard: Path) -> Done | None:
         """The record of a unit that an earlier, interrupted run of this very tree finished without loss."""
-        record = shard.with_suffix(".json")
-        if self._full or not shard.is_file() or not record.is_file():
-            return None
+        said = None if self._full else read_record(shard, self._watcher.note)
         try:
-            done = msgspec.json.decode(record.read_bytes(), type=Done)
-        except (OSError, msgspec.DecodeError):
+            done = msgspec.json.decode(said, type=Done) if said is not None else None
+        except msgspec.DecodeError:  # of an earlier version
             return None
-        return done if not done.lost else None
+        return done if done is not None and not done.lost else None
 
     def crawl(self, groups: Sequence[Group], *, prefix: str = "") -> list[Path]:
         """Shards of the documents of `groups`, which are ours with all or some of their documents.
@@ -153,6 +164,8 @@ class Work:
                 asked.add(task.setup)
                 finished[number] = None
         todo = [task for task, done in zip(tasks, finished, strict=True) if done is None]
+        for task in todo:  # what lies there has no record that stands for it
+            task.shard.unlink(missing_ok=True)
         self._take_up([done for done in finished if done is not None], sum(len(task.unit.documents) for task in tasks))
         for number in {task.setup for task, done in zip(tasks, finished, strict=True) if done is not None} & known.keys():
             self.server_info.setdefault(number, known[number])
@@ -199,8 +212,9 @@ class Work:
     def _known_servers(self) -> dict[int, Hello]:
         """By number of the group, what servers of an earlier run of this very tree said of themselves."""
         try:
-            found = msgspec.json.decode((self._folder / SERVERS).read_bytes(), type=list[Hello])
-        except (OSError, msgspec.DecodeError):
+            said = read_whole(self._folder / SERVERS, self._watcher.note)
+            found = msgspec.json.decode(said, type=list[Hello]) if said is not None else []
+        except msgspec.DecodeError:
             return {}
         return {item.setup: item for item in found}
 
@@ -216,13 +230,16 @@ class Work:
         """Shards of the files outside the workspace; the workers' last task."""
         every = beyond.jobs(self._folder)
         # An interrupted run that came so far had all that it wanted; what is wanted now is the same only if nothing was crawled since.
-        jobs = [(job, shard) for job, shard in every if self._has_crawled or not shard.is_file()]
-        read = [shard for _, shard in every if shard.is_file() and not self._has_crawled]
+        known = {shard for _, shard in every if not self._has_crawled and read_record(shard, self._watcher.note) is not None}
+        jobs = [(job, shard) for job, shard in every if shard not in known]
+        read = sorted(known)
         if jobs:
             self._resize(0, 1)
             read += self._pool.read_externals(jobs, lambda report: self._on_report(report, None))
             for job, shard in jobs:
-                if shard not in read:  # the names of what these files define are lost, and said so
+                if shard in read:
+                    write_record(shard, _EXTERNAL)
+                else:  # the names of what these files define are lost, and said so
                     self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
         log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self._started, len(beyond.stale))
         self._pool.end()  # servers take their time to end; the merge need not wait
@@ -301,8 +318,7 @@ class Work:
             self.totals.add(report, report.setup)
             self._estimate.finish(str(shard))
             if shard is not None:
-                record = shard.with_suffix(".json")
-                write_whole(record, msgspec.json.encode(report))
+                write_record(shard, msgspec.json.encode(report))
 
     def _wait(self) -> None:
         """No worker says anything: whoever watches may have gone."""

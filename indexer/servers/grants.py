@@ -73,9 +73,10 @@ def confinement(
     if isinstance(fetched := values.get("fetched_python"), str):
         read.append(fetched)  # ours, though it lies in a hidden folder of the home folder
     values = {**values, "user_cache": caller.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")}
-    own = fill_words(spec.writes, values)
-    for path in own:
-        os.makedirs(path, exist_ok=True)  # what is not there cannot be opened to it
+    if not _can_be_written(own := fill_words(spec.writes, values)):  # a home folder that is read-only, or none: as with an empty cache
+        values["user_cache"] = str(cache / "user")
+        own = fill_words(spec.writes, values)
+        _can_be_written(own)
     held = Confinement(
         run=list(dict.fromkeys(run)),
         read=read,
@@ -84,6 +85,18 @@ def confinement(
         avoid=workspace,
     )
     return held, variables | {name: str(value) for name, value in fill(spec.private, values).items()}
+
+
+def _can_be_written(folders: Sequence[str]) -> bool:
+    """Makes them: what is not there cannot be opened to anybody."""
+    for folder in folders:
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError:
+            return False
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return False
+    return True
 
 
 def fetched_places(spec: ServerSpec, values: Mapping[str, object]) -> dict[str, str]:

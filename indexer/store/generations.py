@@ -13,6 +13,7 @@
       log/lspidx.log  run.jsonl
       skill.json  skill.lock        the skill that is active on the command line, see `query.skills.kept`
       scratch/  cache/              what servers write
+      set-aside/                    what stood in the place of one of these and was something else: see `indexer.store.damage`
 
 A reader that has opened a generation keeps it: files are removed by name, never changed. The newest two are kept.
 
@@ -32,13 +33,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexer import plain_files
-from indexer.errors import Locked, NoIndex, UnsafeIndex
+from indexer.errors import Damaged, Locked, NoIndex, UnsafeIndex
 from indexer.quoting import one_line
 
 if TYPE_CHECKING:
     from indexer.store.unfinished import Unfinished
 
 FOLDER = ".lspidx"
+GONE = "it is not there"
 _KEEP = 2
 _GENERATION = re.compile(r"gen-\d+\.duckdb")
 _RECIPE = re.compile(r"[0-9a-f]{16}")
@@ -141,6 +143,19 @@ class Home:
 
         return None if unproven(path) else path
 
+    def check_pointer(self) -> None:
+        """Raises Damaged where an index was published and cannot be found: `CURRENT` leads nowhere, or is not there beside databases."""
+        if self.current() is not None:
+            return
+        if not os.path.lexists(self._pointer):
+            if any(self.databases.glob("gen-*.duckdb")):
+                raise Damaged(self._pointer, GONE)
+            return
+        content = plain_files.read(self._pointer)
+        if content is None:
+            raise Damaged(self._pointer, "it cannot be read")
+        raise Damaged(self._pointer, "it names no index that is there" if content.strip() else "it is empty")
+
     def manifest(self) -> dict[str, Any]:
         """What the published generation covers and what made it; empty where there is none that can be read."""
         generation = self.current()
@@ -151,36 +166,43 @@ class Home:
         return found if isinstance(found, dict) else {}
 
     def flags(self) -> dict[str, Any]:
-        """Settings that this user gave as flags when the index was made; none where that cannot be read, or came with the repository."""
-        content = plain_files.read(self._flags)
-        if content is None:  # a question asks for none of it
+        """Settings that this user gave as flags when the index was made; none where that is damaged, or came with the repository."""
+        try:
+            return self.checked_flags()
+        except Damaged:
+            return {}
+
+    def checked_flags(self) -> dict[str, Any]:
+        """The same. Raises Damaged where it is not what was written."""
+        if not os.path.lexists(self._flags):  # a question asks for none of it
             return {}
         from indexer.store import proof
 
-        try:
-            found = json.loads(proof.opened("flags", content) or b"")
-        except ValueError:
+        content = proof.read("flags", self._flags)
+        if content is None:
             return {}
-        return found if isinstance(found, dict) else {}
+        found = json.loads(content)
+        if not isinstance(found, dict):
+            raise Damaged(self._flags, "it is another file")
+        return found
 
     def remember(self, flags: Mapping[str, Any]) -> None:
         """Keeps settings for the next run. Holds the lock."""
         from indexer.store import proof
 
-        text = json.dumps(flags, indent=1, sort_keys=True) + "\n"
-        if json.loads(text) != self.flags() or proof.opened("flags", plain_files.read(self._flags)) is None:  # a tuple is a list there
-            plain_files.write_whole(self._flags, proof.sealed("flags", text.encode()))
+        text = json.dumps(flags, indent=1, sort_keys=True)
+        if json.loads(text) != self.flags() or not self._flags.is_file():  # a tuple is a list there
+            plain_files.write_whole(self._flags, proof.written("flags", text.encode()))
 
     def foreign(self) -> list[str]:
         """What lies here, was not made by this user and is not believed, as a user knows it. Holds the lock."""
         from indexer.store import proof
         from indexer.store.states import States
 
-        flags = plain_files.read(self._flags)
         current = self.current()
         found = {
-            "the index": current is not None and bool(proof.unproven(current)),
-            "flags.json": flags is not None and proof.opened("flags", flags) is None,
+            "the index": current is not None and proof.is_foreign(current),
+            "flags.json": proof.is_strange("flags", self._flags),
             "states": States(self).has_foreign(),
             "an unfinished crawl": self.crawls.is_dir() and any(not proof.is_marked(place, "crawl") for place in self._begun_crawls()),
         }
@@ -319,13 +341,15 @@ def find_home(start: Path) -> Home:
     """The index around `start`: the nearest folder upwards that has one.
 
     Raises:
-        NoIndex: there is none up to the file system's root. UnsafeIndex: what is nearest is a link, or another user's.
+        NoIndex: there is none up to the file system's root. Damaged: the nearest one is there in parts only.
+        UnsafeIndex: what is nearest is a link, or another user's.
     """
     for folder in (start, *start.parents):
         home = Home(folder)
         _refuse_elsewhere(home)
         if home.current() is not None:
             return home
+        home.check_pointer()  # else the index of a folder further up would answer in its place
     begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).begun() is not None), None)
     if begun is not None:
         raise NoIndex(f"no index in '{begun.root}' yet; {remedy(begun.root)}")

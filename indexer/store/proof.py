@@ -16,6 +16,8 @@ import os
 from pathlib import Path
 
 from indexer import plain_files, user_state
+from indexer.errors import Damaged
+from indexer.store import sealed as sealing
 
 try:
     from _blake2 import blake2b  # hashlib loads all of OpenSSL, which takes longer than all else that a proof costs
@@ -91,6 +93,33 @@ def opened(kind: str, content: bytes | None) -> bytes | None:
     return inner if is_sealed(content[len(_HEAD) : end].decode("ascii", "replace"), kind, inner) else None
 
 
+def written(kind: sealing.Kind, content: bytes) -> bytes:
+    """A JSON object as it lies in a file of ours: with its proof, and around that with the digest by which damage is seen."""
+    body = content.strip()
+    return sealing.sealed(sealed(kind, body[:-1].rstrip() + b"}"), kind)
+
+
+def read(kind: sealing.Kind, file: Path) -> bytes | None:
+    """What `written` was given; None where this user has not made it, or nothing is there.
+
+    Raises:
+        Damaged: it is not what somebody wrote, or is no plain file.
+    """
+    try:
+        content = sealing.read(file, kind)
+    except FileNotFoundError:
+        return None
+    return opened(kind, content)
+
+
+def is_strange(kind: sealing.Kind, file: Path) -> bool:
+    """Whether a file of this kind is there and whole, and this user has not made it."""
+    try:
+        return os.path.lexists(file) and read(kind, file) is None
+    except Damaged:
+        return False
+
+
 # ---- folders
 
 
@@ -124,6 +153,14 @@ def prove(database: Path) -> None:
     _write(database, manifest, _digest(database))
 
 
+CHANGED = "its database was changed since it was made"
+
+
+def is_foreign(database: Path) -> bool:
+    """Whether a published index is not this user's. One that this user made, and that was damaged since, is."""
+    return unproven(database) not in ("", CHANGED)
+
+
 def unproven(database: Path, *, full: bool = False) -> str:
     """Why a published index does not count as one that this user made or imported; empty where it does.
 
@@ -144,7 +181,7 @@ def unproven(database: Path, *, full: bool = False) -> str:
     if not full and witness == _witness(database):
         return ""
     if _digest(database) != digest:
-        return "its database was changed since it was made"
+        return CHANGED
     if witness != _witness(database):  # copied, moved or restored: the next question need not read it
         try:
             _write(database, manifest, digest)

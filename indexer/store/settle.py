@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import compute
 
+from indexer.errors import writes
 from indexer.store.facts import TARGETS
 from indexer.store.shard import SCHEMA, sorted_rows, write_table
 
@@ -156,7 +157,8 @@ def _write(table: pa.Table, folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder / f"tmp-{os.getpid()}.parquet"
     try:
-        write_table(table, beside)
+        with writes(folder):
+            write_table(table, beside)
         name = hashlib.sha256(beside.read_bytes()).hexdigest()[:32]
         os.replace(beside, folder / f"{name}.parquet")
     finally:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from indexer.errors import writes
 from indexer.store.facts import FLAG, HEADER, I32, LINES, TABLES, TEXT, U8, U16, U64, DocumentFacts
 
 _TYPES: dict[str, pa.DataType] = {
@@ -49,8 +50,9 @@ def write_shard(path: Path, documents: Sequence[DocumentFacts]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"tmp-{os.getpid()}-{path.name}")
     try:
-        write_table(table, temporary)
-        os.replace(temporary, path)
+        with writes(path):
+            write_table(table, temporary)
+            os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 

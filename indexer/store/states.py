@@ -3,6 +3,9 @@
     .lspidx/states/<recipe>.json    a State
     .lspidx/shards/<digest>.parquet   settled facts, named after their content, shared by states, never modified
 
+A state carries its digest, a shard has it as its name: both are looked at before anything is built upon them, and what is not whole is
+thrown away with all that needs it.
+
 Going back to a tree that is among the newest states costs a merge; one that is near to a state costs what differs.
 """
 
@@ -19,8 +22,10 @@ from typing import Any
 import msgspec
 
 from indexer import plain_files
+from indexer.errors import Damaged
 from indexer.store import proof
-from indexer.store.generations import Home
+from indexer.store.damage import Note, check_shard, log_only, throw_away
+from indexer.store.generations import GONE, Home
 
 _STATE = re.compile(r"[0-9a-f]{32}\.json")
 _SHARD = re.compile(r"[0-9a-f]{32}\.parquet")
@@ -73,10 +78,12 @@ def describe(header: Mapping[str, Any], recipe: str) -> str:
 
 
 class States:
-    """The states beside an index. Hold the lock of `home` while writing."""
+    """The states beside an index. Hold the lock of `home` while writing, and while looking for the nearest, which may throw away."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, note: Note = log_only) -> None:
+        """`note` is told what was damaged and is thrown away."""
         self._home = home
+        self._note = note
 
     def nearest(self, ingredients: str, described: Mapping[str, str], beside: Iterable[Home] = ()) -> State | None:
         """The state that has most in common with the documents in `described`, made of the same ingredients; None where none has any.
@@ -89,7 +96,7 @@ class States:
             return found
         for home in beside:
             other = States(home)
-            theirs = other._nearest(ingredients, described)
+            theirs = other._nearest(ingredients, described, is_ours=False)
             if (
                 theirs is not None
                 and (found is None or theirs.distance(described) < found.distance(described))
@@ -99,12 +106,16 @@ class States:
         return found
 
     def adopt(self, other: States, state: State) -> bool:
-        """Takes over the shards of another home's state; False where they are gone by now."""
+        """Takes over the shards of another home's state; False where they are gone by now, or are not what they were."""
         plain_files.make_folder(self._home.shards)
         for name in state.shards:
             source, target = other.shard(name), self.shard(name)
             if self._has(name):
                 continue
+            try:
+                check_shard(source)
+            except Damaged:
+                return False
             try:
                 os.link(source, target, follow_symlinks=False)
             except OSError:
@@ -114,32 +125,53 @@ class States:
                 plain_files.write_whole(target, content)
         return True
 
-    def _nearest(self, ingredients: str, described: Mapping[str, str]) -> State | None:
-        found: tuple[int, bool, State] | None = None
-        for state in self._all():
-            distance = state.distance(described)
-            if state.ingredients != ingredients or distance >= len(state.documents) + len(described):
-                continue
-            if (found is None or (distance, state.imported) < found[:2]) and self._is_as_named(state):  # rather what was seen here
-                found = (distance, state.imported, state)
-        return found[2] if found is not None else None
+    def _nearest(self, ingredients: str, described: Mapping[str, str], *, is_ours: bool = True) -> State | None:
+        """`is_ours`: what is damaged may be thrown away, and another state is looked for then."""
+        while True:
+            found: tuple[int, bool, State] | None = None
+            for state in self._all(is_ours=is_ours):
+                distance = state.distance(described)
+                if state.ingredients != ingredients or distance >= len(state.documents) + len(described):
+                    continue
+                if found is None or (distance, state.imported) < found[:2]:  # rather what was seen here; else the newest
+                    found = (distance, state.imported, state)
+            if found is None:
+                return None
+            damaged = self._damaged(found[2])
+            if damaged is None:
+                return found[2]
+            if not is_ours:
+                return None
+            throw_away(damaged, self._note, "what was known by it is crawled again")
+
+    def _damaged(self, state: State) -> Damaged | None:
+        """A shard of the state that is not what it was. Reads them all: 4 ms for Django's."""
+        for name in state.shards:
+            try:
+                check_shard(self.shard(name))
+            except Damaged as error:
+                return error
+        return None
 
     def of(self, recipe: str) -> State | None:
         """The state of this recipe, if all of it is here."""
-        return next((state for state in self._all() if state.recipe == recipe and self._is_as_named(state)), None)
+        return next((state for state in self._all() if state.recipe == recipe and self._damaged(state) is None), None)
 
     def has_foreign(self) -> bool:
         """Whether a state lies here that this user has not made."""
-        return any(proof.opened("state", plain_files.read(file)) is None for file in self._files())
+        return any(proof.is_strange("state", file) for file in self._files())
 
-    def _all(self) -> list[State]:
-        """Those that this user has made and of which every shard is here, the newest first."""
+    def _all(self, *, is_ours: bool = False) -> list[State]:
+        """Those that this user has made and of which every shard is here, the newest first. `is_ours`: what is damaged is thrown away."""
         found: list[State] = []
         for file in self._files():
-            content = proof.opened("state", plain_files.read(file))
             try:
-                state = msgspec.json.decode(content or b"", type=State)
-            except msgspec.DecodeError:
+                state = read_state(file)
+            except Damaged as error:
+                if is_ours and error.why != GONE:
+                    throw_away(error, self._note, "what only it knew is crawled again")
+                continue
+            if state is None:
                 continue
             if all(self._has(name) for name in state.shards):
                 found.append(state)
@@ -148,10 +180,6 @@ class States:
     def _has(self, name: str) -> bool:
         place = self.shard(name)
         return bool(_SHARD.fullmatch(place.name)) and os.path.lexists(place) and not plain_files.fault_of(place, folder=False)
-
-    def _is_as_named(self, state: State) -> bool:
-        """Whether every shard has the content after which it is named, as `settle` and an import have named it."""
-        return all(hashlib.sha256(plain_files.read(self.shard(name)) or b"").hexdigest()[:32] == name for name in state.shards)
 
     def _files(self) -> list[Path]:
         files: list[tuple[float, Path]] = []
@@ -168,19 +196,44 @@ class States:
     def save(self, state: State) -> None:
         """Whole or not at all; it is the newest then."""
         plain_files.make_folder(self._home.states)
-        place = self._home.states / f"{hashlib.sha256(state.recipe.encode()).hexdigest()[:32]}.json"
-        plain_files.write_whole(place, proof.sealed("state", msgspec.json.encode(state)))
+        plain_files.write_whole(self._place(state.recipe), proof.written("state", msgspec.json.encode(state)))
+
+    def _place(self, recipe: str) -> Path:
+        return self._home.states / f"{hashlib.sha256(recipe.encode()).hexdigest()[:32]}.json"
 
     def collect(self, keep: int = _KEPT) -> tuple[int, int]:
-        """Forgets all but the newest states and removes the shards of none; returns the number of files and of bytes that went."""
-        is_provable = not proof.obstacle()
-        known: dict[str, State] = {}
-        for file in self._files():
-            content = plain_files.read(file)
-            with contextlib.suppress(msgspec.DecodeError):
-                if not is_provable or proof.opened("state", content) is not None:  # a stranger's goes
-                    known[file.name] = msgspec.json.decode(content or b"", type=State)
-        kept = dict(list(known.items())[:keep])
+        """Forgets what is damaged or a stranger's and all but the newest states, and removes the shards of none. The published tree's
+        stays: by the times of files alone, a clock that was put back would make it the oldest.
+
+        Returns the number of files and of bytes that went.
+        """
+        if proof.obstacle():  # nobody can tell whose a state is, so all count alike
+            known = {file.name: state for file in self._files() if (state := _unproven_state(file)) is not None}
+        else:
+            known = {self._place(state.recipe).name: state for state in self._all(is_ours=True)}
+        present = self._place(str(self._home.manifest().get("recipe", ""))).name
+        newest = [name for name in known if name != present][: keep - (present in known)]
+        kept = {name: known[name] for name in [*newest, *([present] if present in known else [])]}
         plain_files.remove_files(self._home.states, _STATE, keep=kept)
         used = {f"{name}.parquet" for state in kept.values() for name in state.shards}
         return plain_files.remove_files(self._home.shards, _SHARD, keep=used)
+
+
+def read_state(file: Path) -> State | None:
+    """A state; None where this user has not made it. Raises Damaged where it is not what was written."""
+    content = proof.read("state", file)
+    try:
+        state = None if content is None else msgspec.json.decode(content, type=State)
+    except msgspec.DecodeError as error:
+        raise Damaged(file, "it is another file") from error
+    if state and any(not 0 <= number < len(state.shards) for _, number in [*state.documents.values(), *state.outside.values()]):
+        raise Damaged(file, "it contradicts itself")
+    return state
+
+
+def _unproven_state(file: Path) -> State | None:
+    """A state where nothing can be proven; None for what cannot be read as one."""
+    try:
+        return msgspec.json.decode(plain_files.read(file) or b"", type=State)
+    except msgspec.DecodeError:
+        return None

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from indexer.errors import EditRefused, LspidxError, Storage
+from indexer.errors import EditRefused, LspidxError, Storage, writes
 from query.edits import journal
 from query.edits.journal import Journal, Record, Recovery, Step
 from query.edits.plan import FileChange, Plan
@@ -97,10 +97,12 @@ def _run(scope: Scope, plan: Plan, written: Journal, record: Record) -> None:
     pairs = list(zip(plan.changes, written.steps, strict=True))
     for change, step in pairs:
         if change.after is not None:
-            _stage(scope, change, step.temporary)
+            with writes(scope.real(change.path)):
+                _stage(scope, change, step.temporary)
     for number, (change, _) in enumerate(pairs):
         if change.before is not None:
-            _keep(scope.real(change.path), record.backup(number))
+            with writes(record.backup(number)):
+                _keep(scope.real(change.path), record.backup(number))
     journal.sync_folder(record.place)
     _check(scope, plan)
     record.start()
@@ -145,7 +147,8 @@ def _take_back(scope: Scope, written: Journal, record: Record, error: BaseExcept
 
 
 def _cannot_write(error: OSError) -> LspidxError:
-    return Storage(f"cannot write '{error.filename or ''}': {error.strerror}; no file was changed")
+    named = f" '{os.fsdecode(error.filename)}'" if error.filename else ""
+    return Storage(f"cannot write{named}: {error.strerror or error}; no file was changed")
 
 
 def _recovered(scope: Scope, folder: Path) -> Recovery:

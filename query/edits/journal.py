@@ -23,8 +23,9 @@ from pathlib import Path
 
 import msgspec
 
-from indexer.errors import EditRefused, Locked, LspidxError, Storage
+from indexer.errors import Damaged, EditRefused, Locked, LspidxError, Storage, writes
 from indexer.store.generations import FOLDER
+from indexer.store.sealed import is_sealed, sealed, unsealed
 from indexer.text import blob_digest
 from query.edits.scope import MAX_FILE_BYTES, Scope
 
@@ -117,7 +118,7 @@ class Record:
         """To be called before anything is written, be it beside a file."""
         record = cls(folder / secrets.token_hex(8))
         record.place.mkdir(mode=0o700)
-        _write(record.place / "journal.json", msgspec.json.encode(journal))
+        _write(record.place / "journal.json", sealed(msgspec.json.encode(journal), "journal"))
         sync_folder(record.place)
         sync_folder(folder)
         return record
@@ -158,11 +159,16 @@ def recover(scope: Scope, folder: Path) -> Recovery:
     for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()):
         if place.name.startswith("kept-"):
             continue
-        journal = None if place.name.startswith("done-") else _read(place / "journal.json")
+        is_done = place.name.startswith("done-")
+        journal = None if is_done else _read(place / "journal.json")
+        record = Record(place)
+        if journal is None and record.started and not is_done:  # nobody can tell which file the contents are of: they stay
+            found.saved = str(record.keep())
+            found.kept.append("the journal, which is damaged")
+            continue
         if journal is None:  # killed before anything had begun, or after all was done
             shutil.rmtree(place, ignore_errors=True)
             continue
-        record = Record(place)
         restored, kept = undo(scope, record, journal) if record.started else ([], [])
         remove_traces(scope, journal)
         found.restored += restored
@@ -253,15 +259,16 @@ def _read(file: Path) -> Journal | None:
     try:
         if not stat.S_ISREG(os.lstat(file).st_mode) or file.stat().st_size > _MAX_JOURNAL_BYTES:
             return None
-        return msgspec.json.decode(file.read_bytes(), type=Journal)
-    except (OSError, msgspec.DecodeError):
+        content = file.read_bytes()
+        return msgspec.json.decode(unsealed(content, file, "journal") if is_sealed(content) else content, type=Journal)
+    except (OSError, msgspec.DecodeError, Damaged):
         return None
 
 
 def _write(file: Path, content: bytes) -> None:
     """All of a file or none of it: a journal that is cut off would be believed to be no journal."""
     near = file.with_name(file.name + ".tmp")
-    with near.open("xb") as opened:
+    with writes(file), near.open("xb") as opened:
         opened.write(content)
         opened.flush()
         os.fsync(opened.fileno())

@@ -27,6 +27,7 @@ from indexer.store.generations import Home
 from query.live import channel, runtime
 from query.live.host import Host
 from query.live.messages import MAX_MESSAGE_BYTES, METHODS, Call, Outcome, Start
+from query.mishaps import explained
 
 log = logging.getLogger("query.live.daemon")  # this module runs as __main__
 
@@ -139,8 +140,8 @@ class Daemon:
         except LspidxError as error:
             return Outcome(error=type(error).__name__, message=str(error))
         except Exception as error:
-            log.exception("call failed")
-            return Outcome(error="Bug", message=f"internal error: {type(error).__name__}: {error}; the workspace's log has more")
+            said = explained(error, Path(self._start.root))
+            return Outcome(error=type(said).__name__, message=str(said))
         finally:
             with self._lock:
                 self._busy -= 1

@@ -100,8 +100,7 @@ class Remote:
         with self._lock:
             outcome = self._exchange(message)
         if outcome.error:
-            found = getattr(errors, outcome.error, Bug)
-            raise (found if issubclass(found, LspidxError) else Bug)(outcome.message)
+            raise _error(outcome)
         return msgspec.json.decode(outcome.value, type=kind)
 
     def _exchange(self, message: bytes) -> Outcome:
@@ -161,6 +160,14 @@ def _reach(root: Path, flags: Mapping[str, Any], idle_s: float) -> Channel:
         process.kill()
         process.wait()
         raise NotThere(f"it did not answer within {_STARTS_S:g} s")
+
+
+def _error(outcome: Outcome) -> LspidxError:
+    """The error that the other process met, by its name; of one that takes more than a message, the kind of error that it is."""
+    found = getattr(errors, outcome.error, Bug)
+    if not (isinstance(found, type) and issubclass(found, LspidxError)):
+        return Bug(outcome.message)
+    return next(kind for kind in found.__mro__ if "__init__" not in vars(kind))(outcome.message)
 
 
 def _connection(socket: Path, record: runtime.Record | None, code: str) -> Channel | None:

@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from indexer.errors import Bug, LspidxError, UsageError, storage_failure
+from indexer.errors import LspidxError, UsageError
 from query import search
 from query.answer import Answer
 from query.index import Index
@@ -22,6 +22,7 @@ from query.mcp_server.http import GONE
 from query.mcp_server.job import MAX_JOBS, Job
 from query.mcp_server.options import Options
 from query.mcp_server.workspace import Workspace
+from query.mishaps import explained
 from query.registry import load, names
 from query.served import OUTWARDS
 from query.skills.session import NoSession, Phases
@@ -105,10 +106,8 @@ class Tools:
         except LspidxError as error:
             return forms.failed(error, self.options)
         except Exception as error:
-            if (storage := storage_failure(error)) is not None:
-                return forms.failed(storage, self.options)
             log.exception("call failed: tool=%s", params.name)
-            return forms.failed(Bug(f"internal error: {type(error).__name__}: {error}; the server's log has more"), self.options)
+            return forms.failed(explained(error, self.workspace.service.start), self.options)
         if tool.name == "search_tools":
             await self._list_too(ctx, answer.result.matches)
         return await anyio.to_thread.run_sync(forms.answered, tool, answer, self.options, limiter=self._limiter)

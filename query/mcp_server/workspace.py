@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from indexer.errors import LspidxError, NoIndex, VersionMismatch
+from indexer.errors import Damaged, IndexUnusable, LspidxError, NoIndex
 from indexer.store.generations import Home, find_home
 from query.index import Index
 from query.served import Served
@@ -50,7 +50,7 @@ class Workspace:
         service = self.service
         try:
             index = service.index()
-        except (NoIndex, VersionMismatch):
+        except IndexUnusable:
             if not self._make:
                 raise
             with self._writing:
@@ -81,13 +81,15 @@ def _has_index(folder: Path) -> bool:
         find_home(folder.resolve())
     except NoIndex:
         return False
+    except Damaged:  # it is made again
+        return True
     return True
 
 
 def _is_readable(service: Service) -> bool:
     try:
         service.index()
-    except (NoIndex, VersionMismatch):
+    except IndexUnusable:
         return False
     return True
 

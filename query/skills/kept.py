@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer import plain_files
-from indexer.errors import ConfigError, Locked, NoIndex, UnsafeIndex
+from indexer.errors import ConfigError, Damaged, Locked, NoIndex, Storage, UnsafeIndex
 from indexer.store.generations import Home, find_home
 from query.skills.session import Phases, Slot
 
@@ -75,6 +75,8 @@ class KeptPhases(Phases):
     def _home(self) -> Home | None:
         try:
             return find_home(self._start)
+        except Damaged as error:  # the skill holds all the same
+            return Home(error.file.parent.parent)
         except NoIndex:
             return None
 
@@ -90,6 +92,8 @@ def _locked(home: Home) -> Generator[None]:
     try:
         with portalocker.Lock(home.path / _LOCK, "a", timeout=_WAIT_S):
             yield
+    except OSError as error:
+        raise Storage(f"cannot write '{home.path / _LOCK}': {error.strerror}; make it writable, or remove it") from error
     except portalocker.LockException as error:
         raise Locked(f"another process holds '{home.path / _LOCK}'; wait for it, or end it") from error
 
@@ -102,6 +106,7 @@ def _read(file: Path) -> State | None:
     """
     import msgspec
 
+    from indexer.store import sealed
     from query.skills.phases import State
     from query.skills.table import skills
 
@@ -113,9 +118,11 @@ def _read(file: Path) -> State | None:
             content = opened.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise ConfigError(f"'{file}' cannot be read: {error.strerror}; make it readable, or remove it") from error
     try:
-        state = msgspec.json.decode(content, type=State)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        state = msgspec.json.decode(sealed.unsealed(content, file, "skill"), type=State)
+    except (msgspec.DecodeError, UnicodeDecodeError, Damaged) as error:
         raise ConfigError(wrong) from error
     skill = skills().get(state.skill)
     if skill is None or not 0 <= state.phase < len(skill.phase):
@@ -129,13 +136,15 @@ def _write(file: Path, state: State | None) -> None:
 
     import msgspec
 
+    from indexer.store import sealed
+
     if state is None:
         file.unlink(missing_ok=True)
         return
     handle, name = tempfile.mkstemp(prefix=f"{file.name}-", dir=file.parent)
     try:
         with os.fdopen(handle, "wb") as beside:
-            beside.write(msgspec.json.encode(state))
+            beside.write(sealed.sealed(msgspec.json.encode(state), "skill"))
         os.replace(name, file)
     except BaseException:
         with contextlib.suppress(OSError):
