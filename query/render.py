@@ -19,7 +19,7 @@ def to_text(answer: Answer[Any], style: Style | None = None) -> str:
     """The whole answer: what was found, then one line on how many, how complete, and from where."""
     style = style or Style()
     tool, _ = load(answer.tool)
-    return "\n".join([*tool.text(answer, style), *([] if style.compact else [""]), *_footer(answer, style)])
+    return "\n".join([*tool.text(answer, style), *([] if style.compact else [""]), *_footer(answer, style, tool.counted(answer))])
 
 
 def error_text(error: LspidxError) -> str:
@@ -43,10 +43,10 @@ def error_record(error: LspidxError) -> dict[str, Any]:
     return {"error": record}
 
 
-def _footer(answer: Answer[Any], style: Style) -> Iterator[str]:
-    shown = f"{answer.total} found"
+def _footer(answer: Answer[Any], style: Style, counted: str) -> Iterator[str]:
+    shown = f"{counted} found"
     if answer.truncated or answer.shortened:
-        shown = f"first part of {answer.total}; next: --cursor {answer.next_cursor}" if answer.next_cursor else f"{shown}, cut short"
+        shown = f"first part of {counted}; next: --cursor {answer.next_cursor}" if answer.next_cursor else f"{shown}, cut short"
     source = answer.provenance
     commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
     status = answer.completeness.status
