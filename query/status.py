@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from indexer.model import BORDERS, FOREIGN, SkipReason
+from query import unresolved
 from query.advice import lacking, losses
 from query.folders import folders, index_command, moved
 from query.freshness import drift
@@ -53,6 +54,7 @@ def status(index: Index) -> dict[str, Any]:
         "skipped": [{"path": path, "reason": reason} for path, reason in sorted(skipped, key=_rank)[:200]],
         "skipped_reasons": _by_reason(skipped),
         "unresolved_imports": [{"module": module, "count": number} for module, number in modules],
+        "unresolved": unresolved.reasons(index),
         "work_tree": {"checked": tree.checked, "changed": tree.changed, "deleted": tree.deleted, "new": tree.new},
         "bytes": index.generation.stat().st_size,
     }
@@ -179,10 +181,11 @@ def status_text(report: dict[str, Any]) -> str:
         lines.append(
             f"    {item['method']:<28} {item['status']:<12} {item['documents']} files, {item['answered']} of {item['asked']} answered"
         )
-    unresolved, imports = counts.get("unresolved_occurrences", 0), counts.get("unresolved_imports", 0)
-    if unresolved or imports:
-        lines.append(f"  unresolved {unresolved} identifiers; {count(imports, 'import')}{':' if report['unresolved_imports'] else ''}")
+    names, imports = counts.get("unresolved_occurrences", 0), counts.get("unresolved_imports", 0)
+    if names or imports:
+        lines.append(f"  unresolved {names} identifiers; {count(imports, 'import')}{':' if report['unresolved_imports'] else ''}")
         lines += [f"    {one_line(item['module']):<28} {item['count']}" for item in report["unresolved_imports"][:8]]
+        lines += [f"    {one_line(line)}" for line in unresolved.lines(report["unresolved"])]
     foreign = [item for item in report["skipped_reasons"] if item["reason"] in FOREIGN]
     if foreign:
         parts = [f"{item['files']} {item['reason']} ({', '.join(map(one_line, item['where']))})" for item in foreign]
