@@ -55,12 +55,12 @@ LOCKS = {
         ("pnpm", "pnpm install", ["install", "--frozen-lockfile", "--ignore-scripts", "--ignore-pnpmfile"]),
         ("yarn", "yarn install", ["install", "--frozen-lockfile", "--ignore-scripts"]),
         ("berry", "yarn install", ["install", "--no-immutable", "--mode=skip-build"]),
-        ("bun", "bun install", ["npm", "install", "--ignore-scripts"]),
+        ("bun", "bun install", []),
         ("none", "npm install", ["npm", "install", "--ignore-scripts"]),
     ],
 )
 def test_a_clone_says_what_is_not_installed_and_what_helps(tmp_path: Path, locks: str, remedy: str, command: list[str]) -> None:
-    """By its lock file; where npm has none to go by, within the ranges of the manifests."""
+    """By its lock file; where there is none, within the ranges of the manifests. For bun's there is no client."""
     files = {"package.json": manifest(dependencies={"react": "^19", "zod": "^4"}), "a.ts": "", **LOCKS[locks]}
     made = look(tmp_path, files)
     [found] = node.find(made)

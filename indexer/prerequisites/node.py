@@ -68,14 +68,14 @@ class _Manager(msgspec.Struct, frozen=True, kw_only=True):
 
 _NPM = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 _BY_RANGES = ("npm", "install", *_NPM)
-"""Where npm has no lock file to go by: versions within the manifests' ranges, as `npm install` takes them. npm's own lock file stays in
+"""Where there is no lock file: versions within the manifests' ranges, as `npm install` takes them. npm's own lock file stays in
 lspidx's folder, so that they are the same the next time."""
 
 _PNPM = ("install", "--frozen-lockfile", "--ignore-scripts", "--ignore-pnpmfile", "--reporter=append-only")
 _MANAGERS = (
     _Manager(name="pnpm", locks=("pnpm-lock.yaml",), remedy="pnpm install", command=("npx", "--yes", "pnpm@10.33.1", *_PNPM)),
     _Manager(name="yarn", locks=("yarn.lock",), remedy="yarn install", command=()),
-    _Manager(name="bun", locks=("bun.lock", "bun.lockb"), remedy="bun install", command=_BY_RANGES),
+    _Manager(name="bun", locks=("bun.lock", "bun.lockb"), remedy="bun install"),
     _Manager(name="npm", locks=("npm-shrinkwrap.json", "package-lock.json"), remedy="npm ci", command=("npm", "ci", *_NPM)),
 )
 _YARN_1 = ("npx", "--yes", "yarn@1.22.22", "install", "--frozen-lockfile", "--ignore-scripts", "--non-interactive", "--ignore-engines")
@@ -188,8 +188,7 @@ class _Project:
     def files(self, root: Path, paths: Sequence[str]) -> dict[str, str]:
         """What the package manager is to see: manifests, lock file, patches, and the settings that the lock file depends on."""
         prefix = f"{self.folder}/" if self.folder else ""
-        has_text = bool(self.lock) and not self.lock.endswith(".lockb")  # bun's older one is binary, and npm reads neither
-        files = {self.lock: read_beginning(root / self.folder / self.lock, _MOST_BYTES)} if has_text else {}
+        files = {self.lock: read_beginning(root / self.folder / self.lock, _MOST_BYTES)} if self.lock else {}
         if self.command == _YARN_BERRY:
             files[_AS_IT_WAS] = files[self.lock]
         for folder, manifest in self.manifests.items():
