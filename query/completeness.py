@@ -89,6 +89,7 @@ class Certificate:
         about: str = "",
         language: str = "",
         holds: Callable[[str], bool] | None = None,
+        typed: Callable[[], str] | None = None,
     ) -> Completeness:
         """For answers that any document may contribute to.
 
@@ -98,6 +99,7 @@ class Certificate:
             name: the symbol's own name: identifiers of that name that nobody could resolve may belong to it.
             more: what the tool itself knows to be missing.
             holds: whether a path is asked about; all are by default.
+            typed: makes a text that means the symbol where it is typed, for the command that lists the identifiers of its name.
         """
         family = (language,) if language else family_of(self._index, about)
         moved = self._of_family(self.drift.paths, family)
@@ -108,7 +110,7 @@ class Certificate:
             reasons += self._coverage(methods, holds, family)
         reasons += self._skipped(family, holds, name)
         if name:
-            reasons += self._unresolved(name, family, holds)
+            reasons += self._unresolved(name, family, holds, typed)
         reasons += self._of_another_build(about)
         reasons += self._of_refused(family)
         return self._certify([*reasons, *more])
@@ -291,7 +293,9 @@ class Certificate:
                 reasons.append(Reason(code="unsupported", detail=f"the server does not support {method}", count=count))
         return reasons
 
-    def _unresolved(self, name: str, family: Collection[str], holds: Callable[[str], bool] | None) -> list[Reason]:
+    def _unresolved(
+        self, name: str, family: Collection[str], holds: Callable[[str], bool] | None, typed: Callable[[], str] | None
+    ) -> list[Reason]:
         rows = self._index.rows(
             """
             SELECT d.path, d.language, count(*) FROM (SELECT doc_id FROM unresolved_name WHERE name = ?) u JOIN document d USING (doc_id)
@@ -306,7 +310,9 @@ class Certificate:
             return []
         count = sum(number for _, number in fitting)
         paths = sorted(path for path, _ in fitting)[:_MAX_PATHS]
-        detail = f"{count} identifiers named '{name}' could not be resolved and may belong here; list: lspidx query references --possible"
+        detail = f"{count} identifiers named '{name}' could not be resolved and may belong here"
+        if typed is not None:
+            detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
         return [Reason(code="unresolved_same_name", detail=detail, count=count, paths=paths)]
 
 

@@ -303,6 +303,18 @@ def ambiguous(index: Index, asked: str, found: list[Symbol]) -> AmbiguousName:
     return AmbiguousName(f"'{asked}' fits {len(found)} symbols; send one of these instead", candidates, len(found))
 
 
+def unambiguous(index: Index, symbol: Symbol) -> str:
+    """A text that means this symbol alone where it is typed: its qualified name, else its place, else its moniker."""
+    name = symbol.record.qualified_name
+    if [other.sym_id for other in named(index, name)] == [symbol.sym_id]:
+        try:
+            if resolve(index, name).sym_id == symbol.sym_id:
+                return name
+        except (AmbiguousName, NameNotFound, UsageError):  # a file is called so, or the name reads as a place
+            pass
+    return _shortest(index, symbol)
+
+
 def _shortest(index: Index, symbol: Symbol) -> str:
     record = symbol.record
     if record.external:

@@ -111,6 +111,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     name: canonical. aliases: short names with the parameters that they preset. positional: the parameter given without a flag.
     parameters, result: record types; parameters are validated before `run` sees them. example: arguments of a command line that works.
     run: takes context and parameters. text: lines for people (and, with a compact style, for agents); same content as the result.
+    counted: how many there are of what, for the last line of the text: the number alone if nothing is said.
     task: where it stands in the list of tools. hint: further words under which one may look for it.
     bare: it answers without any argument too, about everything.
     needs_index: `run` gets a Context, else a Workspace. unavailable: why this index cannot answer; empty where it can.
@@ -132,6 +133,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     text: Callable[[Answer[Any], Style], Iterator[str]]
     task: Task
     hint: str
+    counted: Callable[[Answer[Any]], str] = lambda answer: f"{answer.total}"
     needs_index: bool = True
     bare: bool = False
     read_only: bool = True
@@ -193,6 +195,7 @@ class _Required(TypedDict):
 
 
 class _Declaration(_Required, total=False):
+    counted: Callable[[Answer[Any]], str]
     bare: bool
     read_only: bool
     concurrency_safe: bool

@@ -28,7 +28,7 @@ def to_text(answer: Answer[Any], style: Style | None = None) -> str:
     tool, _ = load(answer.tool)
     on_one_line = styled_line if style.color else one_line
     body = [on_one_line(line) for line in tool.text(answer, style)]
-    summary, *notes = (on_one_line(line) for line in _footer(answer, style))
+    summary, *notes = (on_one_line(line) for line in _footer(answer, style, tool.counted(answer)))
     if not style.compact:
         return "\n".join([*body, "", summary, *notes])
     return "\n".join([*body, summary, *notes] if tool.own_words else [*fenced([*body, *notes]), summary])
@@ -59,10 +59,10 @@ def error_record(error: LspidxError) -> dict[str, Any]:
     return {"error": record} | ({} if isinstance(error, OWN_WORDS) else {"quoted": ["error"]})
 
 
-def _footer(answer: Answer[Any], style: Style) -> Iterator[str]:
-    shown = f"{answer.total} found"
+def _footer(answer: Answer[Any], style: Style, counted: str) -> Iterator[str]:
+    shown = f"{counted} found"
     if answer.truncated or answer.shortened:
-        shown = f"first part of {answer.total}; next: --cursor {answer.next_cursor}" if answer.next_cursor else f"{shown}, cut short"
+        shown = f"first part of {counted}; next: --cursor {answer.next_cursor}" if answer.next_cursor else f"{shown}, cut short"
     source = answer.provenance
     commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
     status = answer.completeness.status

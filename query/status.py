@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from indexer.model import BORDERS, FOREIGN, SkipReason
+from query import unresolved
 from query.advice import lacking, losses, refused
 from query.completeness import foreign
 from query.folders import folders, index_command, moved
 from query.freshness import drift
 from query.index import Index
-from query.style import one_line
+from query.style import count, one_line
 
 
 def status(index: Index) -> dict[str, Any]:
@@ -34,7 +35,8 @@ def status(index: Index) -> dict[str, Any]:
     )
     modules = index.rows(
         """
-        SELECT regexp_extract(module, '^\\.*[^.:]*'), count(*) FROM unresolved_import GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20
+        SELECT CASE WHEN language = 'go' THEN u.module ELSE regexp_extract(u.module, '^\\.*[^.:]*') END, count(*)
+        FROM unresolved_import u JOIN document USING (doc_id) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20
         """
     )
     skipped = index.rows("SELECT path, reason FROM skipped ORDER BY path")
@@ -47,13 +49,14 @@ def status(index: Index) -> dict[str, Any]:
         "folders": _folders(index),
         "refresh": index_command(index),
         "coverage": [
-            {"method": method, "status": state, "documents": count, "asked": int(asked or 0), "answered": int(answered or 0)}
-            for method, state, count, asked, answered in coverage
+            {"method": method, "status": state, "documents": number, "asked": int(asked or 0), "answered": int(answered or 0)}
+            for method, state, number, asked, answered in coverage
         ],
         "gaps": [{"path": path, "method": method, "reason": reason} for path, method, reason in gaps],
         "skipped": [{"path": path, "reason": reason} for path, reason in sorted(skipped, key=_rank)[:200]],
         "skipped_reasons": _by_reason(skipped),
-        "unresolved_imports": [{"module": module, "count": count} for module, count in modules],
+        "unresolved_imports": [{"module": module, "count": number} for module, number in modules],
+        "unresolved": unresolved.reasons(index),
         "work_tree": {"checked": tree.checked, "changed": tree.changed, "deleted": tree.deleted, "new": tree.new},
         "bytes": index.generation.stat().st_size,
     }
@@ -184,10 +187,11 @@ def status_text(report: dict[str, Any]) -> str:
         lines.append(
             f"    {item['method']:<28} {item['status']:<12} {item['documents']} files, {item['answered']} of {item['asked']} answered"
         )
-    unresolved = counts.get("unresolved_occurrences", 0)
-    if unresolved:
-        lines.append(f"  unresolved {unresolved} identifiers; {counts.get('unresolved_imports', 0)} imports: ")
+    names, imports = counts.get("unresolved_occurrences", 0), counts.get("unresolved_imports", 0)
+    if names or imports:
+        lines.append(f"  unresolved {names} identifiers; {count(imports, 'import')}{':' if report['unresolved_imports'] else ''}")
         lines += [f"    {one_line(item['module']):<28} {item['count']}" for item in report["unresolved_imports"][:8]]
+        lines += [f"    {one_line(line)}" for line in unresolved.lines(report["unresolved"])]
     foreign = [item for item in report["skipped_reasons"] if item["reason"] in FOREIGN]
     if foreign:
         parts = [f"{item['files']} {item['reason']} ({', '.join(map(one_line, item['where']))})" for item in foreign]
@@ -198,12 +202,12 @@ def status_text(report: dict[str, Any]) -> str:
             lines.append(f"  {title}")
             lines += [f"    {one_line(item['path'])}  {item.get('method', '')} {_said(item['reason'])}" for item in listed[:20]]
     tree = report["work_tree"]
-    count = sum(len(tree[key]) for key in ("changed", "deleted", "new"))
+    differing = sum(len(tree[key]) for key in ("changed", "deleted", "new"))
     if not tree["checked"]:
         lines.append("  work tree  too large to compare")
-    elif count:
+    elif differing:
         lines.append(
-            click.style(f"  work tree  {count} files differ from the index; to bring it up to date: {report['refresh']}", fg="yellow")
+            click.style(f"  work tree  {differing} files differ from the index; to bring it up to date: {report['refresh']}", fg="yellow")
         )
         lines += [f"    {key:<8} {one_line(path)}" for key in ("changed", "deleted", "new") for path in tree[key][:10]]
     else:

@@ -54,7 +54,11 @@ def test_a_clone_is_measured_in_a_copy_once_and_what_was_read_of_its_callers_cou
     assert (shut["symbol"], shut["caller"], shut["defined"]) == ("box.lid.shut", "box.lid.slam", "box/lid.py:1")
 
     # a person reads them; nothing is measured twice
-    callers.write_text(callers.read_text().replace('verdict = ""', 'verdict = "right"', 1).replace('verdict = ""', 'verdict = "wrong"', 1))
+    callers.write_text(
+        callers.read_text()
+        .replace('verdict = ""', 'verdict = "right"', 1)
+        .replace('verdict = ""', 'verdict = "wrong"\nwhy = "it is another one"', 1)
+    )
     with monkeypatch.context() as context:
         context.setattr(clones, "measure", None)
         assert run(context, folder) == 0
@@ -63,6 +67,7 @@ def test_a_clone_is_measured_in_a_copy_once_and_what_was_read_of_its_callers_cou
     # the same commit draws the same callers again, and what was said of them stays
     assert run(monkeypatch, folder, "--again") == 0
     assert clones.judged(callers) == {"drawn": 2, "right": 1, "wrong": 1}
+    assert [row.get("why") for row in clones._read_callers(callers) if row["verdict"] == "wrong"] == ["it is another one"]
     callers.write_text(callers.read_text().replace('"wrong"', '"wrnog"'))
     with pytest.raises(ValueError, match="'wrnog', neither 'right' nor 'wrong'"):
         run(monkeypatch, folder, "--report")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -389,6 +390,15 @@ def test_crates_that_are_lacking_are_named_with_the_command(tmp_path: Path) -> N
     _outer("2.1.0", tmp_path / "rust/cargo")
     assert "crates" not in {item.name for item in rust.find(_look(root, paths, environment, tmp_path / "fetched"))}
     assert rust.find(_look(root, ["a.rs"], environment, tmp_path / "fetched")) == []
+
+
+def test_every_target_has_its_file_where_the_folder_for_fetched_things_is_named_with_dots(tmp_path: Path) -> None:
+    """cargo takes no manifest without a target; LSPIDX_SERVERS_DIR may be `code/../servers`."""
+    root, paths = _repository(tmp_path / "work")
+    environment = _rustup(tmp_path / "rust", "stable-x")
+    plain, dotted = (rust.steps(_look(root, paths, environment, place)) for place in (tmp_path / "f", tmp_path / "work/../f"))
+    assert any(path.endswith(".rs") for step in plain for path in step.files)
+    assert [{os.path.normpath(path) for path in step.files} for step in dotted] == [set(step.files) for step in plain]
 
 
 def test_fetching_reads_nothing_of_the_repository_but_its_manifests(tmp_path: Path) -> None:

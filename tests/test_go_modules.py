@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import write_tree
+from support import Watcher, crawl_with_ty, write_tree
 
 from indexer import go_modules
+from indexer.config import Config
 from indexer.crawl.companions import go_workspace
+from indexer.crawl.run import crawl
 from indexer.go_modules import Version
 from indexer.prerequisites import Look, go
 from indexer.workspace import find_folders
+from query import status
+from query.index import open_index
 
 APP = """module example.org/app
 
@@ -166,3 +170,46 @@ def test_the_prerequisite_names_modules_and_command(tmp_path: Path):
     _cache(tmp_path / "fetched/go/pkg/mod", ("example.org/Kept", "v1.0.0"), ("example.org/gone", "v1.2.0"), ("example.org/deep", "v1.1.0"))
     assert go.find(_look(root, tmp_path)) == []
     assert go.steps(_look(root, tmp_path)) == []
+
+
+@pytest.mark.slow
+def test_imports_of_a_module_that_was_not_downloaded_are_counted_and_named(tmp_path: Path):
+    """Its name may stand beside it; what is used of it is unresolved as well, and no import of the file itself."""
+    program = """package main
+
+import (
+	"fmt"
+
+	"example.com/app/hub"
+	"example.org/gone"
+	nick "example.org/gone/deep"
+)
+
+func main() { fmt.Println(gone.Thing(), nick.Other(), hub.New()) }
+"""
+    tree = {
+        "go.mod": "module example.com/app\n\ngo 1.21\n\nrequire example.org/gone v1.0.0\n",
+        "main.go": program,
+        "hub/hub.go": "package hub\n\nfunc New() int { return 1 }\n",
+    }
+    root = write_tree(tmp_path / "work", tree)
+    made = crawl(root, Config(jobs=1), Watcher(), environment={"HOME": str(tmp_path), "GOMODCACHE": str(tmp_path / "none")})
+    with open_index(root) as index:
+        imports = index.rows("SELECT line, module FROM unresolved_imports ORDER BY line")
+        assert imports == [(6, "example.org/gone"), (7, "example.org/gone/deep")]
+        unresolved = index.rows("SELECT DISTINCT name FROM occurrences WHERE path = 'main.go' AND symbol IS NULL ORDER BY name")
+        assert [name for (name,) in unresolved] == ["Other", "Thing", "deep", "gone", "nick"]
+        text = status.status_text(status.status(index))
+        assert "identifiers; 2 imports:" in text
+        assert "    example.org/gone/deep        1" in text
+    assert made.manifest["counts"]["unresolved_imports"] == 2
+    [missing] = made.manifest["prerequisites"]
+    assert missing["name"] == "modules"
+
+
+def test_status_lists_nothing_below_a_count_of_no_imports(tmp_path: Path):
+    root = write_tree(tmp_path / "work", {"a.py": "def f(x):\n    return x.nothing_known\n"})
+    crawl_with_ty(root)
+    with open_index(root) as index:
+        [line] = [line for line in status.status_text(status.status(index)).split("\n") if "unresolved " in line]
+    assert line == "  unresolved 1 identifiers; 0 imports"

@@ -54,13 +54,13 @@ LOCKS = {
         ("npm", "npm ci", ["npm", "ci", "--ignore-scripts"]),
         ("pnpm", "pnpm install", ["install", "--frozen-lockfile", "--ignore-scripts", "--ignore-pnpmfile"]),
         ("yarn", "yarn install", ["install", "--frozen-lockfile", "--ignore-scripts"]),
-        ("berry", "yarn install", ["install", "--immutable", "--mode=skip-build"]),
+        ("berry", "yarn install", ["install", "--no-immutable", "--mode=skip-build"]),
         ("bun", "bun install", []),
-        ("none", "npm install", []),
+        ("none", "npm install", ["npm", "install", "--ignore-scripts"]),
     ],
 )
 def test_a_clone_says_what_is_not_installed_and_what_helps(tmp_path: Path, locks: str, remedy: str, command: list[str]) -> None:
-    """By its lock file; where no frozen installation is known, nothing is run."""
+    """By its lock file; where there is none, within the ranges of the manifests. For bun's there is no client."""
     files = {"package.json": manifest(dependencies={"react": "^19", "zod": "^4"}), "a.ts": "", **LOCKS[locks]}
     made = look(tmp_path, files)
     [found] = node.find(made)
@@ -93,6 +93,17 @@ def test_an_installation_of_an_older_lock_file_is_done_again(tmp_path: Path) -> 
     write_tree(place, {"node_modules/react/package.json": "{}", "package-lock.json": "{}"})
     assert node.steps(made) == []
     write_tree(place, {"package-lock.json": '{"older": true}'})
+    assert len(node.steps(made)) == 1
+
+
+def test_a_lock_file_that_yarn_has_written_anew_in_its_own_folder_is_not_another_one(tmp_path: Path) -> None:
+    """Another release of yarn writes `cacheKey: 10c0` for `cacheKey: 10`, and with `--immutable` would install nothing (redux)."""
+    made = look(tmp_path, {"package.json": manifest(devDependencies={"react": "1"}), **LOCKS["berry"]})
+    [step] = node.steps(made)
+    write_tree(made.fetched_here / node.FOLDER, {**step.files, "node_modules/react/package.json": "{}"})
+    write_tree(made.fetched_here / node.FOLDER, {"yarn.lock": LOCKS["berry"]["yarn.lock"] + "  cacheKey: 10c0\n"})
+    assert node.steps(made) == []
+    write_tree(made.root, {"yarn.lock": LOCKS["berry"]["yarn.lock"] + "more\n"})
     assert len(node.steps(made)) == 1
 
 

@@ -208,6 +208,21 @@ def test_what_is_waited_for_is_named_once_nothing_was_finished_for_some_seconds(
     assert (estimate.waits_for(), estimate.left_s()) == ("", None)
 
 
+def test_a_server_that_reads_all_files_twice_says_how_long_it_takes_while_it_loads() -> None:
+    """300 files of a line each that include one large header, beside seven large ones: 3 s each to load, 3 s each to ask about."""
+    files = 307
+    estimate = Estimate({"a": Piece(setup=0, size_bytes=500_000, documents=files, is_lane=True)}, {0: "clangd"}, 2)
+    estimate.add("a", _report(is_loading=True, idle_s=2.0, said="indexing: 1/307"))
+    assert estimate.left_s() is None
+    for done in (31, 150, 300):
+        estimate.add("a", _report(is_loading=True, idle_s=3.0 * done, said=f"indexing: {done}/307 ({100 * done // files} %)"))
+        left_s = 3.0 * (files - done) + 3.0 * files
+        assert estimate.left_s() == pytest.approx(left_s, rel=0.1)
+    for done in range(1, 301):
+        estimate.add("a", _report(documents=1, size_bytes=200, busy_s=3.0))
+        assert estimate.left_s() == pytest.approx(3.0 * (files - done), rel=0.1, abs=12.0), done
+
+
 def test_an_estimate_grows_while_a_file_is_stuck() -> None:
     estimate = Estimate({"a": Piece(setup=0, size_bytes=1_000)}, {0: "ty"}, 1)
     estimate.add("a", _report(documents=1, size_bytes=500, busy_s=5.0))

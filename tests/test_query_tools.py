@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -13,10 +14,15 @@ from query_support import ASKED_ELSEWHERE, FILES, Ask, at, codes, damage, names,
 from support import check_golden, crawl_with_ty, write_tree
 
 from indexer.errors import AmbiguousName, LspidxError, NameNotFound, UsageError
+from indexer.model import Evidence
 from query.answer import Answer
 from query.index import Index, open_index
+from query.names import resolve, unambiguous
 from query.registry import ALIASES, call, load
 from query.registry import names as tool_names
+from query.render import to_text
+from query.symbols import symbols_by_id
+from query.tools.find_callers import IN_WORDS
 
 pytest_plugins = ["query_fixtures"]
 
@@ -225,6 +231,25 @@ def test_possible_references_are_marked_and_come_last(ask: Ask):
     assert codes(certain) == ["unresolved_same_name"]
 
 
+def test_the_command_that_lists_possible_references_works_as_it_is_typed(ask: Ask):
+    for name in ("references", "callers"):
+        [reason] = ask(name, symbol="Base.describe").completeness.reasons
+        words = shlex.split(reason.detail.rpartition("list: ")[2])
+        assert words[:3] == ["lspidx", "query", "references"]
+        assert words[4:] == ["--possible"]
+        listed = ask("references", symbol=words[3], possible=True)
+        assert listed.query["resolved"]["qualified_name"] == "shop.models.Base.describe"
+        assert [item.evidence for item in listed.result].count("possible") == reason.count
+
+
+def test_the_text_that_stands_for_a_symbol_means_it_alone(shop_root: Path):
+    with open_index(shop_root) as index:
+        own = [sym_id for (sym_id,) in index.rows("SELECT sym_id FROM symbol WHERE flags & 1 = 0 AND flags & 2048 = 0 ORDER BY sym_id")]
+        typed = {sym_id: unambiguous(index, symbol) for sym_id, symbol in symbols_by_id(index, own).items()}
+        assert len(typed) > 40
+        assert {sym_id: resolve(index, text).sym_id for sym_id, text in typed.items()} == {sym_id: sym_id for sym_id in typed}
+
+
 # ---- find_callers
 
 
@@ -238,6 +263,26 @@ def test_callers_and_callees_and_both(ask: Ask):
     assert edges(incoming) == [("incoming", "outer", 1)]
     assert edges(outgoing) == [("outgoing", "run", 1)]
     assert edges(ask("find_callers", symbol="shop.service.middle")) == edges(incoming) + edges(outgoing)
+
+
+def test_the_last_line_counts_callers_and_sites(ask: Ask):
+    last = {
+        name: click.unstyle(to_text(ask(name, symbol="shop.service.run", **more))).rstrip().rpartition("\n")[2].partition(" · ")[0]
+        for name, more in {"callers": {}, "callees": {}, "find_callers": {"limit": 2, "direction": "incoming"}}.items()
+    }
+    assert last["callers"] == "4 callers at 4 sites found"
+    assert last["callees"] == "2 callees at 2 sites found"
+    assert last["find_callers"].startswith("first part of 4 callers; next: --cursor ")
+    none = click.unstyle(to_text(ask("callers", symbol="tests/test_service.py:4:5")))
+    assert "0 callers found · " in none
+
+
+def test_evidence_is_told_in_words(ask: Ask):
+    text = click.unstyle(to_text(ask("callers", symbol="shop.models.Item.__init__")))
+    assert "[constructor that the call runs]" in text
+    assert ask("callers", symbol="shop.models.Item.__init__").result[0].sites[0].evidence == "constructor"
+    known = {item.label for item in Evidence} - {"subclass_list", "type_hierarchy"}
+    assert known <= IN_WORDS.keys()
 
 
 def test_callers_of_callers_end_at_recursion(ask: Ask):

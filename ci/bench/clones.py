@@ -7,7 +7,8 @@ that has never seen the repository. A result is one file below `results/`, so a 
 folder holds the results of one state of lspidx.
 
 Of each index, callers are drawn (the same ones from the same index) and written to `callers/`, with an empty `verdict` beside the line
-of source that is said to be the call. Who has read it writes `right` or `wrong` there, and the table counts them.
+of source that is said to be the call. Who has read it writes `right` or `wrong` there, with a `why` for a wrong one, and the table counts
+them.
 
 Exits with 1 where a clone could not be measured because this program failed; such a clone has no result.
 """
@@ -263,11 +264,12 @@ _HEAD = '# Is `symbol`, which is defined at `defined`, what is called at `place`
 
 
 def _write_callers(place: Path, sample: Sequence[Mapping[str, str]]) -> None:
-    """Verdicts that were given on the same rows stay."""
-    known = {(item["symbol"], item["caller"], item["place"]): item["verdict"] for item in _read_callers(place)}
+    """Verdicts that were given on the same rows stay, each with its reason."""
+    known = {(item["symbol"], item["caller"], item["place"]): item for item in _read_callers(place)}
     parts = [_HEAD]
     for item in sample:
-        row = {**item, "verdict": known.get((item["symbol"], item["caller"], item["place"]), "")}
+        before = known.get((item["symbol"], item["caller"], item["place"]), {})
+        row = {**item, "verdict": before.get("verdict", ""), **({"why": before["why"]} if before.get("why") else {})}
         parts.append("\n[[caller]]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in row.items()))
     place.write_text("".join(parts), encoding="utf-8")
 

@@ -115,8 +115,8 @@ class Document:
         tokens = self.syntax.tokens if self.syntax is not None else None
         if tokens is None or not tokens.roles[ordinal] & Role.IMPORT:
             return False
-        own = (self.uri, tokens.line[ordinal], tokens.col[ordinal])
-        return all(place[:3] == own for place in found)
+        own = (self.uri, tokens.line[ordinal])  # the line, for Go's name of an import stands beside its path
+        return all(place[:2] == own for place in found)
 
     def may_repeat(self, method: str, ordinal: int) -> bool:
         """Whether a question that the server put off may be put again; counts how often."""

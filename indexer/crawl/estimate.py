@@ -6,6 +6,7 @@ minutes, then answer in seconds). So: bytes of source per second that a server w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -33,16 +34,26 @@ _AFTER_S = 0.5
 _AFTER_S_PER_TOKEN = 1.7e-5
 """What follows upon the last unit on two idle cores: files outside are read, and all is merged."""
 
+_READS_TWICE = frozenset({"clangd"})
+"""Servers that read each file, with all that it includes, when they load the project, and once more when they are asked about it: the
+second takes about as long as the first. Files are counted there, not bytes: one of a single line may include a header of a megabyte."""
+
+_LOADED_SHARE = 0.02
+"""Of the files that such a server counts while it loads: from here on its pace is believed."""
+
+_COUNTED = re.compile(r"(\d+)/(\d+)")
+
 _SPEEDS = (0.05, 4.0)
 """Of this machine beside two idle cores: beyond that it is the sources which are unusual."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A unit: the number of its server's setup, and bytes of source. `is_lane`: no two workers have pieces of its server."""
+    """A unit: the number of its server's setup, its documents, bytes of source. `is_lane`: no two workers have pieces of its server."""
 
     setup: int
     size_bytes: int
+    documents: int = 0
     is_lane: bool = False
 
 
@@ -61,6 +72,9 @@ class Estimate:
         self._crawled = dict.fromkeys(setups, 0)
         self._busy_s = dict.fromkeys(setups, 0.0)
         self._documents = dict.fromkeys(setups, 0)
+        self._all_documents = {setup: sum(piece.documents for piece in pieces.values() if piece.setup == setup) for setup in setups}
+        self._load_s: dict[int, float] = {}  # of servers that read twice: what loading takes, and what of that is left
+        self._load_left_s: dict[int, float] = {}
         self._tokens = 0
         self._active: dict[str, tuple[int, Progress]] = {}  # by key: bytes done of it, the last report
 
@@ -74,6 +88,19 @@ class Estimate:
             self._busy_s[piece.setup] += report.busy_s
             self._documents[piece.setup] += report.documents
             self._tokens += report.tokens
+            if self._servers.get(piece.setup) in _READS_TWICE and self._all_documents[piece.setup]:
+                self._look_at_load(piece.setup, report)
+
+    def _look_at_load(self, setup: int, report: Progress) -> None:
+        """How long a server takes to load that says how many files of how many it has read."""
+        if not report.is_loading:
+            self._load_left_s.pop(setup, None)
+            return
+        counted = _COUNTED.search(report.said)
+        done, total = (int(counted[1]), int(counted[2])) if counted else (0, 0)
+        if report.idle_s >= _LEAST_S and 0 < total * _LOADED_SHARE <= done:
+            self._load_s[setup] = report.idle_s * total / done
+            self._load_left_s[setup] = max(0.0, self._load_s[setup] - report.idle_s)
 
     def finish(self, key: str) -> None:
         """A piece is done, or lost."""
@@ -82,12 +109,14 @@ class Estimate:
 
     def left_s(self) -> float | None:
         """Seconds to the end; None as long as nobody can know, as where one file has taken longer by now than all that is left should."""
-        measured = [setup for setup in self._total if self._is_measured(setup)]
+        timed = [setup for setup in self._total if self._is_measured(setup)]
+        measured = {*timed, *self._load_s}
         if not measured:
             return None
-        speed = sum(self._crawled[setup] / self._usual(setup) for setup in measured) / sum(self._busy_s[setup] for setup in measured)
-        own = {setup: self._crawled[setup] / self._busy_s[setup] for setup in measured}
-        work = dict.fromkeys(self._total, 0.0)
+        busy_s = sum(self._busy_s[setup] for setup in timed)
+        speed = sum(self._crawled[setup] / self._usual(setup) for setup in timed) / busy_s if busy_s else 1.0
+        own = {setup: self._pace(setup) for setup in measured}
+        work = {setup: self._load_left_s.get(setup, 0.0) for setup in self._total}
         longest = 0.0
         for key, piece in self._pieces.items():
             done, _ = self._active.get(key, (0, None))
@@ -119,6 +148,14 @@ class Estimate:
         if not report.path:
             return f"waiting for {name}, {idle_s:.0f} s"
         return f"waiting for {name}, {idle_s:.0f} s: {report.method} in {report.path}"
+
+    def _pace(self, setup: int) -> float:
+        """Bytes per second in which a server does what is left for it."""
+        if setup not in self._load_s:
+            return self._crawled[setup] / self._busy_s[setup]
+        documents, left = self._documents[setup], max(1, self._total[setup] - self._crawled[setup])
+        each_s = self._busy_s[setup] / documents if self._is_measured(setup) else self._load_s[setup] / self._all_documents[setup]
+        return left / (max(1, self._all_documents[setup] - documents) * each_s)
 
     def _is_measured(self, setup: int) -> bool:
         done, busy_s = self._crawled[setup], self._busy_s[setup]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from indexer import monikers
+from indexer.crawl import unparsed
 from indexer.crawl.plan import PlannedDocument
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
 from indexer.lsp.uri import uri_to_path
@@ -126,6 +127,8 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     """
     if syntax.adopts:
         adopt_symbols(syntax, answers.symbols)
+    if document.language in ("c", "cpp"):
+        unparsed.drop(syntax, answers.definitions, path)
     if syntax.discovers:
         _discover(syntax, answers, path)
     _adopt_kinds(syntax, answers.symbols)

@@ -182,7 +182,12 @@ class Work:
         lanes = len(sizes.keys() - {""})
         self._resize(sum(task.unit.size_bytes for task in todo), lanes + sum(not task.lane for task in todo))
         servers = {task.setup: self._groups[task.setup].server.spec.name for task in todo}
-        pieces = {str(task.shard): Piece(setup=task.setup, size_bytes=task.unit.size_bytes, is_lane=bool(task.lane)) for task in todo}
+        pieces = {
+            str(task.shard): Piece(
+                setup=task.setup, size_bytes=task.unit.size_bytes, documents=len(task.unit.documents), is_lane=bool(task.lane)
+            )
+            for task in todo
+        }
         self._estimate = Estimate(pieces, servers, self._pool.size)
         for number, size_bytes in sizes_of(todo).items():
             spec = self._groups[number].server.spec

@@ -45,6 +45,9 @@ _OF_NPMRC = ("legacy-peer-deps", "auto-install-peers", "strict-peer-deps", "link
 """The same of .npmrc, where a registry, a token or a program may be named too; the user's own file holds as ever."""
 
 _YARN_SETTINGS = "nodeLinker: node-modules\nenableScripts: false\nenableTelemetry: false\nenableGlobalCache: true\n"
+_AS_IT_WAS = "yarn.lock.of-the-repository"
+"""A copy that yarn leaves alone, to see whether the repository's own has changed."""
+
 _ENVIRONMENT = {
     "CI": "1",
     "NPM_CONFIG_IGNORE_SCRIPTS": "true",
@@ -64,6 +67,10 @@ class _Manager(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _NPM = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+_BY_RANGES = ("npm", "install", *_NPM)
+"""Where there is no lock file: versions within the manifests' ranges, as `npm install` takes them. npm's own lock file stays in
+lspidx's folder, so that they are the same the next time."""
+
 _PNPM = ("install", "--frozen-lockfile", "--ignore-scripts", "--ignore-pnpmfile", "--reporter=append-only")
 _MANAGERS = (
     _Manager(name="pnpm", locks=("pnpm-lock.yaml",), remedy="pnpm install", command=("npx", "--yes", "pnpm@10.33.1", *_PNPM)),
@@ -72,7 +79,8 @@ _MANAGERS = (
     _Manager(name="npm", locks=("npm-shrinkwrap.json", "package-lock.json"), remedy="npm ci", command=("npm", "ci", *_NPM)),
 )
 _YARN_1 = ("npx", "--yes", "yarn@1.22.22", "install", "--frozen-lockfile", "--ignore-scripts", "--non-interactive", "--ignore-engines")
-_YARN_BERRY = ("npx", "--yes", "@yarnpkg/cli-dist@4.9.2", "install", "--immutable", "--mode=skip-build")
+# Another release of yarn than the one that wrote the lock file may write some of its lines otherwise: it may do so in our copy.
+_YARN_BERRY = ("npx", "--yes", "@yarnpkg/cli-dist@4.9.2", "install", "--no-immutable", "--mode=skip-build")
 
 
 def find(look: Look) -> list[Prerequisite]:
@@ -136,7 +144,7 @@ class _Project:
     @property
     def command(self) -> tuple[str, ...]:
         if self.manager.name != "yarn":
-            return self.manager.command if self.lock else ()
+            return self.manager.command
         return _YARN_BERRY if self._is_berry() else _YARN_1
 
     def _is_berry(self) -> bool:
@@ -174,13 +182,15 @@ class _Project:
 
     def is_stale(self, root: Path, place: Path) -> bool:
         """Whether something was fetched by another lock file than the present one."""
-        before = place / self.folder / self.lock
+        before = place / self.folder / (_AS_IT_WAS if self.command == _YARN_BERRY else self.lock)
         return before.is_file() and before.read_bytes() != (root / self.folder / self.lock).read_bytes()
 
     def files(self, root: Path, paths: Sequence[str]) -> dict[str, str]:
         """What the package manager is to see: manifests, lock file, patches, and the settings that the lock file depends on."""
         prefix = f"{self.folder}/" if self.folder else ""
-        files = {self.lock: read_beginning(root / self.folder / self.lock, _MOST_BYTES)}
+        files = {self.lock: read_beginning(root / self.folder / self.lock, _MOST_BYTES)} if self.lock else {}
+        if self.command == _YARN_BERRY:
+            files[_AS_IT_WAS] = files[self.lock]
         for folder, manifest in self.manifests.items():
             kept = {key: value for key, value in manifest.items() if key not in _LEFT_OUT}
             files[posixpath.join(folder, "package.json").removeprefix(prefix)] = json.dumps(kept, indent=2)
@@ -215,7 +225,7 @@ def _projects(look: Look) -> Iterator[_Project]:
         there = [manager for manager in _MANAGERS if locks.get(folder, set()) & set(manager.locks)]
         manager = next((one for one in there if one.name == said), there[0] if there else None)
         if manager is None:
-            yield _Project(folder, _Manager(name="npm", locks=(), remedy="npm install"), "", workspace)
+            yield _Project(folder, _Manager(name="npm", locks=(), remedy="npm install", command=_BY_RANGES), "", workspace)
         else:
             yield _Project(folder, manager, next(name for name in manager.locks if name in locks[folder]), workspace)
 

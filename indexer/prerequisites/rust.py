@@ -105,6 +105,7 @@ def _of_crates(look: Look, crates: Crates) -> list[Prerequisite]:
 def _copies(root: Path, crates: Crates, copies: Path) -> dict[str, str]:
     """The manifests and lock files, and an empty file for each target, without which cargo takes no manifest."""
     files: dict[str, str] = {}
+    copies = Path(os.path.normpath(copies))  # LSPIDX_SERVERS_DIR may hold `..`, and what is compared with it below does not
     for folder in crates.survey.workspaces:
         _copy(root, Path(folder), copies, files)
     for package in crates.survey.packages:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 4
-CONTENT_VERSION = 4
+CONTENT_VERSION = 5
 
 MERGE_SQL = Path(__file__).with_name("merge.sql")
 VIEWS_SQL = Path(__file__).with_name("views.sql")

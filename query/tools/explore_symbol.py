@@ -12,6 +12,7 @@ from query.answer import Answer, SymbolRecord
 from query.completeness import DEFINITION, SUPERTYPES, provenance
 from query.hierarchy import Kin, kin
 from query.index import Index
+from query.names import unambiguous
 from query.page import Named, Sources, asked
 from query.places import LanguageId
 from query.registry import Context, tool
@@ -223,7 +224,11 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         total=1,
         truncated=False,
         completeness=context.certificate.of_workspace(
-            [*DEFINITION, "textDocument/hover", *([SUPERTYPES] if of_type else [])], name, more, about=record.path
+            [*DEFINITION, "textDocument/hover", *([SUPERTYPES] if of_type else [])],
+            name,
+            more,
+            about=record.path,
+            typed=lambda: unambiguous(index, symbol),
         ),
         provenance=provenance(index, record.path),
     )

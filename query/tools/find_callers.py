@@ -13,9 +13,10 @@ from indexer.model import Evidence
 from query.answer import Answer, Reason, SymbolRecord
 from query.completeness import DEFINITION, provenance
 from query.index import Index
+from query.names import unambiguous
 from query.page import Live, Named, Sources, asked, next_cursor, offset_of
 from query.registry import Context, Workspace, tool
-from query.style import Style, headline, printable
+from query.style import Style, count, headline, printable
 from query.symbols import Symbol, symbols_by_id
 
 Direction = Literal["incoming", "outgoing", "both"]
@@ -27,6 +28,22 @@ MAX_NODES = 5_000
 
 _OVERRIDE = 255
 """In place of evidence: the call names a member that this one overrides."""
+
+
+IN_WORDS = {
+    "definition": "",
+    "same_binding": "",
+    "syntax": "",
+    "live": "",
+    "callee_type": "by the type of what is called",
+    "constructor": "constructor that the call runs",
+    "property": "getter that the read runs",
+    "decorator": "called as decorator",
+    "inferred": "handed over here, probably called",
+    "inherited": "by name in a base class",
+    "override": "may end here, by override",
+}
+"""Evidence, for people; nothing where the call stands in the text with its callee's name."""
 
 
 class FindCallers(Named, kw_only=True):
@@ -76,9 +93,20 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
             indent = "  " * edge.depth
             yield f"{indent}{style.symbol(edge.symbol)}"
             for site in edge.sites:
-                plain = site.evidence in ("definition", "same_binding", "syntax", "live")
-                note = "" if plain else f"  {style.dim(f'[{site.evidence}]')}"
+                words = IN_WORDS.get(site.evidence, site.evidence)
+                note = f"  {style.dim(f'[{words}]')}" if words else ""
                 yield f"{indent}    {style.below(site.path, site.line, site.col)}  {printable(site.text)}{note}"
+
+
+def _counted(answer: Answer[list[Edge]]) -> str:
+    """Callers (callees), and at how many sites they call; without the sites where not all are in the answer."""
+    total = answer.total
+    direction = answer.query.get("direction", "both")
+    what = {"incoming": "caller", "outgoing": "callee"}.get(direction, "")
+    said = count(total, what) if what else f"{total} callers and callees"
+    if answer.truncated or answer.shortened or not answer.result:
+        return said
+    return f"{said} at {count(sum(len(edge.sites) for edge in answer.result), 'site')}"
 
 
 def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
@@ -118,6 +146,7 @@ def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
     task="impact",
     hint="call graph hierarchy incoming outgoing who calls callees",
     text=_text,
+    counted=_counted,
     live=_live,
 )
 def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
@@ -163,7 +192,7 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     if only_own:
         completeness = certificate.of_documents([about, *ask.document(index)], DEFINITION, more)
     else:
-        completeness = certificate.of_workspace(DEFINITION, name, more, about=about)
+        completeness = certificate.of_workspace(DEFINITION, name, more, about=about, typed=lambda: unambiguous(index, symbol))
     return Answer(
         tool="find_callers",
         query=asked(ask, symbol),

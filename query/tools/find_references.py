@@ -12,6 +12,7 @@ from indexer.errors import UsageError
 from query.answer import Answer
 from query.completeness import DEFINITION, provenance
 from query.index import Index
+from query.names import unambiguous
 from query.page import Live, asked, next_cursor, offset_of
 from query.places import LanguageId
 from query.references import Filtered, Reference, search
@@ -114,7 +115,7 @@ def TOOL(context: Context, ask: FindReferences) -> Answer[list[FoundReference]]:
         result=page,
         total=total,
         truncated=offset + shown < total,
-        completeness=context.certificate.of_workspace(DEFINITION, name, about=symbol.record.path),
+        completeness=context.certificate.of_workspace(DEFINITION, name, about=symbol.record.path, typed=lambda: unambiguous(index, symbol)),
         provenance=provenance(index, symbol.record.path),
         next_cursor=next_cursor(offset, shown, total),
     )

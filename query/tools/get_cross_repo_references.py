@@ -14,6 +14,7 @@ from query.answer import Answer, Reason
 from query.completeness import DEFINITION, provenance
 from query.folders import Folder, folder_of, folders, index_command, moved
 from query.index import Index
+from query.names import unambiguous
 from query.page import asked, next_cursor, offset_of
 from query.references import Count, Filtered, Found, Reference, search
 from query.registry import Context, tool
@@ -152,7 +153,9 @@ def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer[CrossRepoRefer
         ),
         total=found.total,
         truncated=offset + shown < found.total,
-        completeness=certificate.of_workspace(DEFINITION, name, more, about=about, holds=holds if ask.consumer_roots else None),
+        completeness=certificate.of_workspace(
+            DEFINITION, name, more, about=about, holds=holds if ask.consumer_roots else None, typed=lambda: unambiguous(index, symbol)
+        ),
         provenance=provenance(index, about),
         next_cursor=next_cursor(offset, shown, found.total),
     )

@@ -58,5 +58,6 @@
 (import_spec name: (package_identifier) @import)
 
 ; What an import names: the answer to its path is the package, to which uses of its name lead by way of the import.
-(import_spec path: (interpreted_string_literal) @token @import @imported @source) @importing
+(import_spec path: (interpreted_string_literal) @token @import @imported) @importing
+(import_spec path: (interpreted_string_literal (interpreted_string_literal_content) @source))
 (import_spec name: (package_identifier) @alias)
