@@ -333,9 +333,7 @@ def doubts(index: Index, changed: Sequence[int]) -> list[Reason]:
     known = scopes(index, changed)
     visible = [(sym_id, known[sym_id].doc_id, known[sym_id].name) for sym_id in changed if not known[sym_id].flags & SymbolFlag.LOCAL]
     by_name = {known[sym_id].name: number for sym_id, number in unresolved_names(index, visible).items()}
-    found: list[Reason] = []
-    if len(impact.overridden(index, changed)) >= impact.MAX_OVERRIDDEN:
-        found.append(Reason(code="overrides_bound", detail=f"of what these members override only {impact.MAX_OVERRIDDEN} were looked at"))
+    found = overrides_bound(index, changed)
     if not by_name:
         return found
     names = sorted(by_name, key=lambda name: (-by_name[name], name))
@@ -376,3 +374,10 @@ def test_lines(rows: Sequence[TestFunction], style: Style) -> Iterator[str]:
         notes = [f"in {row.test}" if row.test else "", f"depth {row.depth}" if row.depth > 1 else ""]
         note = style.dim(f"[{', '.join(filter(None, notes))}]") if any(notes) else ""
         yield f"  {style.place(row.file, row.line)}  {style.strong(row.qualified_name)}  {note}".rstrip()
+
+
+def overrides_bound(index: Index, changed: Sequence[int]) -> list[Reason]:
+    """Whether a bound has cut what these members override, and with it uses of them through a supertype."""
+    if len(impact.overridden(index, changed)) < impact.MAX_OVERRIDDEN:
+        return []
+    return [Reason(code="overrides_bound", detail=f"of what these members override only {impact.MAX_OVERRIDDEN} were looked at")]

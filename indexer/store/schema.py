@@ -10,6 +10,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     2  2026-11-22  monikers begin with the language
     3  2026-11-22  roles `star` and `path` of names in Python's imports
     4  2026-11-22  packages are named by manifests, never by a folder; imports resolve in the project's environment or none
+    5  2026-11-22  files below .lspidx carry a digest and a proof; Go's imports are counted, and misread C++ is not believed
 """
 
 from __future__ import annotations

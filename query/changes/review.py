@@ -26,6 +26,7 @@ from query.changes.trees import Part, SideCertificate, base_of, language, parts
 from query.completeness import DEFINITION, Certificate, provenance
 from query.impact import Document, Scope, around, documents, scopes
 from query.index import Index
+from query.radius import overrides_bound
 from query.symbols import symbols_by_id
 
 __all__ = ["TEST_DEPTH", "Affected", "AffectedTest", "Ask", "ChangedFile", "ChangedSymbol", "Review", "Totals", "review"]
@@ -101,7 +102,14 @@ def _review(index: Index, base: Index | None, base_from: str, ask: Ask, found: D
         symbols=symbols,
         tests=tests,
         totals=_totals(listed, symbols, tests),
-        completeness=_completeness(of_new_side, bound, read, has_old=base is not None, capped=reach.capped or of_old.capped),
+        completeness=_completeness(
+            of_new_side,
+            bound,
+            read,
+            has_old=base is not None,
+            capped=reach.capped or of_old.capped,
+            more=overrides_bound(index, [item.new_id for item in bound if item.new_id >= 0]),
+        ),
         provenance=provenance(index),
         base=base_from,
     )
@@ -252,9 +260,11 @@ _RUNNERS: dict[str, Runner] = {"python": "pytest", "go": "go", "rust": "cargo"}
 # ---- completeness
 
 
-def _completeness(certificate: Certificate, bound: Sequence[Bound], read: Sequence[Part], *, has_old: bool, capped: bool) -> Completeness:
+def _completeness(
+    certificate: Certificate, bound: Sequence[Bound], read: Sequence[Part], *, has_old: bool, capped: bool, more: Sequence[Reason]
+) -> Completeness:
     whole = certificate.of_workspace(DEFINITION, holds=None)
-    reasons = list(whole.reasons)
+    reasons = [*whole.reasons, *more]
     former = [item for item in bound if item.changed.what in ("removed", "renamed", "moved") and item.old_id < 0]
     if former:
         detail = (
