@@ -92,7 +92,7 @@ self: $(STAMP) ## index this repository and lint the result
 	$(BIN)/lspidx status
 
 docs: $(STAMP) ## write what is made from declarations: the tools' reference, the Python functions, README's table of servers
-	$(BIN)/python -m query.generate
+	$(BIN)/python -m query.surface.generate
 	$(BIN)/python -m indexer.servers.table README.md
 
 cache: $(STAMP) ## index this repository and write cache-artifacts/, to be committed

@@ -8,7 +8,7 @@ line that nobody wrote, turn the order of a line round, or be read by a model an
 - `inert`: text for a log that a CI reads, which takes some lines for commands.
 - `shown`: a value with all texts in it made visible. `fenced`: lines between two marks that none of them can forge.
 
-Does not know what is quoted and what is ours: see `query.render` and ADR 0029.
+Does not know what is quoted and what is ours: see `query.surface.render` and ADR 0029.
 """
 
 from __future__ import annotations

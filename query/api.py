@@ -1,7 +1,7 @@
 """The tools as functions: `callers = api.find_callers(index, "Flask.route", depth=2)`.
 
-Made from the declarations in `query/tools` by `python -m query.generate`; do not edit. Each takes an open index, the parameters of the
-tool, and gives the whole answer: `result`, `total`, `completeness`, `provenance`. Errors are those of `indexer.errors`: UsageError
+Made from the declarations in `query/tools` by `python -m query.surface.generate`; do not edit. Each takes an open index, the parameters of
+the tool, and gives the whole answer: `result`, `total`, `completeness`, `provenance`. Errors are those of `indexer.errors`: UsageError
 for arguments that do not fit, NameNotFound and AmbiguousName for names.
 """
 
@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from query.answer import Answer
-from query.editing import Edited
-from query.exchange import Exchanged, Exported
-from query.formatting import Formatted
-from query.index import Index
-from query.places import Definition
-from query.registry import call
-from query.search import Found
-from query.sessions import Session
-from query.simulating import Evaluation, OneEdit
+from query.answers.envelope import Answer
+from query.facts.definitions import Definition
+from query.facts.index import Index
+from query.live.control import Session
+from query.live.formatting import Formatted
+from query.refactor.outcome import Edited
+from query.refactor.trial import Evaluation, OneEdit
+from query.surface.registry import call
+from query.surface.search import Found
 from query.tools.activate_skill import Activated
 from query.tools.blast_radius import BlastRadiusResult
 from query.tools.commit_session import Committed
@@ -67,7 +66,8 @@ from query.tools.type_hierarchy import TypeRelation
 from query.tools.unreferenced import UnreferencedSymbol
 from query.tools.untested import UntestedResult
 from query.tools.why import WhyResult
-from query.workspace import Folders
+from query.upkeep.artifacts import Exchanged, Exported
+from query.upkeep.folders import Folders
 
 
 def activate_skill(index: Index | None, skill_name: str = "", *, mode: Literal["warn", "block"] = "warn") -> Answer[Activated]:

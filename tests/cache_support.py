@@ -21,7 +21,7 @@ from indexer.cache.unpack import Imported, unpack
 from indexer.config import Config
 from indexer.store.generations import Home
 from indexer.store.shard import SCHEMA
-from query.index import open_index
+from query.facts.index import open_index
 
 OF_THE_CHECKOUT = frozenset({"folder", "folders", "folder_stamp", "stamp", "run", "runs", "meta"})
 """Tables with times, paths and numbers of this checkout; all others are equal after a round trip."""

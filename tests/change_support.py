@@ -8,8 +8,8 @@ from typing import Any
 
 from query.changes.diff import sides
 from query.changes.review import Ask, Review, review
-from query.completeness import Certificate
-from query.index import open_index
+from query.facts.completeness import Certificate
+from query.facts.index import open_index
 
 
 def git(root: Path, *words: str) -> str:

@@ -49,9 +49,9 @@ QUESTIONS = (
     ("query", "get_skill_phase", "--json"),
 )
 LOADED = (
-    "pyarrow.parquet", "indexer.crawl.worker", "indexer.crawl.refresh", "indexer.store.merge", "indexer.store.settle", "query.cli_tools",
-    "query.cli_upkeep", "query.status", "query.progress", "query.advice", "query.consent", "query.service", "query.changes.bases",
-    "tree_sitter_python", "concurrent_log_handler", "portalocker", "indexer.store.lint", "query.sql", "tomllib",
+    "pyarrow.parquet", "indexer.crawl.worker", "indexer.crawl.refresh", "indexer.store.merge", "indexer.store.settle", "query.cli.tools",
+    "query.cli.upkeep", "query.facts.status", "query.cli.progress", "query.answers.advice", "query.cli.consent", "query.surface.service",
+    "query.changes.bases", "tree_sitter_python", "concurrent_log_handler", "portalocker", "indexer.store.lint", "query.facts.sql", "tomllib",
 )  # fmt: skip
 _VOLATILE = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?( UTC)?"
@@ -83,7 +83,7 @@ def run(root: Path, *words: str) -> Said:
             with_streams(os.open(os.devnull, os.O_RDONLY), out.fileno(), err.fileno())
             os.chdir(root)
             sys.argv = ["lspidx", *words]
-            from query.cli import main
+            from query.cli.command import main
 
             return main() or 0
 

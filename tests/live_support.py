@@ -15,11 +15,11 @@ from support import CORPORA, write_tree
 from indexer.config import Config, LanguageConfig
 from indexer.servers.install import install
 from indexer.servers.registry import find_server
-from query.answer import Answer
+from query.answers.envelope import Answer
+from query.answers.style import Style
 from query.live.host import Host
-from query.live_matrix import Matrix
-from query.registry import call, load
-from query.style import Style
+from query.live.matrix import Matrix
+from query.surface.registry import call, load
 
 SERVERS = {"python": "ty", "typescript": "ts7", "go": "gopls", "cpp": "clangd", "rust": "rust-analyzer"}
 SETTINGS = {"rust": LanguageConfig(options={"cargo": {"sysroot": None}})}  # whether the standard library's source is here is no matter

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from report_support import HOSTILE, hostile_report
 
+from query.answers.style import one_line
 from query.reports import page
 from query.reports.graphs import of_findings
-from query.style import one_line
 
 HERE = Path(__file__).parent
 PAGES = HERE.parent / ".pages"

@@ -10,8 +10,8 @@ import pytest
 from query_support import FILES, Ask
 from support import crawl_with_ty, write_tree
 
-from query.index import Index, open_index
-from query.registry import call
+from query.facts.index import Index, open_index
+from query.surface.registry import call
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from indexer.store import proof
-from query.answer import Answer
+from query.answers.envelope import Answer
 
 FILES = {
     "shop/__init__.py": 'from shop.models import Item\n\n__all__ = ["Item"]\n',

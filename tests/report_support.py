@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from query.answer import Completeness, Provenance, Reason
+from query.answers.envelope import Completeness, Provenance, Reason
 from query.changes.model import LostInterface
 from query.changes.review import Affected, AffectedTest, ChangedFile, ChangedSymbol, Review, Totals
 from query.changes.rules import LEVELS, worst

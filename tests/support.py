@@ -292,7 +292,7 @@ def hook(event, arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 
 sys.addaudithook(hook)
-from query.cli import main
+from query.cli.command import main
 sys.argv[0] = "lspidx"
 main()
 """

@@ -14,8 +14,8 @@ from support import crawl_with_ty, write_tree
 
 from indexer.errors import EditRefused, EditsOff, LspidxError
 from query.dialects import dialect
-from query.registry import load, names
-from query.service import Service
+from query.surface.registry import load, names
+from query.surface.service import Service
 
 SHOP = {
     "pyproject.toml": '[project]\nname = "shop"\n',

@@ -9,8 +9,8 @@ from change_support import commit, git
 from support import write_tree
 
 from ci.bench import agents, latency, million, peer_changes, report, sizes
-from query.index import Index, open_index
-from query.registry import call, load
+from query.facts.index import Index, open_index
+from query.surface.registry import call, load
 
 pytest_plugins = ["query_fixtures"]
 

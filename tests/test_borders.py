@@ -13,9 +13,9 @@ from indexer import vcs
 from indexer.config import Config
 from indexer.crawl.borders import resolved
 from indexer.crawl.plan import Survey, survey
-from query.completeness import DEFINITION, Certificate
-from query.index import open_index
-from query.status import status, status_text
+from query.facts.completeness import DEFINITION, Certificate
+from query.facts.index import open_index
+from query.facts.status import status, status_text
 
 
 def git(folder: Path, *words: str) -> None:

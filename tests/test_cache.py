@@ -25,9 +25,9 @@ from indexer.crawl.run import crawl
 from indexer.errors import CacheRefused, Locked, ServerMissing, UsageError
 from indexer.store.generations import Home
 from indexer.store.lint import lint
-from query.freshness import drift
-from query.index import open_index
-from query.registry import call
+from query.facts.freshness import drift
+from query.facts.index import open_index
+from query.surface.registry import call
 
 pytest_plugins = ["query_fixtures"]
 

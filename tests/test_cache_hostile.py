@@ -37,7 +37,7 @@ from indexer.cache import unpack
 from indexer.cache.artifact import MANIFEST
 from indexer.errors import CacheRefused
 from indexer.store.lint import lint
-from query.index import open_index
+from query.facts.index import open_index
 
 pytest_plugins = ["query_fixtures"]
 
@@ -495,7 +495,7 @@ def test_an_artifact_cannot_hide_files_as_skipped_or_as_unread(shop_root: Path, 
     (root / "shop/other.py").write_text("from shop.service import run\nrun(1)\n")
     bring(write_folder(tmp_path / "evil", _manifest(files, unread=[["shop/more.py", "python"]])), root)
     with open_index(root) as index:
-        from query.registry import call
+        from query.surface.registry import call
 
         found = call(index, "callers", {"symbol": "shop.service.run"}).completeness
         assert found.status == "partial"

@@ -29,7 +29,7 @@ from indexer.cache.remote import Remote
 from indexer.config import Config
 from indexer.errors import CacheMissing, CacheRefused, CacheUnreachable, LspidxError, UsageError
 from indexer.store.generations import Home
-from query.index import open_index
+from query.facts.index import open_index
 
 pytest_plugins = ["query_fixtures"]
 

@@ -17,9 +17,9 @@ from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
 from query.changes.review import Review
-from query.index import Index, open_index
-from query.registry import call
-from query.render import to_text
+from query.facts.index import Index, open_index
+from query.surface.registry import call
+from query.surface.render import to_text
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_configuration")]
 

@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from query_support import ASKED_ELSEWHERE, FILES, LSPIDX, damage, generation, json_of, lspidx, plain_environment, question
 from support import write_tree
 
-from query import cli_tools
-from query.answer import Answer
-from query.cli import main_group
-from query.registry import ALIASES, load, names
+from query.answers.envelope import Answer
+from query.cli import tools as cli_tools
+from query.cli.command import main_group
+from query.surface.registry import ALIASES, load, names
 
 pytest_plugins = ["query_fixtures"]
 
@@ -271,8 +271,8 @@ def test_a_deleted_working_folder_is_a_usage_error(tmp_path: Path):
 
 
 def test_carriage_returns_of_a_source_are_not_shown():
-    from query.answer import Completeness, Provenance, SymbolRecord
-    from query.render import to_text
+    from query.answers.envelope import Completeness, Provenance, SymbolRecord
+    from query.surface.render import to_text
     from query.tools.get_symbol_source import Source
 
     record = SymbolRecord(symbol="s", name="f", qualified_name="a.f", kind="function", path="a.py", line=1)

@@ -12,7 +12,7 @@ import pytest
 from indexer import user_state
 from indexer.config import load_config
 from indexer.prerequisites import fetched_dir, fetched_folder
-from query import consent
+from query.cli import consent
 
 MISSING = [{"language": "go", "name": "modules", "detail": "2 of 3 modules", "remedy": "go mod download", "can_fetch": True}]
 

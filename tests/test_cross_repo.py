@@ -17,10 +17,10 @@ from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import NameNotFound, UsageError
 from indexer.servers.install import install
-from query.answer import Answer
-from query.index import Index, open_index
-from query.registry import call
-from query.render import to_text
+from query.answers.envelope import Answer
+from query.facts.index import Index, open_index
+from query.surface.registry import call
+from query.surface.render import to_text
 
 pytest_plugins = ["query_fixtures"]
 

@@ -20,9 +20,9 @@ from indexer.errors import CutShort, NameNotFound, UsageError
 from indexer.store.generations import Home
 from indexer.store.lint import lint
 from indexer.store.unfinished import Plan, begin, unfinished, write_plan, write_record
-from query import status
-from query.index import open_index
-from query.registry import call
+from query.facts import status
+from query.facts.index import open_index
+from query.surface.registry import call
 
 pytestmark = pytest.mark.slow
 
@@ -155,7 +155,7 @@ def hook(event, arguments):
 sys.addaudithook(hook)
 for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
-from query.cli import main
+from query.cli.command import main
 sys.argv[0] = "lspidx"
 main()
 """

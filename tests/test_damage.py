@@ -17,8 +17,8 @@ from indexer.errors import Damaged, Storage, storage_failure, writes
 from indexer.store import damage, sealed
 from indexer.store.generations import FOLDER, Home, find_home
 from indexer.store.states import States
-from query.index import open_index
-from query.mishaps import explained
+from query.answers.mishaps import explained
+from query.facts.index import open_index
 from query.skills.kept import KeptPhases
 
 SOURCE = "class K:\n    def target(self):\n        return self.target()\n\nk = K()\nk.target()\n"

@@ -15,8 +15,8 @@ from support import write_tree
 from indexer.errors import NoIndex, UsageError
 from indexer.servers import detect
 from indexer.servers.detect import MARKER_SCORE, rank_languages
-from query.registry import call
-from query.render import to_text
+from query.surface.registry import call
+from query.surface.render import to_text
 from query.tools import detect_lsp_servers
 
 

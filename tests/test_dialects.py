@@ -27,8 +27,8 @@ from query.dialects import surface as surface_module
 from query.dialects.agent_lsp_tools import TOOLS
 from query.dialects.lsp_shapes import fenced
 from query.dialects.surface import DialectReply
-from query.registry import names
-from query.service import Service
+from query.surface.registry import names
+from query.surface.service import Service
 
 pytest_plugins = ["query_fixtures"]
 

@@ -14,9 +14,9 @@ import pytest
 
 from indexer.errors import AmbiguousName, ConfigError, IndexUnusable, Locked, NameNotFound, ServerError, UsageError
 from indexer.store.schema import VIEWS_SQL
-from query.cli import main_group
-from query.index import Index
-from query.registry import ALIASES
+from query.cli.command import main_group
+from query.facts.index import Index
+from query.surface.registry import ALIASES
 
 pytest_plugins = ["query_fixtures"]
 

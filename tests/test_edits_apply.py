@@ -30,7 +30,7 @@ from query.edits.apply import apply, is_pending, recover
 from query.edits.plan import Plan, plan_documents, plan_edit, plan_match, with_digests
 from query.edits.scope import Scope
 from query.edits.text import Document
-from query.registry import call
+from query.surface.registry import call
 
 FILES: dict[str, str | bytes] = {
     "crlf.py": "one = 1\r\ntwo = 2\r\n",

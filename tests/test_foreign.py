@@ -18,10 +18,10 @@ from indexer.errors import UsageError
 from indexer.model import FOREIGN, SkipReason
 from indexer.servers.registry import load_table
 from indexer.text import word_digest, word_digests
-from query.completeness import DEFINITION, Certificate
-from query.index import open_index
-from query.names import document_path
-from query.status import status, status_text
+from query.facts.completeness import DEFINITION, Certificate
+from query.facts.index import open_index
+from query.facts.names import document_path
+from query.facts.status import status, status_text
 
 LANGUAGES = frozenset(name for name, spec in load_table().language.items() if spec.crawl == "full")
 MIT = "MIT License\n\nCopyright (c) Somebody Else\n"

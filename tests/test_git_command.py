@@ -30,7 +30,7 @@ LAUNCHERS = {
     "indexer/prerequisites/python_install.py": "pip",
     "indexer/servers/install.py": "package managers",
     "indexer/servers/registry.py": "servers, for their versions",
-    "query/generate.py": "ruff, for our own documents",
+    "query/surface/generate.py": "ruff, for our own documents",
     "query/live/remote.py": "a daemon of our own",
     "query/toolchain/start.py": "the repository's tests and builds, by consent",
     DOOR: "git",

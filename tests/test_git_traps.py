@@ -19,9 +19,9 @@ from git_traps import REMOTES, SETTINGS, Repository, Trap, git, make
 from query_support import ASKED_ELSEWHERE, FILES, LSPIDX, lspidx, question
 
 from indexer.errors import LspidxError
-from query.cli import main_group
-from query.index import open_index
-from query.registry import call, load, names
+from query.cli.command import main_group
+from query.facts.index import open_index
+from query.surface.registry import call, load, names
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,8 @@ from indexer.crawl.run import crawl
 from indexer.go_modules import Version
 from indexer.prerequisites import Look, go
 from indexer.workspace import find_folders
-from query import status
-from query.index import open_index
+from query.facts import status
+from query.facts.index import open_index
 
 APP = """module example.org/app
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from query.registry import ALIASES, TASKS, load, names
+from query.surface.registry import ALIASES, TASKS, load, names
 
 pytest_plugins = ["query_fixtures"]
 
@@ -78,7 +78,7 @@ def test_a_query_loads_only_what_it_needs(shop_root: Path, arguments: list[str])
     assert not any(name.startswith(("indexer.crawl", "indexer.drive", "indexer.lsp", "indexer.syntax")) for name in found)
     tools = {name for name in found if name.startswith("query.tools.")}
     assert tools == {f"query.tools.{load(arguments[0])[0].name}"}
-    assert ("query.render" in found) == ("--json" not in arguments)
+    assert ("query.surface.render" in found) == ("--json" not in arguments)
 
 
 def test_duckdb_still_has_the_core_module_that_queries_load():

@@ -36,7 +36,7 @@ from indexer.cache.remote import Remote
 from indexer.errors import CacheRefused, Locked, NoIndex
 from indexer.store.generations import Home
 from indexer.store.lint import lint
-from query.index import open_index
+from query.facts.index import open_index
 
 pytestmark = pytest.mark.slow
 pytest_plugins = ["query_fixtures"]

@@ -13,13 +13,13 @@ import pytest
 from support import CORPORA, crawl_with_ty, write_tree
 
 from indexer.errors import NameNotFound, ServerMissing, UsageError
-from query.answer import Answer
-from query.index import Index, open_index
+from query.answers.envelope import Answer
+from query.facts.index import Index, open_index
 from query.live.host import Host
 from query.live.launch import Launcher
 from query.live.tree import CHANGED, CREATED, DELETED, Tree
-from query.registry import call
-from query.service import Service
+from query.surface.registry import call
+from query.surface.service import Service
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,8 @@ from support import FAKE_SERVER, HERE, assert_all_ended, fake_server, write_tree
 
 from indexer.config import Config
 from indexer.errors import ServerProtocolError, UsageError
-from query.live_questions import places
-from query.registry import Workspace
+from query.context import Workspace
+from query.live.questions import places
 
 SCRIPT = HERE / "fakes" / "scripts" / "garbage.toml"
 GARBAGE = tomllib.loads(SCRIPT.read_text(encoding="utf-8"))["garbage"]

@@ -16,8 +16,8 @@ from support import write_tree
 
 from indexer.errors import ServerMissing, UsageError
 from indexer.servers.registry import find_server
-from query.live_matrix import DATA, load_matrix, save
-from query.service import Service
+from query.live.matrix import DATA, load_matrix, save
+from query.surface.service import Service
 from query.tools.set_log_level import LEVELS
 
 pytest_plugins = ["live_fixtures", "query_fixtures"]
@@ -200,7 +200,7 @@ def test_a_server_that_listens_is_asked_in_place_of_a_new_one(lives: dict[str, L
 
 @pytest.mark.parametrize("language", SERVERS)
 def test_what_works_is_what_the_table_says(lives: dict[str, Live], language: str):
-    """`UPDATE_LIVE=1` writes what this run has found; the table itself is made of it by `python -m query.generate`."""
+    """`UPDATE_LIVE=1` writes what this run has found; the table itself is made of it by `python -m query.surface.generate`."""
     found = try_all(lives[language], language)
     if os.environ.get("UPDATE_LIVE"):
         save({**load_matrix(), language: found})

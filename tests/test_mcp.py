@@ -32,13 +32,13 @@ from support import write_tree
 
 from indexer.errors import UsageError
 from indexer.servers.installed import servers_dir
-from query import search
-from query.index import open_index
-from query.mcp_server import forms, prompts
-from query.mcp_server import http as http_module
-from query.mcp_server.options import MAX_BUDGET, Options
-from query.mcp_server.server import INSTRUCTIONS
-from query.registry import ALIASES, call, load, names
+from query.facts.index import open_index
+from query.mcp import forms, prompts
+from query.mcp import http as http_module
+from query.mcp.options import MAX_BUDGET, Options
+from query.mcp.server import INSTRUCTIONS
+from query.surface import search
+from query.surface.registry import ALIASES, call, load, names
 
 pytest_plugins = ["query_fixtures"]
 
@@ -295,7 +295,7 @@ def test_a_row_that_is_longer_than_the_budget_leaves_the_envelope():
             "completeness": {"status": "partial", "reasons": reasons},
             "provenance": {"source": "index", "servers": [], "commit": "", "dirty": False, "indexed_at": "", "generation": 1},
         },
-        __import__("query.answer", fromlist=["Answer"]).Answer[tool.result],
+        __import__("query.answers.envelope", fromlist=["Answer"]).Answer[tool.result],
     )  # fmt: skip
     result = forms.answered(tool, answer, Options(budget=1000))
     assert len(text(result)) <= 1000
@@ -709,7 +709,7 @@ PATCHED = """
 import os, sys
 import msgspec
 from indexer.errors import UsageError
-from query import cli
+from query.cli import command as cli
 from query.tools import find_symbol, list_symbols, go_to_definition, inspect_symbol
 
 def loud(context, ask):

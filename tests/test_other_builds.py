@@ -9,8 +9,8 @@ from support import Watcher, write_tree
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
-from query.index import open_index
-from query.registry import call
+from query.facts.index import open_index
+from query.surface.registry import call
 
 TWINS = {
     "go.mod": "module example.org/twin\n\ngo 1.21\n",

@@ -39,20 +39,20 @@ def test_a_fresh_clone_answers_from_the_committed_index(clone: Path):
     assert done.returncode == 0, done.stderr
     imported = json.loads(done.stdout)
     assert imported["same"] > imported["documents"] / 2, "the committed index is far behind; to bring it up to date: make cache"
-    answer = json_of(ask(clone, "query", "callers", "query.registry.call", "--limit", "500", "--max-chars", "2000000", "--json"))
+    answer = json_of(ask(clone, "query", "callers", "query.surface.registry.call", "--limit", "500", "--max-chars", "2000000", "--json"))
     callers = {edge["symbol"]["qualified_name"] for edge in answer["result"]}
-    assert "query.service.Service.ask" in callers
+    assert "query.surface.service.Service.ask" in callers
     assert answer["provenance"]["servers"]
     stale = [reason for reason in answer["completeness"]["reasons"] if reason["code"] == "stale"]
     assert bool(stale) == bool(imported["differing"] + imported["absent"] + imported.get("new", 0))
 
 
 def test_what_the_clone_changes_is_named_and_nothing_else_is_lost(clone: Path):
-    before = json_of(ask(clone, "query", "callers", "query.registry.call", "--json"))
+    before = json_of(ask(clone, "query", "callers", "query.surface.registry.call", "--json"))
     changed = clone / "query" / "service.py"
     changed.write_text(changed.read_text(encoding="utf-8") + "\n\nADDED = 1\n", encoding="utf-8")
-    after = json_of(ask(clone, "query", "callers", "query.registry.call", "--json"))
+    after = json_of(ask(clone, "query", "callers", "query.surface.registry.call", "--json"))
     assert after["total"] == before["total"]
     assert after["completeness"]["status"] == "partial"
     reason = next(reason for reason in after["completeness"]["reasons"] if reason["code"] == "stale")
-    assert "query/service.py" in reason["paths"] or reason["count"] > 20
+    assert "query/surface/service.py" in reason["paths"] or reason["count"] > 20

@@ -17,7 +17,7 @@ from indexer.crawl.messages import Progress
 from indexer.crawl.pace import Pace, said
 from indexer.crawl.pool import Worker
 from indexer.lsp.session import Notification
-from query.progress import Lines
+from query.cli.progress import Lines
 
 
 class Clock:

@@ -18,10 +18,10 @@ from indexer.crawl import groups
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, NameNotFound, ServerMissing, UsageError
 from indexer.servers.install import install
-from query.dotted import dotted
-from query.index import Index, open_index
-from query.registry import call
-from query.render import to_text
+from query.facts.dotted import dotted
+from query.facts.index import Index, open_index
+from query.surface.registry import call
+from query.surface.render import to_text
 
 FILES = {
     "tool.py": "class Shape:\n    pass\n\n\ndef run() -> int:\n    return 1\n\n\nrun()\n",

@@ -15,13 +15,13 @@ from support import check_golden, crawl_with_ty, write_tree
 
 from indexer.errors import AmbiguousName, LspidxError, NameNotFound, UsageError
 from indexer.model import Evidence
-from query.answer import Answer
-from query.index import Index, open_index
-from query.names import resolve, unambiguous
-from query.registry import ALIASES, call, load
-from query.registry import names as tool_names
-from query.render import to_text
-from query.symbols import symbols_by_id
+from query.answers.envelope import Answer
+from query.facts.index import Index, open_index
+from query.facts.names import resolve, unambiguous
+from query.facts.symbols import symbols_by_id
+from query.surface.registry import ALIASES, call, load
+from query.surface.registry import names as tool_names
+from query.surface.render import to_text
 from query.tools.find_callers import IN_WORDS
 
 pytest_plugins = ["query_fixtures"]
@@ -711,7 +711,7 @@ def test_a_file_with_syntax_errors_makes_answers_partial(copy: Path):
 
 
 def test_a_tree_too_large_to_compare_is_unknown(shop_root: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("query.freshness.MAX_STATS", 3)
+    monkeypatch.setattr("query.facts.freshness.MAX_STATS", 3)
     with open_index(shop_root) as index:
         answer = call(index, "references", {"symbol": "shop.service.run"})
     assert (answer.completeness.status, codes(answer)) == ("unknown", ["freshness_unknown"])
@@ -722,7 +722,7 @@ def test_a_tree_too_large_to_compare_is_unknown(shop_root: Path, monkeypatch: py
 
 @pytest.mark.parametrize("name", [name for name in (*ALIASES, *tool_names()) if name not in ASKED_ELSEWHERE])
 def test_every_tool_answers_in_its_declared_shape_and_as_text(shop: Index, name: str):
-    from query.render import to_text
+    from query.surface.render import to_text
 
     tool, _ = load(name)
     answer = call(shop, name, question(tool))
@@ -737,7 +737,7 @@ def test_every_tool_answers_in_its_declared_shape_and_as_text(shop: Index, name:
 
 
 def test_an_empty_answer_that_is_partial_does_not_read_like_one_that_is_complete(copy: Path):
-    from query.render import to_text
+    from query.surface.render import to_text
 
     arguments = {"query": "nothing_like_this", "match": "exact"}
     with open_index(copy) as index:
@@ -772,7 +772,7 @@ def test_errors_are_one_family(ask: Ask):
     ],
 )
 def test_answers_as_text(ask: Ask, question: str):
-    from query.render import to_text
+    from query.surface.render import to_text
 
     name, value = question.split()
     text = click.unstyle(to_text(ask(name, **{load(name)[0].positional: value})))
@@ -782,7 +782,7 @@ def test_answers_as_text(ask: Ask, question: str):
 
 def test_more_changed_folders_than_one_look_lists_are_unknown_and_not_complete(copy: Path, monkeypatch: pytest.MonkeyPatch):
     (copy / "fresh" / "deep").mkdir(parents=True)
-    monkeypatch.setattr("query.freshness.MAX_FOLDERS", 1)
+    monkeypatch.setattr("query.facts.freshness.MAX_FOLDERS", 1)
     with open_index(copy) as opened:
         answer = call(opened, "references", {"symbol": "shop.service.run"})
     assert answer.completeness.status == "unknown"

@@ -26,16 +26,16 @@ from test_mcp import connected, run
 from indexer import quoting
 from indexer.config import Config
 from indexer.errors import LspidxError
-from query.budget import to_json
-from query.cli import main_group
-from query.cli_report import FORMATS, GRAPH_FORMATS
+from query.answers.style import Style
+from query.cli.command import main_group
+from query.cli.report import FORMATS, GRAPH_FORMATS
 from query.dialects import NAMES, dialect
-from query.mcp_server import forms
-from query.mcp_server.options import Options
-from query.registry import load, names
-from query.render import error_record, error_text, to_text
-from query.service import Service
-from query.style import Style
+from query.mcp import forms
+from query.mcp.options import Options
+from query.surface.budget import to_json
+from query.surface.registry import load, names
+from query.surface.render import error_record, error_text, to_text
+from query.surface.service import Service
 
 CALLER = f"{HOSTILE_PATH}:{LINE}"
 VALUES: dict[str, Any] = {
@@ -395,7 +395,7 @@ def test_the_log_has_one_line_for_each_record(tmp_path: Path) -> None:
 
 
 def test_the_command_line_prints_by_one_door() -> None:
-    """`query.terminal` cleans what is printed; a module that prints by itself would go around it."""
+    """`query.cli.terminal` cleans what is printed; a module that prints by itself would go around it."""
     sources = (Path(forms.__file__).parents[1]).rglob("*.py")
     direct = {
         path.name

@@ -18,8 +18,8 @@ from indexer.crawl.run import Crawl, crawl, read_manifest
 from indexer.errors import LanguageLost, ServerError
 from indexer.lsp.session import Notification
 from indexer.store.generations import Home
-from query.index import open_index
-from query.registry import call
+from query.facts.index import open_index
+from query.surface.registry import call
 
 UNBUILT = {"unbuilt": "^no package metadata for file"}
 FILES = {f"part{number}/a.ts": f"export function f{number}() {{}}\nf{number}();\n" for number in range(4)}

@@ -17,10 +17,11 @@ from query_support import LSPIDX, json_of, lspidx, plain_environment
 from support import check_golden
 
 from indexer.errors import UsageError
-from query import api, generate, reference
-from query.cli import main_group
-from query.index import Index
-from query.registry import ALIASES, TASKS, load, names
+from query import api
+from query.cli.command import main_group
+from query.facts.index import Index
+from query.surface import generate, manual
+from query.surface.registry import ALIASES, TASKS, load, names
 
 pytest_plugins = ["query_fixtures"]
 
@@ -53,7 +54,9 @@ NOT_ON_THE_DEMO = {
 
 
 def test_the_reference_and_the_python_functions_are_as_declared():
-    done = subprocess.run([sys.executable, "-m", "query.generate", "--check"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "query.surface.generate", "--check"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -94,7 +97,7 @@ def test_the_example_of_a_tool_finds_something_in_django(name: str):
 
 def test_query_without_a_question_lists_every_tool_under_its_task():
     listed = CliRunner().invoke(main_group, ["query"], terminal_width=200).output
-    printed = reference.tools_text()
+    printed = manual.tools_text()
     for title in {TASKS[load(name)[0].task] for name in names()}:
         assert title in listed
         assert title in printed
@@ -118,7 +121,7 @@ def test_tools_refuses_a_name_that_is_none(shop_root: Path):
     assert done.returncode == 2
     assert "callers" in done.stderr
     with pytest.raises(UsageError):
-        reference.tool_text("nothing")
+        manual.tool_text("nothing")
 
 
 # ---- Python

@@ -211,7 +211,7 @@ def test_what_is_no_longer_referred_to_outside_goes(known: Path, tmp_path: Path)
 
 
 def _rows(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    from query.index import open_index
+    from query.facts.index import open_index
 
     with open_index(root) as index:
         return index.rows(sql)

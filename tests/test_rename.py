@@ -17,7 +17,7 @@ from test_mcp import connected, data, run, text
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import EditRefused, EditsOff, UsageError
-from query.service import Service
+from query.surface.service import Service
 
 FILES = {
     "pyproject.toml": '[project]\nname = "shop"\n',

@@ -27,6 +27,7 @@ from report_support import HOSTILE, hostile_report, lost, made_review, symbol
 from support import check_golden, crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
+from query.answers.style import Style, one_line
 from query.changes.review import AffectedTest
 from query.changes.rules import RAISING, RULES
 from query.reports import github, gitlab, junit, markdown, mermaid, page, sarif, terminal
@@ -36,7 +37,6 @@ from query.reports.graphs import Edge, Graph, Node, of_findings, place
 from query.reports.model import Report, fingerprint, report
 from query.reports.svg import svg
 from query.reports.treemap import treemap
-from query.style import Style, one_line
 
 pytest_plugins = ["query_fixtures"]
 

@@ -22,17 +22,18 @@ from indexer.crawl import groups
 from indexer.crawl.run import crawl
 from indexer.errors import LspidxError, NotServed, UsageError
 from indexer.store.generations import Home
-from query import dialects, workspace
-from query.exchange import export_index
-from query.index import open_index
-from query.mcp_server.job import Job, Stopped
-from query.mcp_server.options import Options
-from query.mcp_server.server import build
-from query.mcp_server.tools import _unless  # pyright: ignore[reportPrivateUsage]
-from query.mcp_server.workspace import Workspace
-from query.registry import call, load, names
-from query.served import PLACES, Served
-from query.service import Service
+from query import dialects
+from query.facts.index import open_index
+from query.facts.served import PLACES, Served
+from query.mcp.job import Job, Stopped
+from query.mcp.options import Options
+from query.mcp.server import build
+from query.mcp.tools import _unless  # pyright: ignore[reportPrivateUsage]
+from query.mcp.workspace import Workspace
+from query.surface.registry import call, load, names
+from query.surface.service import Service
+from query.upkeep import folders
+from query.upkeep.artifacts import export_index
 
 _LIKE_A_PLACE = re.compile(r"path|file\b|file_|files|folder|dir\b|dir_|root|uri|edit\b|edits\b|changes|\bold\b", re.IGNORECASE)
 _NO_PLACES = frozenset({"symbol_path", "profile"})
@@ -263,7 +264,7 @@ def test_a_folder_that_is_indexed_holds_up_no_other_client_and_ends_when_it_is_c
             ended.set()
             raise
 
-    monkeypatch.setattr(workspace, "recrawl", crawls)
+    monkeypatch.setattr(folders, "recrawl", crawls)
     server = build(root, Options(allow_edits=True, folders=(str(root.parent / "lib"),)))
 
     async def scenario() -> None:

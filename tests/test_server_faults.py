@@ -26,8 +26,8 @@ from indexer.lsp.session import Answer
 from indexer.model import Trust
 from indexer.servers.registry import FoundServer, server_spec
 from indexer.store.generations import Home
-from query.index import open_index
-from query.registry import call
+from query.facts.index import open_index
+from query.surface.registry import call
 
 FILES = {
     "a.py": "def first():\n    return second()\n\ndef second():\n    return len('x')\n",

@@ -13,11 +13,11 @@ from query_support import json_of, lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
-from query.answer import Answer
-from query.budget import shorten, to_json
-from query.index import Index, open_index
-from query.registry import call, load
-from query.service import Service
+from query.answers.envelope import Answer
+from query.facts.index import Index, open_index
+from query.surface.budget import shorten, to_json
+from query.surface.registry import call, load
+from query.surface.service import Service
 
 pytest_plugins = ["query_fixtures"]
 

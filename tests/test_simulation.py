@@ -20,19 +20,19 @@ from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import EditRefused, EditsOff, LspidxError, NameNotFound, UsageError
 from indexer.servers.install import install
-from query import simulating
-from query.diagnostics import Diagnostic
+from query.answers.diagnostic import Diagnostic
+from query.context import Diagnosis, ServerInfo
 from query.dialects import dialect
 from query.edits.text import Document
-from query.index import open_index
+from query.facts.index import open_index
 from query.live.host import Host
-from query.live.servers import Diagnosis, ServerInfo
-from query.registry import call
-from query.service import Service
-from query.simulation import session as sessions
-from query.simulation import store as stores
-from query.simulation.compare import Lines, compare, plain
-from query.simulation.session import Session
+from query.refactor import trial
+from query.refactor.simulation import session as sessions
+from query.refactor.simulation import store as stores
+from query.refactor.simulation.compare import Lines, compare, plain
+from query.refactor.simulation.session import Session
+from query.surface.registry import call
+from query.surface.service import Service
 
 Ask = Callable[..., Any]
 
@@ -393,7 +393,7 @@ def test_a_real_server_that_has_no_diagnostics_makes_nothing_safe(shop: Asked):
 
 
 def test_dependents_that_are_not_asked_about_leave_an_edit_unproven(shop: Asked, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(simulating, "_MOST_ASKED", 0)
+    monkeypatch.setattr(trial, "_MOST_ASKED", 0)
     answer = shop.answer("preview_edit", **FIXES, scope="workspace", timeout_ms=PATIENT)
     assert (answer.result.asked, answer.result.confidence, answer.result.safe) == (["kit.py"], "eventual", False)
     assert [(reason.code, reason.count) for reason in answer.completeness.reasons] == [("dependents_cut", 1)]

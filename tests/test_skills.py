@@ -16,16 +16,17 @@ from query_support import LSPIDX, json_of, lspidx, plain_environment
 from test_mcp import connected, data, listening, run, text
 
 from indexer.errors import ConfigError, Locked, NoIndex, PhaseViolation, UsageError
-from query.answer import Answer, Completeness, Provenance
+from query.answers.envelope import Answer, Completeness, Provenance
+from query.context import Workspace
 from query.dialects import dialect
-from query.index import Index
-from query.registry import Workspace, call, names, workspace_tool
-from query.render import error_record, to_text
-from query.service import Service
+from query.facts.index import Index
 from query.skills.kept import KeptPhases
 from query.skills.phases import MAX_HISTORY, MAX_VIOLATIONS, way_on
 from query.skills.session import ALWAYS, Phases
 from query.skills.table import TABLE, Skill, matches, parse, skills
+from query.surface.registry import call, names, workspace_tool
+from query.surface.render import error_record, to_text
+from query.surface.service import Service
 
 pytest_plugins = ["query_fixtures"]
 
@@ -360,7 +361,7 @@ def test_what_a_tool_declares_to_write_is_what_the_phases_are_told(tmp_path: Pat
         text=lambda answer, style: iter([answer.result]),
         writes=lambda ask: ask.apply,
     )(_rename)
-    monkeypatch.setattr("query.registry.load", lambda name: (declared, {}))
+    monkeypatch.setattr("query.surface.registry.load", lambda name: (declared, {}))
     phases = in_block("lsp-rename", "prepare_rename")
 
     def rename(*, apply: bool) -> str:

@@ -34,8 +34,8 @@ from indexer.store.states import States
 from indexer.store.unfinished import begin, unfinished
 from query import api
 from query.changes import bases
-from query.index import open_index
-from query.recrawl import silent
+from query.context import silent
+from query.facts.index import open_index
 from query.skills.kept import KeptPhases
 
 SHOP = {

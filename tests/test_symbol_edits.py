@@ -14,8 +14,8 @@ from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, EditRefused, NameNotFound, NoIndex, UsageError
 from indexer.servers.install import install
-from query.answer import Answer
-from query.service import Service
+from query.answers.envelope import Answer
+from query.surface.service import Service
 
 Ask = Callable[..., Answer[Any]]
 

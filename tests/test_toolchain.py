@@ -15,12 +15,12 @@ from query_support import codes, json_of, lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import EditsOff, UsageError
-from query.answer import Answer
-from query.index import open_index
-from query.reference import DOCUMENT
-from query.registry import call, load
-from query.render import to_text
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.facts.index import open_index
+from query.surface.manual import DOCUMENT
+from query.surface.registry import call, load
+from query.surface.render import to_text
 from query.toolchain import start
 from query.toolchain.table import load_toolchains
 

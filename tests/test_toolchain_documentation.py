@@ -10,9 +10,9 @@ from query_support import Ask, codes
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import NameNotFound, UsageError
-from query.index import open_index
-from query.registry import call
-from query.render import to_text
+from query.facts.index import open_index
+from query.surface.registry import call
+from query.surface.render import to_text
 from query.toolchain import documentation
 from query.toolchain.documentation import Described, describe
 

@@ -18,12 +18,12 @@ from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.servers.install import install
-from query.answer import Answer
-from query.index import Index, open_index
-from query.registry import call, load
-from query.registry import names as tool_names
-from query.render import to_text
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.facts.index import Index, open_index
+from query.surface.registry import call, load
+from query.surface.registry import names as tool_names
+from query.surface.render import to_text
 
 pytest_plugins = ["query_fixtures"]
 

@@ -12,7 +12,7 @@ from indexer.crawl.run import crawl
 from indexer.crawl.unparsed import drop
 from indexer.servers.install import install
 from indexer.syntax.tree import parse
-from query.index import open_index
+from query.facts.index import open_index
 
 ITEM = """#include "absent.h"
 namespace shop {

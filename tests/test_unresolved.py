@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support import crawl_with_ty, write_tree
 
-from query import status, unresolved
-from query.index import open_index
+from query.facts import status, unresolved
+from query.facts.index import open_index
 
 
 def test_status_tells_where_unresolved_identifiers_lie_and_as_what_they_stand(tmp_path: Path):

@@ -29,8 +29,8 @@ from ci.bench.corpora import Bench, Corpus
 from ci.bench.latency import percentiles
 from ci.bench.sizes import alone, place_of
 from query import open_index
-from query.index import Index
-from query.registry import call
+from query.facts.index import Index
+from query.surface.registry import call
 
 PACKAGE = "agent-lsp==0.23.5"
 _ROUNDS = 10

@@ -216,8 +216,8 @@ def judge(folder: Path, python: Path, package: str, found: Sequence[Outcome]) ->
     """Puts each mutant to `detect_changes` as an unstaged change, with the index of the unbroken package."""
     from query.changes.diff import sides
     from query.changes.review import Ask, review
-    from query.completeness import Certificate
-    from query.index import open_index
+    from query.facts.completeness import Certificate
+    from query.facts.index import open_index
 
     root = folder / PACKAGES[package][1]
     judged: list[Judged] = []

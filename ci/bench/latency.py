@@ -12,7 +12,7 @@ from typing import Any
 from ci.bench.corpora import Bench, Corpus
 from ci.bench.engines import environment
 from query import open_index
-from query.registry import call
+from query.surface.registry import call
 
 _CLI_RUNS = 12
 _SYMBOLS = 300

@@ -16,7 +16,7 @@ from ci.bench.corpora import Bench, Corpus
 from ci.bench.latency import percentiles
 from indexer.store.generations import FOLDER, Home
 from query import open_index
-from query.registry import call
+from query.surface.registry import call
 
 SYMBOLS = 1_000_000
 

@@ -23,12 +23,12 @@ from indexer.lsp.protocol import initialize_params
 from indexer.lsp.session import Answer
 from indexer.store.generations import FOLDER
 from query import open_index
-from query.budget import shorten, to_json
-from query.index import Index
-from query.mcp_server.options import BUDGET
-from query.registry import call, load
-from query.render import to_text
-from query.style import Style
+from query.answers.style import Style
+from query.facts.index import Index
+from query.mcp.options import BUDGET
+from query.surface.budget import shorten, to_json
+from query.surface.registry import call, load
+from query.surface.render import to_text
 
 _TIMEOUT_S = 120
 _MOST = 1_000  # rows of a whole answer: the highest limit of every tool asked here

@@ -18,8 +18,9 @@ from indexer.errors import IndexUnusable, UsageError
 from indexer.store import proof
 from indexer.store.generations import FOLDER, Home
 from query.changes import diff
-from query.index import Index
-from query.recrawl import Progress, Watching
+from query.context import Progress
+from query.facts.index import Index
+from query.upkeep.recrawl import Watching
 
 _KEPT = 3
 _KIND = "tree of a commit"

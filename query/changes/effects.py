@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 from query.changes.compare import Changed, Side
 from query.changes.outlines import Entity, Known, Outline, from_index
 from query.changes.trees import Part
-from query.impact import Use, documents
-from query.index import Index
-from query.page import Sources
+from query.facts.index import Index
+from query.facts.parameters import Sources
+from query.facts.uses import Use, documents
 
 SideName = Literal["old", "new"]
 

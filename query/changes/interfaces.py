@@ -15,9 +15,9 @@ from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, SymbolFlag, Symb
 from query.changes.compare import Changed, What
 from query.changes.effects import Bound, CallSite, Files, call_sites, names_in
 from query.changes.signatures import stands_in
-from query.impact import Use, documents, scopes, uses_of
-from query.index import Index
-from query.page import Sources
+from query.facts.index import Index
+from query.facts.parameters import Sources
+from query.facts.uses import Use, documents, scopes, uses_of
 
 How = Literal["missing", "differs"]
 

@@ -14,7 +14,7 @@ from indexer.model import SymbolFlag, SymbolKind
 from indexer.servers.registry import is_test as test_by_path
 from indexer.servers.registry import language_of, languages_present
 from indexer.syntax import parse
-from query.index import Index
+from query.facts.index import Index
 
 _LOCAL, _PARAMETER, _EXPORTED, _FIXTURE = (
     int(flag) for flag in (SymbolFlag.LOCAL, SymbolFlag.PARAMETER, SymbolFlag.EXPORTED, SymbolFlag.FIXTURE)

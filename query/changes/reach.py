@@ -20,8 +20,8 @@ from typing import Literal, NamedTuple
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
 from query.changes.suites import cargo_tests, go_mains, go_tests, suites
-from query.impact import Document, Scope, documents, holders, overridden, scopes, uses_of
-from query.index import Index
+from query.facts.index import Index
+from query.facts.uses import Document, Scope, documents, holders, overridden, scopes, uses_of
 
 MAX_REACHED = 25_000
 """Symbols that a search for tests visits before it ends."""

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from indexer.model import TYPE_KINDS, SymbolKind
-from query.answer import Completeness, Reason
+from query.answers.envelope import Completeness, Reason
 from query.changes import selectors
 from query.changes.compare import Changed, compare, match_moved
 from query.changes.diff import Diff, Sides, diff
@@ -23,11 +23,11 @@ from query.changes.rules import LEVELS, worst
 from query.changes.selection import with_likely
 from query.changes.suites import cargo_tests, suites
 from query.changes.trees import Part, SideCertificate, base_of, language, parts
-from query.completeness import DEFINITION, Certificate, provenance
-from query.impact import Document, Scope, around, documents, scopes
-from query.index import Index
-from query.radius import overrides_bound
-from query.symbols import symbols_by_id
+from query.facts.blast_radius import overrides_bound
+from query.facts.completeness import DEFINITION, Certificate, provenance
+from query.facts.index import Index
+from query.facts.symbols import symbols_by_id
+from query.facts.uses import Document, Scope, around, documents, scopes
 
 __all__ = ["TEST_DEPTH", "Affected", "AffectedTest", "Ask", "ChangedFile", "ChangedSymbol", "Review", "Totals", "review"]
 

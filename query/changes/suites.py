@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from indexer.model import Evidence, Role
-from query.impact import attributed_definitions
-from query.index import Index
+from query.facts.index import Index
+from query.facts.uses import attributed_definitions
 
 PREPARES = frozenset(
     (

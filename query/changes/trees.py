@@ -11,9 +11,9 @@ from query.changes import bases
 from query.changes.compare import Side
 from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
 from query.changes.outlines import Known, Outline, from_index, from_text, lookup, numbered
-from query.completeness import Certificate, languages_of
-from query.freshness import Drift
-from query.index import Index
+from query.facts.completeness import Certificate, languages_of
+from query.facts.freshness import Drift
+from query.facts.index import Index
 
 _BODIES_ELSEWHERE = ("c", "cpp")
 """An index knows a function at its body; that a header declares it, only the text says."""

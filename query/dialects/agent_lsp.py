@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from indexer.errors import NameNotFound, UsageError
-from query.answer import Answer
+from query.answers.envelope import Answer
+from query.answers.style import one_line
 from query.dialects import agent_lsp_edits, agent_lsp_live, agent_lsp_runs
 from query.dialects import agent_lsp_tools as declared
 from query.dialects.agent_lsp_tools import Declared
@@ -32,9 +33,8 @@ from query.dialects.lsp_shapes import (
     uri,
 )
 from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert, nothing_there
-from query.names import document_path
-from query.registry import load
-from query.style import one_line
+from query.facts.names import document_path
+from query.surface.registry import load
 
 _MAX = 5_000
 _MAX_REFERENCES = 10_000

@@ -10,7 +10,7 @@ from typing import Any
 
 from indexer.errors import EditRefused
 from indexer.quoting import one_line
-from query.answer import Answer
+from query.answers.envelope import Answer
 from query.dialects.lsp_shapes import absolute, lsp_range
 from query.dialects.surface import Desk, DialectReply
 

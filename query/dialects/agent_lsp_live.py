@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from indexer.quoting import one_line
-from query.answer import Answer
+from query.answers.envelope import Answer
 from query.dialects.lsp_shapes import lsp_range
 from query.dialects.surface import Desk, DialectReply, note, to_json
 

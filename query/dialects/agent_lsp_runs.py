@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from indexer.lsp.uri import path_to_uri
-from query.answer import Answer
+from query.answers.envelope import Answer
 from query.dialects.lsp_shapes import absolute
 from query.dialects.surface import Desk, DialectReply
 

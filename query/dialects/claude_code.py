@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from query.answer import Answer, Reason, SymbolRecord
+from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.style import count, one_line, printable
 from query.dialects.lsp_shapes import kind_name
 from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert
-from query.style import count, one_line, printable
 
 _MAX_REFERENCES, _MAX_CALLS, _MAX_SYMBOLS = 10_000, 5_000, 200
 _CALLABLE = ("function", "method", "constructor", "class")

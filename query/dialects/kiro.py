@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
-from query.answer import Answer, Reason, SymbolRecord
-from query.completeness import languages_of
+from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.dialects.lsp_shapes import absolute, fenced
 from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert
-from query.render import error_record
+from query.facts.completeness import languages_of
+from query.surface.render import error_record
 
 MAX_SYMBOLS = 50
 DEFAULT_REFERENCES, MAX_REFERENCES = 500, 1_000

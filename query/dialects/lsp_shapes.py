@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from indexer.model import SymbolKind
 from indexer.text import index_to_utf16
-from query.answer import Answer, SymbolRecord
-from query.index import Index
+from query.answers.envelope import Answer, SymbolRecord
+from query.facts.index import Index
 
 _NUMBERS = {kind.label: int(kind) for kind in SymbolKind}
 

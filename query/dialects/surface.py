@@ -19,14 +19,14 @@ import msgspec
 
 from indexer.errors import IndexUnusable, LspidxError, NameNotFound, UsageError
 from indexer.quoting import shown, visible
-from query.answer import Answer
-from query.budget import PREVIEW_CHARS, bounded
-from query.index import Index
-from query.registry import MAX_RESULT_CHARS, call, load
-from query.render import error_record, error_text
-from query.service import Service
+from query.answers.envelope import Answer
+from query.answers.style import one_line
+from query.facts.index import Index
 from query.skills.session import Phases
-from query.style import one_line
+from query.surface.budget import PREVIEW_CHARS, bounded
+from query.surface.registry import MAX_RESULT_CHARS, call, load
+from query.surface.render import error_record, error_text
+from query.surface.service import Service
 
 MAX_FILE_BYTES = 10_000_000
 

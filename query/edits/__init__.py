@@ -17,7 +17,7 @@ Who makes an edit and hands it out to be applied later: `with_digests(scope, edi
 `plan.as_workspace_edit(scope)` of a plan; both have `lspidxDigests`, by which a file that has changed since is noticed. Who computes
 positions: `read_document(scope, path)` gives the text that they mean; `Document.lines` turns offsets into positions and back,
 `Document.edited(edits)` tries edits in memory, `Document.for_server` is the text to send in didOpen, `plan.documents()` are the texts
-that would be there. The scope of a tool's workspace: `query.folders.edit_scope`.
+that would be there. The scope of a tool's workspace: `query.facts.folders.edit_scope`.
 
 Modules: `text` bytes and positions, `workspace_edit` (with `snippets`) LSP's form, `scope` which files, `globs` which not, `tree`
 operations on files in memory, `match` text in place of positions, `diff` (with `blocks`) previews, `plan` what would be, `apply` and its

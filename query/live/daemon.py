@@ -24,10 +24,10 @@ import msgspec
 from indexer import logs
 from indexer.errors import Bug, LspidxError
 from indexer.store.generations import Home
+from query.answers.mishaps import explained
 from query.live import channel, runtime
 from query.live.host import Host
 from query.live.messages import MAX_MESSAGE_BYTES, METHODS, Call, Outcome, Start
-from query.mishaps import explained
 
 log = logging.getLogger("query.live.daemon")  # this module runs as __main__
 

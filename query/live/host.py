@@ -16,9 +16,9 @@ from indexer.consent import allowed_folders
 from indexer.drive.socket import ServerSocket
 from indexer.errors import ServerCrashed, ServerError, ServerMissing, ServerTimeout, UsageError
 from indexer.store.generations import Home
+from query.context import Diagnosis, Reply, ServerInfo
 from query.live.launch import Launcher
 from query.live.running import Running
-from query.live.servers import Diagnosis, Reply, ServerInfo
 
 log = logging.getLogger(__name__)
 

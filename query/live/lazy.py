@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from query.live.servers import Diagnosis, Reply, ServerInfo, Servers
+from query.context import Diagnosis, Reply, ServerInfo, Servers
 
 log = logging.getLogger(__name__)
 

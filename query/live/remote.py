@@ -18,10 +18,10 @@ import msgspec
 
 from indexer import errors
 from indexer.errors import Bug, LspidxError, ServerCrashed
+from query.context import Diagnosis, Reply, ServerInfo
 from query.live import channel, runtime
 from query.live.channel import Channel
 from query.live.messages import MAX_MESSAGE_BYTES, Call, Outcome, Start
-from query.live.servers import Diagnosis, Reply, ServerInfo
 
 log = logging.getLogger(__name__)
 

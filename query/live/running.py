@@ -20,10 +20,10 @@ from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri
 from indexer.servers.registry import endings_of, language_id, language_of, load_table
+from query.context import Diagnosis, Reply, ServerInfo
 from query.live.documents import Documents
 from query.live.launch import Launch
 from query.live.published import Diagnostics, Published
-from query.live.servers import Diagnosis, Reply, ServerInfo
 from query.live.tree import DELETED, Tree
 
 log = logging.getLogger(__name__)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from query.answers.style import printable
 from query.changes.rules import Level
 from query.reports.model import Finding, Report, is_on_new_side, stale_sites
 from query.reports.terminal import headline, notes
-from query.style import printable
 
 MOST_OF_A_KIND = 10
 

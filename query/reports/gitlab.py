@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from query.answers.style import one_line
 from query.changes.rules import Level
 from query.reports.model import Report, is_on_new_side
-from query.style import one_line
 
 MOST = 5_000
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from query.answer import SymbolRecord
+from query.answers.envelope import SymbolRecord
 from query.changes.rules import Level
 from query.reports.model import Finding, stale_sites
 from query.tools.find_callers import Edge as CallEdge

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+from query.answers.style import one_line
 from query.changes.rules import Level, at_least
 from query.reports.model import Report, stale_sites
 from query.reports.terminal import headline, notes
-from query.style import one_line
 
 MOST = 1_000
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from query.answers.style import count, one_line
 from query.reports.graphs import of_findings
 from query.reports.mermaid import mermaid
 from query.reports.model import Finding, Report, is_on_new_side, stale_sites
 from query.reports.terminal import notes
-from query.style import count, one_line
 
 MARKER = "<!-- lspidx report -->"
 """Hidden; by it the job that posts finds its earlier comment."""

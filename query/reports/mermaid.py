@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from query.answers.style import one_line
 from query.reports.graphs import Graph
-from query.style import one_line
 
 _CLASSES = {
     "critical": "fill:#8c0d5b,stroke:#8c0d5b,color:#fff",

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from query.answer import Completeness, Provenance
+from query.answers.envelope import Completeness, Provenance
 from query.changes.review import AffectedTest, ChangedFile, ChangedSymbol, Review, Totals
 from query.changes.rules import LEVELS, RAISING, RULES, Level, at_least, worst
 from query.reports.baseline import Accepted

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from query.answers.style import one_line, printable
 from query.changes.review import Affected, ChangedSymbol
 from query.changes.rules import LEVELS, RAISING, RULES
 from query.reports.graphs import Graph, of_findings
@@ -24,7 +25,6 @@ from query.reports.svg import css as graph_css
 from query.reports.svg import svg, tree
 from query.reports.terminal import headline, notes
 from query.reports.treemap import treemap
-from query.style import one_line, printable
 
 MOST_FINDINGS = 1_000
 _SITES = 25

@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from query.answers.style import one_line
 from query.changes.model import ChangedSymbol
 from query.changes.rules import RAISING, RULES, Level, Rule
 from query.reports.model import Finding, Report, is_on_new_side, stale_sites
-from query.style import one_line
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 5_000

@@ -6,8 +6,8 @@ from importlib.resources import files
 from itertools import pairwise
 from xml.etree import ElementTree
 
+from query.answers.style import one_line
 from query.reports.graphs import Edge, Graph, Node, place
-from query.style import one_line
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _HEIGHT = 26.0

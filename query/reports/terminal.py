@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from query.answers.style import Style, count, one_line, printable
 from query.reports.model import Finding, Report, is_on_new_side, stale_sites
-from query.style import Style, count, one_line, printable
 
 SHOWN = 50
 _SITES = 5

@@ -1,1 +1,1 @@
-"""One module per tool, named as the tool; each ends in `TOOL`. Nothing lists them: `query.registry` looks into this folder."""
+"""One module per tool, named as the tool; each ends in `TOOL`. Nothing lists them: `query.surface.registry` looks into this folder."""

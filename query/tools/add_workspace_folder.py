@@ -7,10 +7,11 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import UsageError
-from query import workspace
-from query.answer import Answer
-from query.registry import Context, tool
-from query.workspace import Folders
+from query.answers.envelope import Answer
+from query.context import Context
+from query.surface.registry import tool
+from query.upkeep import folders
+from query.upkeep.folders import Folders
 
 
 class AddWorkspaceFolder(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -25,7 +26,7 @@ class AddWorkspaceFolder(msgspec.Struct, kw_only=True, forbid_unknown_fields=Tru
     example="add_workspace_folder ../my-app",
     task="index",
     hint="cross repo consumer multi root workspace add directory",
-    text=workspace.lines,
+    text=folders.lines,
     read_only=False,
     concurrency_safe=False,
 )
@@ -34,13 +35,13 @@ def TOOL(context: Context, ask: AddWorkspaceFolder) -> Answer[Folders]:
 
     On the command line it is remembered for later runs, over MCP it is there until the server ends.
     """
-    folder = workspace.folder_path(ask.path)
+    folder = folders.folder_path(ask.path)
     if not folder.is_dir():
         raise UsageError(f"'{ask.path}' is not a folder of this machine")
-    index, changed = workspace.change(
+    index, changed = folders.change(
         context.index,
         lambda present: present if folder in (context.index.root, *present) else [*present, folder],
         context.progress,
         context.served,
     )
-    return workspace.answer("add_workspace_folder", index, ask, changed=changed, added=str(folder))
+    return folders.answer("add_workspace_folder", index, ask, changed=changed, added=str(folder))

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer
-from query.editing import Apply, Edited, PlanId, carry_out, edited_answer, lines
-from query.registry import Workspace, workspace_tool
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.refactor.outcome import Apply, Edited, PlanId, carry_out, edited_answer, lines
+from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
     from query.edits.plan import Plan

@@ -8,16 +8,17 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import NameNotFound, UsageError
-from query import names
-from query.answer import Answer, Reason
-from query.completeness import DEFINITION, provenance
-from query.impact import symbols_of
-from query.index import Index
-from query.page import Named, asked, next_cursor, offset_of
-from query.radius import MAX_CALLERS, Caller, Changed, TestFunction, Totals, caller_lines, changed_line, measure, test_lines
-from query.registry import Context, tool
-from query.style import Style, one_line
-from query.symbols import TYPES, Symbol
+from query.answers.envelope import Answer, Reason
+from query.answers.style import Style, one_line
+from query.context import Context
+from query.facts import names
+from query.facts.blast_radius import MAX_CALLERS, Caller, Changed, TestFunction, Totals, caller_lines, changed_line, measure, test_lines
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.index import Index
+from query.facts.parameters import Named, asked, next_cursor, offset_of
+from query.facts.symbols import TYPES, Symbol
+from query.facts.uses import symbols_of
+from query.surface.registry import tool
 
 _TRANSITIVE = 2
 
@@ -86,7 +87,7 @@ def TOOL(context: Context, ask: BlastRadius) -> Answer[BlastRadiusResult]:
     ids, paths, missing = _changed(index, ask)
     depth = ask.depth or (_TRANSITIVE if ask.include_transitive else 1)
     offset, limit = offset_of(ask.cursor), ask.limit
-    found = measure(context, ids, depth=depth, tests=ask.tests, offset=offset, limit=limit)
+    found = measure(context.index, context.certificate, ids, depth=depth, tests=ask.tests, offset=offset, limit=limit)
     totals = found.totals
     longest = max(totals.changed_symbols, totals.non_test_callers, totals.test_functions, totals.test_files)
     about = paths[0] if len({path.rpartition(".")[2] for path in paths}) == 1 else ""

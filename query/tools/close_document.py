@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from indexer.errors import UsageError
-from query import sessions
-from query.answer import Answer
-from query.live_questions import InDocument, inside, root_of
-from query.registry import Workspace, workspace_tool
-from query.sessions import Session
+from query.answers.envelope import Answer
+from query.context import Workspace
+from query.live import control
+from query.live.control import Session
+from query.live.questions import InDocument, inside, root_of
+from query.surface.registry import workspace_tool
 
 
 class CloseDocument(InDocument, kw_only=True):
@@ -26,7 +27,7 @@ class CloseDocument(InDocument, kw_only=True):
     hint="didClose free memory file",
     read_only=False,
     concurrency_safe=False,
-    text=sessions.text,
+    text=control.text,
 )
 def TOOL(workspace: Workspace, ask: CloseDocument) -> Answer[Session]:
     """Closes a file in its language server, also one that is gone from disk."""
@@ -35,4 +36,4 @@ def TOOL(workspace: Workspace, ask: CloseDocument) -> Answer[Session]:
     path = os.path.relpath(inside(workspace, ask.file_path), root_of(workspace)).replace(os.sep, "/")
     was_open = workspace.servers.close_document(path)
     done = f"closed {path}" if was_open else f"{path} was not open"
-    return sessions.answer(workspace, "close_document", ask, done, workspace.servers.running())
+    return control.answer(workspace, "close_document", ask, done, workspace.servers.running())

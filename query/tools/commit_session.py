@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from indexer.errors import EditRefused, UsageError
-from query.answer import Answer
-from query.editing import Apply, Edited, Outcome, PlanId, carry_out, lines
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.simulating import SessionId, kept, scope_of, store_of
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.refactor.outcome import Apply, Edited, Outcome, PlanId, carry_out, lines
+from query.refactor.trial import SessionId, kept, scope_of, store_of
+from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
     from query.edits.plan import Plan
     from query.edits.scope import Scope
-    from query.simulation.session import Session
+    from query.refactor.simulation.session import Session
 
 
 class CommitSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -61,7 +62,7 @@ def _text(answer: Answer[Committed], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: CommitSession) -> Answer[Committed]:
     """A session's edits as a patch; with apply they are written to disk, all files or none, if nobody has changed them since."""
-    from query.simulation.session import require_committable
+    from query.refactor.simulation.session import require_committable
 
     scope, store = scope_of(workspace), store_of(workspace)
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answer import Answer, Completeness, Provenance
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.style import Style
+from query.answers.envelope import Answer, Completeness, Provenance
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.surface.registry import workspace_tool
 
 
 class DeactivateSkill(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answer import Answer
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.simulating import SessionId, kept, store_of
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.refactor.trial import SessionId, kept, store_of
+from query.surface.registry import workspace_tool
 
 
 class DestroySession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

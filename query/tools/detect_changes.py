@@ -9,12 +9,13 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer
+from query.answers.envelope import Answer
+from query.answers.style import Style, count, printable
 from query.changes.diff import sides
 from query.changes.review import TEST_DEPTH, AffectedTest, Ask, ChangedFile, ChangedSymbol, Review, Totals, review
-from query.page import asked, next_cursor, offset_of
-from query.registry import Context, tool
-from query.style import Style, count, printable
+from query.context import Context
+from query.facts.parameters import asked, next_cursor, offset_of
+from query.surface.registry import tool
 
 _LISTED_SITES = 10
 _SHOWN_SITES = 5

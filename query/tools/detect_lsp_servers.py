@@ -12,10 +12,11 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.servers.detect import MAX_FILES, LanguageScore, list_files, look_for, rank_languages
 from indexer.servers.registry import FoundServer, ServerSpec, how_to_get, load_table
-from query.answer import Answer, Completeness, Provenance, Reason
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.style import Style, count, one_line
+from query.answers.envelope import Answer, Completeness, Provenance, Reason
+from query.answers.style import Style, count, one_line
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.surface.registry import workspace_tool
 
 
 class DetectLspServers(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -9,12 +9,13 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.lsp.uri import path_to_uri, uri_to_path
-from query import sessions
-from query.answer import Answer
-from query.live_questions import root_of
-from query.registry import Workspace, workspace_tool
-from query.sessions import Session
-from query.style import count
+from query.answers.envelope import Answer
+from query.answers.style import count
+from query.context import Workspace
+from query.live import control
+from query.live.control import Session
+from query.live.questions import root_of
+from query.surface.registry import workspace_tool
 
 _MAX_CHANGES = 10_000
 _CHANGED, _DELETED = 2, 3
@@ -44,7 +45,7 @@ class DidChangeWatchedFiles(msgspec.Struct, kw_only=True, forbid_unknown_fields=
     hint="notify server disk changed created deleted generated refresh",
     read_only=False,
     concurrency_safe=False,
-    text=sessions.text,
+    text=control.text,
 )
 def TOOL(workspace: Workspace, ask: DidChangeWatchedFiles) -> Answer[Session]:
     """Tells running servers of files that have changed; what lies in the workspace they are told by themselves before each question."""
@@ -54,7 +55,7 @@ def TOOL(workspace: Workspace, ask: DidChangeWatchedFiles) -> Answer[Session]:
         raise UsageError(f"at most {_MAX_CHANGES} changes at once, these are {len(ask.changes)}")
     told = workspace.servers.changed_files([_change(workspace, item) for item in ask.changes])
     done = f"told {count(told, 'server')} of {count(len(ask.changes), 'change')}" if told else "no server runs, so none was told"
-    return sessions.answer(workspace, "did_change_watched_files", ask, done, workspace.servers.running())
+    return control.answer(workspace, "did_change_watched_files", ask, done, workspace.servers.running())
 
 
 def _change(workspace: Workspace, item: FileChange | str) -> dict[str, Any]:

@@ -9,19 +9,20 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from indexer.errors import IndexUnusable, UsageError
-from query.answer import Answer, Reason
+from query.answers.envelope import Answer, Reason
+from query.answers.style import Style, count
 from query.changes import bases
 from query.changes.compare import Side, What
 from query.changes.diff import blobs, read_file
 from query.changes.outlines import from_index, lookup
 from query.changes.scan import code
 from query.changes.signatures import plain
-from query.completeness import DEFINITION, provenance
-from query.freshness import is_as_indexed
-from query.index import Index, open_index
-from query.page import asked, next_cursor, offset_of
-from query.registry import Context, tool
-from query.style import Style, count
+from query.context import Context
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.freshness import is_as_indexed
+from query.facts.index import Index, open_index
+from query.facts.parameters import asked, next_cursor, offset_of
+from query.surface.registry import tool
 
 
 class DiffIndex(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

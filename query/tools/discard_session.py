@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answer import Answer
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.simulating import SessionId, kept, store_of
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.refactor.trial import SessionId, kept, store_of
+from query.surface.registry import workspace_tool
 
 
 class DiscardSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -42,7 +43,7 @@ def _text(answer: Answer[DiscardedSession], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: DiscardSession) -> Answer[DiscardedSession]:
     """Takes all edits of a session back; nothing was on disk, and the session can be used again."""
-    from query.simulation.session import discard
+    from query.refactor.simulation.session import discard
 
     session, _ = store_of(workspace).change(ask.session_id, discard)
     return kept("discard_session", asked(ask), DiscardedSession(session_id=session.id, status=session.state))

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answer import Answer
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.simulating import (
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.refactor.trial import (
     Evaluation,
     ScopeOfDiagnostics,
     SessionId,
@@ -20,7 +21,7 @@ from query.simulating import (
     evaluation_lines,
     store_of,
 )
-from query.style import Style
+from query.surface.registry import workspace_tool
 
 
 class EvaluateSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -11,15 +11,15 @@ import msgspec
 from indexer import vcs
 from indexer.errors import ServerProtocolError, UsageError
 from indexer.servers.registry import language_of, languages_present, load_table
-from query.answer import Answer, Completeness, Reason
-from query.editing import Apply
-from query.live.servers import ServerInfo
-from query.live_edits import EditPreview, preview
-from query.live_questions import document, live, refused, root_of, supports
-from query.live_replies import Feature, doubted, provider, without
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.style import Style, printable
+from query.answers.envelope import Answer, Completeness, Reason
+from query.answers.style import Style, printable
+from query.context import ServerInfo, Workspace
+from query.facts.parameters import asked
+from query.live.proposals import EditPreview, preview
+from query.live.questions import document, live, refused, root_of, supports
+from query.live.replies import Feature, doubted, provider, without
+from query.refactor.outcome import Apply
+from query.surface.registry import workspace_tool
 
 _FEATURE = Feature("executeCommandProvider", "workspace/executeCommand", "commands", "apply_edit, where an action has an edit")
 _KNOWN = 40

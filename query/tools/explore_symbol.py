@@ -7,17 +7,19 @@ from typing import Annotated
 
 import msgspec
 
-from query import impact, locks
-from query.answer import Answer, SymbolRecord
-from query.completeness import DEFINITION, SUPERTYPES, provenance
-from query.hierarchy import Kin, kin
-from query.index import Index
-from query.names import unambiguous
-from query.page import Named, Sources, asked
-from query.places import LanguageId
-from query.registry import Context, tool
-from query.style import Style, printable
-from query.symbols import TYPES, Symbol, symbols_by_id
+from query.answers.envelope import Answer, SymbolRecord
+from query.answers.style import Style, printable
+from query.context import Context
+from query.facts import sync_guards
+from query.facts import uses as impact
+from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.definitions import LanguageId
+from query.facts.hierarchy import Kin, kin
+from query.facts.index import Index
+from query.facts.names import unambiguous
+from query.facts.parameters import Named, Sources, asked
+from query.facts.symbols import TYPES, Symbol, symbols_by_id
+from query.surface.registry import tool
 
 _FILES = 5
 
@@ -192,7 +194,7 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         risk=risk.level,
         risk_reasons=list(risk.reasons),
         packages=list(risk.packages),
-        sync_guarded=sym_id in locks.guarded(index, [sym_id]),
+        sync_guarded=sym_id in sync_guards.guarded(index, [sym_id]),
         references=_references(index, symbol),
         caller_count=len(ranked),
         test_caller_count=sum(use.is_test for use, _, _ in ranked),

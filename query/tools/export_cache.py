@@ -9,13 +9,14 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer
-from query.completeness import provenance
-from query.editing import Apply
-from query.exchange import Exported, export_index, sentence, shown_export
-from query.page import asked
-from query.registry import Context, tool
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Context
+from query.facts.completeness import provenance
+from query.facts.parameters import asked
+from query.refactor.outcome import Apply
+from query.surface.registry import tool
+from query.upkeep.artifacts import Exported, export_index, sentence, shown_export
 
 
 class ExportCache(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

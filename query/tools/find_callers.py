@@ -10,14 +10,15 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import Evidence
-from query.answer import Answer, Reason, SymbolRecord
-from query.completeness import DEFINITION, provenance
-from query.index import Index
-from query.names import unambiguous
-from query.page import Live, Named, Sources, asked, next_cursor, offset_of
-from query.registry import Context, Workspace, tool
-from query.style import Style, count, headline, printable
-from query.symbols import Symbol, symbols_by_id
+from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.style import Style, count, headline, printable
+from query.context import Context, Workspace
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.index import Index
+from query.facts.names import unambiguous
+from query.facts.parameters import Live, Named, Sources, asked, next_cursor, offset_of
+from query.facts.symbols import Symbol, symbols_by_id
+from query.surface.registry import tool
 
 Direction = Literal["incoming", "outgoing", "both"]
 
@@ -110,7 +111,7 @@ def _counted(answer: Answer[list[Edge]]) -> str:
 
 
 def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
-    from query.live_navigation import calls, is_test_file, paged, put
+    from query.live.navigation import calls, is_test_file, paged, put
 
     if ask.evidence or ask.dispatch:
         raise UsageError("a running server tells no evidence: ask the index for that, without live")

@@ -9,16 +9,17 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer
-from query.completeness import DEFINITION, provenance
-from query.index import Index
-from query.names import unambiguous
-from query.page import Live, asked, next_cursor, offset_of
-from query.places import LanguageId
-from query.references import Filtered, Reference, search
-from query.registry import Context, Workspace, tool
-from query.style import Style, count, headline
-from query.symbols import Symbol
+from query.answers.envelope import Answer
+from query.answers.style import Style, count, headline
+from query.context import Context, Workspace
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.definitions import LanguageId
+from query.facts.index import Index
+from query.facts.names import unambiguous
+from query.facts.parameters import Live, asked, next_cursor, offset_of
+from query.facts.references import Filtered, Reference, search
+from query.facts.symbols import Symbol
+from query.surface.registry import tool
 
 _PAGE = 10_000
 
@@ -51,7 +52,7 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
-    from query.live_navigation import enclosing, fits, found_places, is_outside, is_test_file, paged, put
+    from query.live.navigation import enclosing, fits, found_places, is_outside, is_test_file, paged, put
 
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")

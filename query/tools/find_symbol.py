@@ -10,14 +10,15 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import SymbolKind
-from query.answer import Answer, SymbolRecord
-from query.completeness import provenance
-from query.dotted import dotted
-from query.index import Index
-from query.page import MAX_INT, asked, next_cursor, offset_of, path_pattern
-from query.registry import Context, tool
-from query.style import Style, printable
-from query.symbols import CARD, to_symbol
+from query.answers.envelope import Answer, SymbolRecord
+from query.answers.style import Style, printable
+from query.context import Context
+from query.facts.completeness import provenance
+from query.facts.dotted import dotted
+from query.facts.index import Index
+from query.facts.parameters import MAX_INT, asked, next_cursor, offset_of, path_pattern
+from query.facts.symbols import CARD, to_symbol
+from query.surface.registry import tool
 
 Match = Literal["auto", "exact", "prefix", "substring", "fuzzy"]
 

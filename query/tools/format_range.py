@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from query.answer import Answer
-from query.formatting import INSTEAD, Formatted, InsertSpaces, TabSize, formatted, text
-from query.live_questions import Ranged, span
-from query.live_replies import Feature
-from query.registry import Workspace, workspace_tool
+from query.answers.envelope import Answer
+from query.context import Workspace
+from query.live.formatting import INSTEAD, Formatted, InsertSpaces, TabSize, formatted, text
+from query.live.questions import Ranged, span
+from query.live.replies import Feature
+from query.surface.registry import workspace_tool
 
 _FEATURE = Feature(
     "documentRangeFormattingProvider", "textDocument/rangeFormatting", "formatter of ranges", f"format_document, or {INSTEAD}"

@@ -10,14 +10,15 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.lsp.decode import Position, Range
 from indexer.text import utf16_to_index
-from query.answer import Answer, Reason
+from query.answers.envelope import Answer, Reason
+from query.answers.style import Style, one_line, printable
+from query.context import Workspace
+from query.facts.parameters import asked, next_cursor, offset_of
 from query.live import decode
-from query.live_edits import TextChange, applied, change
-from query.live_questions import Placed, Spot, spot
-from query.live_replies import Feature, Outcome, doubted, left_out, provider, question
-from query.page import asked, next_cursor, offset_of
-from query.registry import Workspace, workspace_tool
-from query.style import Style, one_line, printable
+from query.live.proposals import TextChange, applied, change
+from query.live.questions import Placed, Spot, spot
+from query.live.replies import Feature, Outcome, doubted, left_out, provider, question
+from query.surface.registry import workspace_tool
 
 _FEATURE = Feature("completionProvider", "textDocument/completion", "completion", "find_symbol or list_symbols")
 _NEAR = 0.8

@@ -10,16 +10,17 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer, Reason
-from query.completeness import DEFINITION, provenance
-from query.folders import Folder, folder_of, folders, index_command, moved
-from query.index import Index
-from query.names import unambiguous
-from query.page import asked, next_cursor, offset_of
-from query.references import Count, Filtered, Found, Reference, search
-from query.registry import Context, tool
-from query.style import Style, count, headline, one_line
-from query.symbols import Symbol
+from query.answers.envelope import Answer, Reason
+from query.answers.style import Style, count, headline, one_line
+from query.context import Context
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.folders import Folder, folder_of, folders, index_command, moved
+from query.facts.index import Index
+from query.facts.names import unambiguous
+from query.facts.parameters import asked, next_cursor, offset_of
+from query.facts.references import Count, Filtered, Found, Reference, search
+from query.facts.symbols import Symbol
+from query.surface.registry import tool
 
 
 class GetCrossRepoReferences(Filtered, kw_only=True):

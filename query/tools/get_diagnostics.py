@@ -9,14 +9,15 @@ from typing import Annotated, Any
 import msgspec
 
 from indexer.errors import ServerError, UsageError
-from query.answer import Answer, Completeness, Reason
-from query.completeness import provenance
-from query.diagnostics import SEVERITIES, Diagnostic, read
-from query.freshness import is_as_indexed
-from query.names import document_path
-from query.page import asked, next_cursor, offset_of
-from query.registry import Context, Workspace, tool
-from query.style import Style, one_line
+from query.answers.diagnostic import SEVERITIES, Diagnostic, read
+from query.answers.envelope import Answer, Completeness, Reason
+from query.answers.style import Style, one_line
+from query.context import Context, Workspace
+from query.facts.completeness import provenance
+from query.facts.freshness import is_as_indexed
+from query.facts.names import document_path
+from query.facts.parameters import asked, next_cursor, offset_of
+from query.surface.registry import tool
 
 _METHODS = ["textDocument/diagnostic", "textDocument/publishDiagnostics"]
 
@@ -57,8 +58,8 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
-    from query.live_navigation import completeness_of
-    from query.live_questions import document, live
+    from query.live.navigation import completeness_of
+    from query.live.questions import document, live
 
     if not ask.file_path:
         raise UsageError("a running server is asked about one file at a time: give file_path; without live the index tells of all files")
@@ -102,7 +103,7 @@ def TOOL(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     """Errors, warnings and hints of one document or of all: as of the index, or live for a document that has changed since."""
     why = ""
     if ask.file_path and not ask.offline:
-        from query.live_questions import document
+        from query.live.questions import document
 
         try:
             now = document(context.workspace, ask.file_path)

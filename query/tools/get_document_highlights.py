@@ -9,14 +9,15 @@ import msgspec
 
 from indexer.errors import AmbiguousName, UsageError
 from indexer.model import Role
-from query import names
-from query.answer import Answer
-from query.completeness import DEFINITION, provenance
-from query.page import Named, Sources, asked, next_cursor, offset_of
-from query.places import LanguageId
-from query.registry import Context, Workspace, tool
-from query.style import Style, printable
-from query.symbols import Symbol
+from query.answers.envelope import Answer
+from query.answers.style import Style, printable
+from query.context import Context, Workspace
+from query.facts import names
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.definitions import LanguageId
+from query.facts.parameters import Named, Sources, asked, next_cursor, offset_of
+from query.facts.symbols import Symbol
+from query.surface.registry import tool
 
 _NUMBERS = {"text": 1, "read": 2, "write": 3}
 _KINDS: dict[int, Literal["text", "read", "write"]] = {1: "text", 2: "read", 3: "write"}
@@ -58,8 +59,8 @@ def _text(answer: Answer[Highlights], style: Style) -> Iterator[str]:
 def _live(workspace: Workspace, ask: GetDocumentHighlights) -> Answer[Highlights]:
     """The same by a running server."""
     from query.live import decode
-    from query.live_questions import NamedPlace, spot
-    from query.live_replies import Feature, doubted, left_out, question
+    from query.live.questions import NamedPlace, spot
+    from query.live.replies import Feature, doubted, left_out, question
 
     wanted = NamedPlace(symbol=ask.symbol, file_path=ask.file_path, line=ask.line, column=ask.column, position_pattern=ask.position_pattern)
     at = spot(workspace, wanted)

@@ -10,18 +10,20 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from indexer.text import blob_digest
-from query import impact, locks
-from query.answer import Answer
-from query.completeness import DEFINITION, languages_of, provenance
-from query.freshness import is_as_indexed
-from query.imports import Import, imports_of
-from query.index import Index
-from query.names import document_path
-from query.page import Sources, asked, next_cursor, offset_of
-from query.places import LanguageId
-from query.registry import Context, tool
-from query.style import Style, count, printable
-from query.symbols import Symbol, symbols_by_id
+from query.answers.envelope import Answer
+from query.answers.style import Style, count, printable
+from query.context import Context
+from query.facts import sync_guards
+from query.facts import uses as impact
+from query.facts.completeness import DEFINITION, languages_of, provenance
+from query.facts.definitions import LanguageId
+from query.facts.freshness import is_as_indexed
+from query.facts.imports import Import, imports_of
+from query.facts.index import Index
+from query.facts.names import document_path
+from query.facts.parameters import Sources, asked, next_cursor, offset_of
+from query.facts.symbols import Symbol, symbols_by_id
+from query.surface.registry import tool
 
 CHARS_PER_TOKEN = 4
 
@@ -276,7 +278,7 @@ def _facts(context: Context, path: str) -> _Facts:
         callers=_ranked(path, uses, documents, known),
         callees=callees,
         risks=impact.risks(index, context.certificate, ids, uses),
-        guarded=locks.guarded(index, ids),
+        guarded=sync_guards.guarded(index, ids),
     )
 
 

@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from query.answer import Answer
+from query.answers.envelope import Answer
+from query.answers.style import Style, one_line
+from query.context import Workspace
+from query.facts.parameters import asked, next_cursor, offset_of
 from query.live import decode
-from query.live_questions import Ranged, span
-from query.live_replies import Feature, doubted, left_out, question
-from query.page import asked, next_cursor, offset_of
-from query.registry import Workspace, workspace_tool
-from query.style import Style, one_line
+from query.live.questions import Ranged, span
+from query.live.replies import Feature, doubted, left_out, question
+from query.surface.registry import workspace_tool
 
 _FEATURE = Feature("inlayHintProvider", "textDocument/inlayHint", "inlay hints", "inspect_symbol for the type of one name")
 _KINDS: dict[int | None, Literal["", "type", "parameter"]] = {1: "type", 2: "parameter"}

@@ -9,13 +9,14 @@ import msgspec
 
 from indexer.errors import ServerProtocolError
 from indexer.text import utf16_to_index
-from query.answer import Answer, Reason
+from query.answers.envelope import Answer, Reason
+from query.answers.style import Style, printable
+from query.context import Workspace
+from query.facts.parameters import asked, next_cursor, offset_of
 from query.live import decode
-from query.live_questions import Document, Ranged, span
-from query.live_replies import Feature, Outcome, doubted, provider, question, without
-from query.page import asked, next_cursor, offset_of
-from query.registry import Workspace, workspace_tool
-from query.style import Style, printable
+from query.live.questions import Document, Ranged, span
+from query.live.replies import Feature, Outcome, doubted, provider, question, without
+from query.surface.registry import workspace_tool
 
 _CAPABILITY = "semanticTokensProvider"
 _WORDS = ("semantic tokens", "list_symbols and get_document_highlights")

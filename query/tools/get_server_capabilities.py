@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from query.answer import Answer
-from query.completeness import provenance
-from query.index import Index
-from query.page import asked
-from query.registry import Context, Workspace, names, tool
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Context, Workspace
+from query.facts.completeness import provenance
+from query.facts.index import Index
+from query.facts.parameters import asked
+from query.surface.registry import names, tool
 
 _DEFINITION = "textDocument/definition"
 _HOVER = "textDocument/hover"
@@ -98,8 +99,8 @@ def _text(answer: Answer[list[ServerCapabilities]], style: Style) -> Iterator[st
 
 def _live(workspace: Workspace, ask: GetServerCapabilities) -> Answer[list[ServerCapabilities]]:
     """What the servers that run now can do; those of a language, or of the workspace, are started where none does."""
-    from query.answer import Completeness
-    from query.live_questions import live
+    from query.answers.envelope import Completeness
+    from query.live.questions import live
 
     index, language = workspace.index, ask.language.lower()
     running = [info for info in workspace.servers.running() if not language or language in info.languages]

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answer import Answer
+from query.answers.envelope import Answer
+from query.answers.style import Style, printable
+from query.context import Workspace
+from query.facts.parameters import asked
 from query.live import decode
-from query.live_questions import Placed, spot
-from query.live_replies import Feature, doubted, left_out, question
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.style import Style, printable
+from query.live.questions import Placed, spot
+from query.live.replies import Feature, doubted, left_out, question
+from query.surface.registry import workspace_tool
 
 _FEATURE = Feature("signatureHelpProvider", "textDocument/signatureHelp", "signature help", "inspect_symbol at the name that is called")
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answer import Answer, Completeness, Provenance
-from query.page import asked
-from query.registry import Workspace, workspace_tool
+from query.answers.envelope import Answer, Completeness, Provenance
+from query.answers.style import Style, printable
+from query.context import Workspace
+from query.facts.parameters import asked
 from query.skills.session import Phases
-from query.style import Style, printable
+from query.surface.registry import workspace_tool
 
 
 class GetSkillPhase(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

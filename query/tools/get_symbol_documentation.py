@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
-from query.answer import Answer, Completeness, Provenance, Reason, SymbolRecord
-from query.completeness import languages_of, provenance
-from query.index import Index
-from query.names import document_path
-from query.page import Named, asked
-from query.registry import Context, tool
-from query.style import Style
+from query.answers.envelope import Answer, Completeness, Provenance, Reason, SymbolRecord
+from query.answers.style import Style
+from query.context import Context
+from query.facts.completeness import languages_of, provenance
+from query.facts.index import Index
+from query.facts.names import document_path
+from query.facts.parameters import Named, asked
+from query.surface.registry import tool
 
 if TYPE_CHECKING:
     from query.toolchain.documentation import Described

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query import names
-from query.answer import Answer, SymbolRecord
-from query.completeness import provenance
-from query.page import Named, Sources, asked
-from query.registry import Context, tool
-from query.style import Style
-from query.symbols import Symbol
+from query.answers.envelope import Answer, SymbolRecord
+from query.answers.style import Style
+from query.context import Context
+from query.facts import names
+from query.facts.completeness import provenance
+from query.facts.parameters import Named, Sources, asked
+from query.facts.symbols import Symbol
+from query.surface.registry import tool
 
 
 class GetSymbolSource(Named, kw_only=True):

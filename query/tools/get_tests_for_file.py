@@ -10,16 +10,17 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import SymbolKind
-from query.answer import Answer
-from query.completeness import DEFINITION, languages_of, provenance
-from query.impact import Use, documents, no_tests, scopes, symbols_of, test_symbols, uses_of
-from query.index import Index
-from query.names import document_path
-from query.page import asked, next_cursor, offset_of
-from query.radius import Holder, TestFunction, doubts, test_function, test_lines, walk
-from query.registry import Context, tool
-from query.style import Style, count
-from query.symbols import symbols_by_id
+from query.answers.envelope import Answer
+from query.answers.style import Style, count
+from query.context import Context
+from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
+from query.facts.completeness import DEFINITION, languages_of, provenance
+from query.facts.index import Index
+from query.facts.names import document_path
+from query.facts.parameters import asked, next_cursor, offset_of
+from query.facts.symbols import symbols_by_id
+from query.facts.uses import Use, documents, no_tests, scopes, symbols_of, test_symbols, uses_of
+from query.surface.registry import tool
 
 Why = Literal["itself", "inline", "calls", "references", "imports", "transitive", "name", "sibling"]
 

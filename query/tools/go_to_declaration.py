@@ -7,12 +7,13 @@ from typing import Literal
 
 import msgspec
 
-from query.answer import Answer, Place, SymbolRecord
-from query.completeness import DEFINITION, provenance
-from query.page import Live, Named, Sources, asked
-from query.places import LanguageId, bound, meanings
-from query.registry import Context, Workspace, tool
-from query.style import Style
+from query.answers.envelope import Answer, Place, SymbolRecord
+from query.answers.style import Style
+from query.context import Context, Workspace
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.definitions import LanguageId, bound, meanings
+from query.facts.parameters import Live, Named, Sources, asked
+from query.surface.registry import tool
 
 
 class GoToDeclaration(Named, kw_only=True):
@@ -36,7 +37,7 @@ def _text(answer: Answer[list[Declaration]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToDeclaration) -> Answer[list[Declaration]]:
-    from query.live_navigation import live_definitions, put
+    from query.live.navigation import live_definitions, put
 
     question = put(workspace, ask, "textDocument/declaration")
     result = [Declaration(symbol=item.symbol, what="declaration", places=item.places) for item in live_definitions(workspace, question)]

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import msgspec
 
-from query.answer import Answer
-from query.completeness import provenance
-from query.page import Live, Named, Sources, asked
-from query.places import Definition, LanguageId, definition, meanings, text_of_definitions
-from query.registry import Context, Workspace, tool
+from query.answers.envelope import Answer
+from query.context import Context, Workspace
+from query.facts.completeness import provenance
+from query.facts.definitions import Definition, LanguageId, definition, meanings, text_of_definitions
+from query.facts.parameters import Live, Named, Sources, asked
+from query.surface.registry import tool
 
 
 class GoToDefinition(Named, kw_only=True):
@@ -20,7 +21,7 @@ class GoToDefinition(Named, kw_only=True):
 
 
 def _live(workspace: Workspace, ask: GoToDefinition) -> Answer[list[Definition]]:
-    from query.live_navigation import live_definitions, put
+    from query.live.navigation import live_definitions, put
 
     question = put(workspace, ask, "textDocument/definition")
     result = live_definitions(workspace, question, source=ask.show_source)

@@ -8,14 +8,15 @@ from typing import Annotated
 import msgspec
 
 from indexer.model import SymbolFlag
-from query.answer import Answer, Reason, SymbolRecord
-from query.completeness import DEFINITION, SUPERTYPES, provenance
-from query.hierarchy import MAX_DEPTH, Kin, kin
-from query.page import Live, Named, asked, next_cursor, offset_of
-from query.places import LanguageId
-from query.registry import Context, Workspace, tool
-from query.style import Style, headline
-from query.symbols import TYPES, Symbol, symbols_by_id
+from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.style import Style, headline
+from query.context import Context, Workspace
+from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.definitions import LanguageId
+from query.facts.hierarchy import MAX_DEPTH, Kin, kin
+from query.facts.parameters import Live, Named, asked, next_cursor, offset_of
+from query.facts.symbols import TYPES, Symbol, symbols_by_id
+from query.surface.registry import tool
 
 _MEMBERS = ("method", "property", "constructor")
 ITSELF = "itself"
@@ -52,7 +53,7 @@ def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToImplementation) -> Answer[list[Implementation]]:
-    from query.live_navigation import live_definitions, paged, put
+    from query.live.navigation import live_definitions, paged, put
 
     question = put(workspace, ask, "textDocument/implementation")
     found = live_definitions(workspace, question)

@@ -8,16 +8,17 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
-from query import names
-from query.answer import Answer
-from query.completeness import languages_of, provenance
-from query.dotted import named
-from query.folders import folders
-from query.index import Index
-from query.page import NAME_HELP, Sources, asked
-from query.places import Definition, definition, text_of_definitions
-from query.registry import Context, tool
-from query.symbols import Symbol
+from query.answers.envelope import Answer
+from query.context import Context
+from query.facts import names
+from query.facts.completeness import languages_of, provenance
+from query.facts.definitions import Definition, definition, text_of_definitions
+from query.facts.dotted import named
+from query.facts.folders import folders
+from query.facts.index import Index
+from query.facts.parameters import NAME_HELP, Sources, asked
+from query.facts.symbols import Symbol
+from query.surface.registry import tool
 
 
 class GoToSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

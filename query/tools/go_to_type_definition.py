@@ -7,13 +7,14 @@ from typing import Literal
 
 import msgspec
 
-from query.answer import Answer, Place, Reason, SymbolRecord
-from query.completeness import DEFINITION, provenance
-from query.page import Live, Named, Sources, asked
-from query.places import LanguageId, definition, meanings
-from query.registry import Context, Workspace, tool
-from query.style import Style, headline
-from query.types_of import types_of
+from query.answers.envelope import Answer, Place, Reason, SymbolRecord
+from query.answers.style import Style, headline
+from query.context import Context, Workspace
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.definitions import LanguageId, definition, meanings
+from query.facts.parameters import Live, Named, Sources, asked
+from query.facts.types import types_of
+from query.surface.registry import tool
 
 
 class GoToTypeDefinition(Named, kw_only=True):
@@ -43,7 +44,7 @@ def _text(answer: Answer[list[TypeDefinition]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToTypeDefinition) -> Answer[list[TypeDefinition]]:
-    from query.live_navigation import live_definitions, put
+    from query.live.navigation import live_definitions, put
 
     question = put(workspace, ask, "textDocument/typeDefinition")
     result = [

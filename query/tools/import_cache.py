@@ -9,15 +9,16 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer
-from query.completeness import Certificate, provenance
-from query.editing import Apply
-from query.exchange import Exchanged, import_index, sentence, verify_artifact
-from query.index import open_index
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.simulating import kept
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.completeness import Certificate, provenance
+from query.facts.index import open_index
+from query.facts.parameters import asked
+from query.refactor.outcome import Apply
+from query.refactor.trial import kept
+from query.surface.registry import workspace_tool
+from query.upkeep.artifacts import Exchanged, import_index, sentence, verify_artifact
 
 
 class ImportCache(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -9,14 +9,15 @@ from typing import Annotated, Any
 import msgspec
 
 from indexer.errors import NameNotFound
-from query import names
-from query.answer import Answer
-from query.completeness import DEFINITION, provenance
-from query.index import Index
-from query.page import asked, next_cursor, offset_of
-from query.registry import Context, tool
-from query.status import status
-from query.style import Style, count
+from query.answers.envelope import Answer
+from query.answers.style import Style, count
+from query.context import Context
+from query.facts import names
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.index import Index
+from query.facts.parameters import asked, next_cursor, offset_of
+from query.facts.status import status
+from query.surface.registry import tool
 
 _MAX_LISTED = 50
 

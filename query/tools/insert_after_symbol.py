@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer
-from query.editing import Edited, lines
-from query.registry import Workspace, workspace_tool
-from query.style import Style
-from query.symbol_edits import OfSymbol, Target, edit_symbol, end_of, fitted
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.refactor.outcome import Edited, lines
+from query.refactor.symbols import OfSymbol, Target, edit_symbol, end_of, fitted
+from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
     from query.edits.text import Edit

@@ -8,13 +8,14 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import ServerError
-from query.answer import Answer, Completeness, Reason, SymbolRecord
-from query.completeness import provenance
-from query.freshness import is_as_indexed
-from query.page import Named, asked
-from query.places import LanguageId
-from query.registry import Context, Workspace, tool
-from query.style import Style
+from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
+from query.answers.style import Style
+from query.context import Context, Workspace
+from query.facts.completeness import provenance
+from query.facts.definitions import LanguageId
+from query.facts.freshness import is_as_indexed
+from query.facts.parameters import Named, asked
+from query.surface.registry import tool
 
 
 class InspectSymbol(Named, kw_only=True):
@@ -45,7 +46,7 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
-    from query.live_navigation import hover_text, put
+    from query.live.navigation import hover_text, put
 
     question = put(workspace, ask, "textDocument/hover")
     result = Inspection(symbol=question.record, signature="", documentation="", hover=hover_text(question.reply))

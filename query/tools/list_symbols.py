@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from query.answer import Answer
-from query.completeness import provenance
-from query.names import document_path
-from query.page import asked
-from query.places import LanguageId
-from query.registry import Context, tool
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Context
+from query.facts.completeness import provenance
+from query.facts.definitions import LanguageId
+from query.facts.names import document_path
+from query.facts.parameters import asked
+from query.surface.registry import tool
 
 
 class ListSymbols(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

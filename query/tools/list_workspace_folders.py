@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answer import Answer
-from query.completeness import provenance
-from query.folders import folders, moved
-from query.page import asked
-from query.registry import Context, tool
-from query.style import Style, count
+from query.answers.envelope import Answer
+from query.answers.style import Style, count
+from query.context import Context
+from query.facts.completeness import provenance
+from query.facts.folders import folders, moved
+from query.facts.parameters import asked
+from query.surface.registry import tool
 
 
 class ListWorkspaceFolders(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from query import sessions
-from query.answer import Answer
-from query.live_questions import InDocument, document
-from query.registry import Workspace, workspace_tool
-from query.sessions import Session
+from query.answers.envelope import Answer
+from query.context import Workspace
+from query.live import control
+from query.live.control import Session
+from query.live.questions import InDocument, document
+from query.surface.registry import workspace_tool
 
 
 class OpenDocument(InDocument, kw_only=True):
@@ -23,10 +24,10 @@ class OpenDocument(InDocument, kw_only=True):
     hint="didOpen warm keep file",
     read_only=False,
     concurrency_safe=False,
-    text=sessions.text,
+    text=control.text,
 )
 def TOOL(workspace: Workspace, ask: OpenDocument) -> Answer[Session]:
     """Keeps a file open in its language server until close_document; every question opens what it needs by itself."""
     of = document(workspace, ask.file_path)
     info = workspace.servers.open_document(of.path)
-    return sessions.answer(workspace, "open_document", ask, f"opened {of.path}", [info])
+    return control.answer(workspace, "open_document", ask, f"opened {of.path}", [info])

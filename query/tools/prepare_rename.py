@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from indexer.text import index_to_utf16
-from query.answer import Answer, Completeness
-from query.live.servers import Reply, ServerInfo
-from query.live_questions import NamedPlace, Spot, live, refused, spot, supports, unsupported
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.renaming import name_at
-from query.style import Style
+from query.answers.envelope import Answer, Completeness
+from query.answers.style import Style
+from query.context import Reply, ServerInfo, Workspace
+from query.facts.parameters import asked
+from query.live.questions import NamedPlace, Spot, live, refused, spot, supports, unsupported
+from query.refactor.rename import name_at
+from query.surface.registry import workspace_tool
 
 
 class PrepareRename(NamedPlace, kw_only=True):

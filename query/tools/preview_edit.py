@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from query.answer import Answer
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.simulating import (
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.refactor.trial import (
     Evaluation,
     Language,
     OneEdit,
@@ -23,7 +24,7 @@ from query.simulating import (
     scope_of,
     store_of,
 )
-from query.style import Style
+from query.surface.registry import workspace_tool
 
 
 class PreviewEdit(OneEdit, kw_only=True):
@@ -53,8 +54,8 @@ def _text(answer: Answer[Evaluation], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: PreviewEdit) -> Answer[Evaluation]:
     """Errors that one edit would bring and take away; nothing is written. With session_id the edit stays in that session."""
-    from query.simulation.session import edit
-    from query.simulation.store import new_session
+    from query.refactor.simulation.session import edit
+    from query.refactor.simulation.store import new_session
 
     scope = scope_of(workspace)
     if not ask.session_id:

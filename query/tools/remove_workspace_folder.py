@@ -7,11 +7,12 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import UsageError
-from query import workspace
-from query.answer import Answer
-from query.folders import folders
-from query.registry import Context, tool
-from query.workspace import Folders
+from query.answers.envelope import Answer
+from query.context import Context
+from query.facts.folders import folders
+from query.surface.registry import tool
+from query.upkeep import folders as workspace
+from query.upkeep.folders import Folders
 
 
 class RemoveWorkspaceFolder(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

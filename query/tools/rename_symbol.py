@@ -9,14 +9,28 @@ import msgspec
 
 from indexer.errors import EditRefused, UsageError
 from indexer.servers.registry import language_of
-from query.answer import Answer, Completeness, Place, Provenance, Reason, SymbolRecord
-from query.completeness import DEFINITION, Certificate
-from query.editing import Apply, Edited, PlanId, carry_out, lines
-from query.live_questions import NamedPlace, Spot, live, spot, supports, unsupported
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.renaming import Compared, Site, check_name, compare, constructors, inside, kin_of, name_at, sites_of, symbols_at, taken, without
-from query.style import Style, count
+from query.answers.envelope import Answer, Completeness, Place, Provenance, Reason, SymbolRecord
+from query.answers.style import Style, count
+from query.context import Workspace
+from query.facts.completeness import DEFINITION, Certificate
+from query.facts.parameters import asked
+from query.live.questions import NamedPlace, Spot, live, spot, supports, unsupported
+from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.refactor.rename import (
+    Compared,
+    Site,
+    check_name,
+    compare,
+    constructors,
+    inside,
+    kin_of,
+    name_at,
+    sites_of,
+    symbols_at,
+    taken,
+    without,
+)
+from query.surface.registry import workspace_tool
 from query.tools.prepare_rename import prepared
 
 if TYPE_CHECKING:

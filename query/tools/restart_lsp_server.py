@@ -6,11 +6,12 @@ from typing import Annotated
 
 import msgspec
 
-from query import sessions
-from query.answer import Answer
-from query.registry import Workspace, workspace_tool
-from query.sessions import Session
-from query.style import count
+from query.answers.envelope import Answer
+from query.answers.style import count
+from query.context import Workspace
+from query.live import control
+from query.live.control import Session
+from query.surface.registry import workspace_tool
 
 
 class RestartLspServer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -27,10 +28,10 @@ class RestartLspServer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
     hint="end kill hang stuck unresponsive again",
     read_only=False,
     concurrency_safe=False,
-    text=sessions.text,
+    text=control.text,
 )
 def TOOL(workspace: Workspace, ask: RestartLspServer) -> Answer[Session]:
     """Ends the language servers that run and starts them again; documents that were opened are closed."""
-    sessions.require_this(workspace, ask.root_dir)
+    control.require_this(workspace, ask.root_dir)
     servers = workspace.servers.restart()
-    return sessions.answer(workspace, "restart_lsp_server", ask, f"restarted {count(len(servers), 'server')}", servers)
+    return control.answer(workspace, "restart_lsp_server", ask, f"restarted {count(len(servers), 'server')}", servers)

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import msgspec
 
-from query.answer import Answer
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.runs import ended, of_run, project_of, run_lines
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.surface.registry import workspace_tool
+from query.toolchain.answers import ended, of_run, project_of, run_lines
 from query.toolchain.model import Problem, Used
 from query.toolchain.run import NotChosen, run
 from query.toolchain.table import languages, tried_text

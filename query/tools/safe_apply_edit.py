@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from query.answer import Answer
-from query.editing import NOT_WRITTEN, Apply, Edited, PlanId, carry_out, lines
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.simulating import Evaluation, OneEdit, TimeoutMs, Trial, evaluation_lines, scope_of
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.refactor.outcome import NOT_WRITTEN, Apply, Edited, PlanId, carry_out, lines
+from query.refactor.trial import Evaluation, OneEdit, TimeoutMs, Trial, evaluation_lines, scope_of
+from query.surface.registry import workspace_tool
 
 _SHOWN_CHARS = 200
 
@@ -65,8 +66,8 @@ def _text(answer: Answer[SafelyApplied], style: Style) -> Iterator[str]:
 def TOOL(workspace: Workspace, ask: SafeApplyEdit) -> Answer[SafelyApplied]:
     """Tries an edit in memory and shows it; with apply it is written, if a language server says in time that it introduces no error."""
     from query.edits.plan import plan_documents
-    from query.simulation.session import edit
-    from query.simulation.store import new_session
+    from query.refactor.simulation.session import edit
+    from query.refactor.simulation.store import new_session
 
     session = new_session("")
     edit(session, scope_of(workspace), ask.wanted())

@@ -7,19 +7,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from indexer.errors import EditRefused, NameNotFound, ServerError
-from query import names
-from query.answer import Answer, Reason
-from query.completeness import DEFINITION, SUPERTYPES, Certificate
-from query.editing import Edited, lines
-from query.folders import index_command
-from query.freshness import is_as_indexed
-from query.index import Index
-from query.page import Sources
-from query.registry import Context, load, tool
-from query.renaming import kin_of
-from query.style import Style, count
-from query.symbol_edits import OfSymbol, Target, comments_above, edit_symbol, end_of
-from query.symbols import TYPES, Symbol
+from query.answers.envelope import Answer, Reason
+from query.answers.style import Style, count
+from query.context import Context
+from query.facts import names
+from query.facts.completeness import DEFINITION, SUPERTYPES, Certificate
+from query.facts.folders import index_command
+from query.facts.freshness import is_as_indexed
+from query.facts.index import Index
+from query.facts.parameters import Sources
+from query.facts.symbols import TYPES, Symbol
+from query.refactor.outcome import Edited, lines
+from query.refactor.rename import kin_of
+from query.refactor.symbols import OfSymbol, Target, comments_above, edit_symbol, end_of
+from query.surface.registry import load, tool
 
 if TYPE_CHECKING:
     from query.edits.text import Edit
@@ -138,7 +139,7 @@ def _doubts(context: Context, symbol: Symbol) -> list[str]:
 
 def _live_uses(context: Context, target: Target) -> list[str]:
     """References outside the symbol that a running server gives; none where no server can be had: the index has said its word."""
-    from query.live_questions import document, places
+    from query.live.questions import document, places
 
     workspace, at, span = context.workspace, target.symbol.selection, target.symbol.span
     params = {

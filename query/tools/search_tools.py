@@ -8,12 +8,13 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import UsageError
-from query import search
-from query.answer import Answer, Completeness, Provenance
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.search import Found
-from query.style import Style
+from query.answers.envelope import Answer, Completeness, Provenance
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.surface import search
+from query.surface.registry import workspace_tool
+from query.surface.search import Found
 
 _SELECT = "select:"
 

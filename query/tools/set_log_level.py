@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from query import sessions
-from query.answer import Answer
-from query.registry import Workspace, workspace_tool
-from query.sessions import Session
+from query.answers.envelope import Answer
+from query.context import Workspace
+from query.live import control
+from query.live.control import Session
+from query.surface.registry import workspace_tool
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
@@ -42,10 +43,10 @@ class SetLogLevel(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     bare=True,
     read_only=False,
     concurrency_safe=False,
-    text=sessions.text,
+    text=control.text,
 )
 def TOOL(workspace: Workspace, ask: SetLogLevel) -> Answer[Session]:
     """How much lspidx itself logs from now on; what servers log is their own."""
     workspace.servers.set_log_level(LEVELS[ask.level])
     done = f"logged from now on: {ask.level} and worse"
-    return sessions.answer(workspace, "set_log_level", ask, done, [])
+    return control.answer(workspace, "set_log_level", ask, done, [])

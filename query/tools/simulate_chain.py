@@ -8,10 +8,11 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import UsageError
-from query.answer import Answer
-from query.diagnostics import Diagnostic
-from query.registry import Workspace, workspace_tool
-from query.simulating import (
+from query.answers.diagnostic import Diagnostic
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.refactor.trial import (
     OneEdit,
     ScopeOfDiagnostics,
     SessionId,
@@ -23,7 +24,7 @@ from query.simulating import (
     shown_edit,
     store_of,
 )
-from query.style import Style
+from query.surface.registry import workspace_tool
 
 MAX_STEPS = 50
 
@@ -89,7 +90,7 @@ def _text(answer: Answer[Chain], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: SimulateChain) -> Answer[Chain]:
     """Adds edits to a session one after the other, judges it after each, and says through which of them it is safe to go."""
-    from query.simulation.session import edit, status
+    from query.refactor.simulation.session import edit, status
 
     if not ask.edits:
         raise UsageError("give edits: a list of records as simulate_edit takes them")

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answer import Answer
-from query.page import asked
-from query.registry import Workspace, workspace_tool
-from query.simulating import OneEdit, SessionId, SimulatedEdit, kept, scope_of, shown_edit, store_of
-from query.style import Style
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.context import Workspace
+from query.facts.parameters import asked
+from query.refactor.trial import OneEdit, SessionId, SimulatedEdit, kept, scope_of, shown_edit, store_of
+from query.surface.registry import workspace_tool
 
 
 class SimulateEdit(OneEdit, kw_only=True):
@@ -49,7 +50,7 @@ def _text(answer: Answer[Simulated], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: SimulateEdit) -> Answer[Simulated]:
     """Adds an edit to a session, in memory: a range of the session's text, or the one place where old_text stands, becomes new_text."""
-    from query.simulation.session import edit, status
+    from query.refactor.simulation.session import edit, status
 
     scope = scope_of(workspace)
     session, made = store_of(workspace).change(ask.session_id, lambda session: edit(session, scope, ask.wanted()))

@@ -9,13 +9,13 @@ import msgspec
 
 from indexer import vcs
 from indexer.servers.registry import languages_present, load_table
-from query import sessions
-from query.answer import Answer, Reason
-from query.live.servers import ServerInfo
-from query.live_questions import root_of
-from query.registry import Workspace, workspace_tool
-from query.sessions import Session
-from query.style import count
+from query.answers.envelope import Answer, Reason
+from query.answers.style import count
+from query.context import ServerInfo, Workspace
+from query.live import control
+from query.live.control import Session
+from query.live.questions import root_of
+from query.surface.registry import workspace_tool
 
 
 class StartLsp(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -38,14 +38,14 @@ class StartLsp(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     bare=True,
     read_only=False,
     concurrency_safe=False,
-    text=sessions.text,
+    text=control.text,
 )
 def TOOL(workspace: Workspace, ask: StartLsp) -> Answer[Session]:
     """Starts language servers before they are needed, or connects to one; those that ran for the language end first."""
-    sessions.require_this(workspace, ask.root_dir)
+    control.require_this(workspace, ask.root_dir)
     servers = workspace.servers.start(ask.language_id, ask.connect, float(ask.ready_timeout_seconds))
     reasons = [] if ask.language_id else _missing(workspace, servers)
-    return sessions.answer(workspace, "start_lsp", ask, f"started {count(len(servers), 'server')}", servers, reasons)
+    return control.answer(workspace, "start_lsp", ask, f"started {count(len(servers), 'server')}", servers, reasons)
 
 
 def _missing(workspace: Workspace, servers: list[ServerInfo]) -> list[Reason]:

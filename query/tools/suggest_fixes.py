@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import msgspec
 
 from indexer.errors import ServerProtocolError
-from query.answer import Answer, Reason
+from query.answers.envelope import Answer, Reason
+from query.answers.style import Style, one_line, printable
+from query.context import Diagnosis, Workspace
+from query.facts.parameters import asked, next_cursor, offset_of
 from query.live import decode
-from query.live.servers import Diagnosis
-from query.live_edits import EditPreview, preview
-from query.live_questions import Document, Ranged, live, span, supports
-from query.live_replies import Feature, Outcome, doubted, left_out, provider, question, without
-from query.page import asked, next_cursor, offset_of
-from query.registry import Workspace, workspace_tool
-from query.style import Style, one_line, printable
+from query.live.proposals import EditPreview, preview
+from query.live.questions import Document, Ranged, live, span, supports
+from query.live.replies import Feature, Outcome, doubted, left_out, provider, question, without
+from query.surface.registry import workspace_tool
 
 _FEATURE = Feature("codeActionProvider", "textDocument/codeAction", "code actions", "get_diagnostics for what is wrong")
 _RESOLVE = "codeAction/resolve"

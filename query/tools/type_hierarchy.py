@@ -10,13 +10,14 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import Evidence
-from query.answer import Answer, Reason, SymbolRecord
-from query.completeness import DEFINITION, SUPERTYPES, provenance
-from query.index import Index
-from query.page import Named, asked
-from query.registry import Context, tool
-from query.style import Style, headline
-from query.symbols import TYPES, symbols_by_id
+from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.style import Style, headline
+from query.context import Context
+from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.index import Index
+from query.facts.parameters import Named, asked
+from query.facts.symbols import TYPES, symbols_by_id
+from query.surface.registry import tool
 
 
 class TypeHierarchy(Named, kw_only=True):

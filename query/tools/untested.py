@@ -9,14 +9,15 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import SymbolKind
-from query.answer import Answer, Reason, SymbolRecord
-from query.completeness import DEFINITION, provenance
-from query.impact import no_tests, test_symbols
-from query.index import Index
-from query.page import asked, next_cursor, offset_of, path_pattern
-from query.registry import Context, tool
-from query.style import Style, count
-from query.symbols import symbols_by_id
+from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.style import Style, count
+from query.context import Context
+from query.facts.completeness import DEFINITION, provenance
+from query.facts.index import Index
+from query.facts.parameters import asked, next_cursor, offset_of, path_pattern
+from query.facts.symbols import symbols_by_id
+from query.facts.uses import no_tests, test_symbols
+from query.surface.registry import tool
 
 _KINDS = ("function", "method", "class", "interface", "struct", "enum")
 

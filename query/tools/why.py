@@ -9,15 +9,16 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import Evidence
-from query import names
-from query.answer import Answer, Reason, SymbolRecord
-from query.completeness import DEFINITION, SUPERTYPES, provenance
-from query.impact import CALL_EVIDENCE, TYPE_KINDS, documents, scopes
-from query.index import Index
-from query.page import Sources, asked
-from query.registry import Context, tool
-from query.style import Style, count, one_line, printable
-from query.symbols import Symbol, symbols_by_id
+from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.style import Style, count, one_line, printable
+from query.context import Context
+from query.facts import names
+from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.index import Index
+from query.facts.parameters import Sources, asked
+from query.facts.symbols import Symbol, symbols_by_id
+from query.facts.uses import CALL_EVIDENCE, TYPE_KINDS, documents, scopes
+from query.surface.registry import tool
 
 Via = Literal["calls", "references", "types", "any"]
 Relation = Literal["calls", "references", "subtype of"]

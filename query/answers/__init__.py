@@ -1,0 +1,1 @@
+"""The words of an answer: envelope, style, diagnostics, advice. Nothing here knows an index."""

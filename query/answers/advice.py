@@ -1,0 +1,31 @@
+"""What an index lacks and how to get it, in lines for people: the end of `lspidx index`, `lspidx status`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from query.answers.style import one_line
+
+
+def lacking(manifest: Mapping[str, Any]) -> list[str]:
+    """One line for each thing that the clone lacks: what, the share of identifiers that are unresolved beside it, what helps."""
+    lines: list[str] = []
+    for item in manifest.get("prerequisites", []):
+        numbers = manifest.get("resolution", {}).get(item["language"], {})
+        identifiers, behind = numbers.get("identifiers", 0), numbers.get("unresolved_behind_imports", 0)
+        share = f"; up to {100 * behind / identifiers:.0f} % of the {item['language']} identifiers are unresolved for it" if behind else ""
+        helps = "lspidx index --fetch, or: " if item["can_fetch"] else ""
+        lines.append(f"{item['language']}: {one_line(item['detail'])}{share}; to get it: {helps}{one_line(item['remedy'])}")
+    return lines
+
+
+def refused(manifest: Mapping[str, Any]) -> list[str]:
+    """One line for each place outside of the workspace that its settings name and the user has not allowed."""
+    lines = [f"{item['sentence']}{'; to allow that: ' if item['remedy'] else ''}{item['remedy']}" for item in manifest.get("refused", [])]
+    return [one_line(line) for line in lines]
+
+
+def losses(manifest: Mapping[str, Any]) -> list[str]:
+    """One line for each language that the crawl has lost."""
+    return [one_line(f"LOST: {item['sentence']}; {item['remedy']}") for item in manifest.get("languages_lost", [])]

@@ -1,0 +1,5 @@
+"""`python -m query.cli`: the command without its script."""
+
+from query.cli import main
+
+main()

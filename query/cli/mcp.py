@@ -1,0 +1,138 @@
+"""`lspidx mcp`: the tools for agents. The SDK is loaded when the command runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import cast
+
+import click
+
+from indexer.errors import UsageError
+from query.cli.terminal import echo
+from query.cli.trust_option import trust_option
+from query.mcp.options import BUDGET, MAX_BUDGET, MIN_BUDGET, Format, Options, Profile
+
+TOKEN_VARIABLE = "LSPIDX_MCP_TOKEN"  # noqa: S105  (a name)
+_LOOPBACK = "127.0.0.1"
+_MIN_TOKEN = 16
+
+
+@click.command(epilog="Example: lspidx mcp --http 8321")
+@click.option("--http", "address", metavar="[HOST:]PORT", help="Streamable HTTP in place of stdin and stdout; port 0: a free one.")
+@click.option("--token-file", type=click.Path(), help=f"Holds the token of --http; else {TOKEN_VARIABLE}, else one is made and shown.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A further name that HTTP clients reach us by; may be repeated.")
+@click.option("--profile", type=click.Choice(["default", "full"]), default="default", help="List the tools needed most, or all.")
+@click.option(
+    "--budget",
+    type=click.IntRange(MIN_BUDGET, MAX_BUDGET),
+    default=BUDGET,
+    show_default=True,
+    help="Characters of one answer, in each form.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json", "both"]), default="both", help="What an answer holds; default: both.")
+@click.option("--dialect", help="Another product's tools in place of ours: claude-code, kiro, lsp or agent-lsp.")
+@click.option("--strict", is_flag=True, help="An answer that is not complete is an error.")
+@click.option("--allow-edits", is_flag=True, help="Tools may change files, build and run tests; else they only show what they would do.")
+@click.option(
+    "--allow-folder",
+    "folders",
+    multiple=True,
+    metavar="PATH",
+    type=click.Path(exists=True, file_okay=False),
+    help="A folder outside the workspace that tools may add, import from and export to; may be repeated.",
+)
+@trust_option
+@click.option("--index", "make", is_flag=True, help="Make the index where there is none.")
+def mcp(
+    address: str | None,
+    token_file: str | None,
+    hosts: tuple[str, ...],
+    profile: str,
+    budget: int,
+    form: str,
+    dialect: str | None,
+    strict: bool,
+    allow_edits: bool,
+    folders: tuple[str, ...],
+    make: bool,
+) -> None:
+    """Serve the tools to agents over the Model Context Protocol."""
+    import logging
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
+    if dialect:
+        from query import dialects
+
+        dialects.dialect(dialect)  # refused here, not in the first answer
+    options = Options(
+        profile=cast(Profile, profile),
+        budget=budget,
+        format=cast(Format, form),
+        strict=strict,
+        make_index=make,
+        allow_edits=allow_edits,
+        dialect=dialect or "",
+        folders=tuple(str(Path(folder).absolute()) for folder in folders),
+    )
+    if address is None:
+        if token_file or hosts:
+            raise UsageError("--token-file and --allow-host belong to --http")
+        _stdio(options)
+    else:
+        _http(options, address, token_file, hosts)
+
+
+def _stdio(options: Options) -> None:
+    from query.cli.tools import leave
+    from query.mcp import server, stdio
+
+    if sys.stdin.isatty():
+        echo("waiting on stdin for a client of the Model Context Protocol; to end: Ctrl-D", err=True)
+    stdio.serve(server.build(Path.cwd(), options))
+    leave(0)
+
+
+def _http(options: Options, address: str, token_file: str | None, hosts: tuple[str, ...]) -> None:
+    from query.mcp import http, server
+
+    host, port = _address(address)
+    given = _token(token_file)
+    if not given and not http.is_loopback(host):
+        raise UsageError(f"'{host}' can be reached from other machines: give a token by --token-file or {TOKEN_VARIABLE}")
+    import secrets
+
+    token = given or secrets.token_urlsafe(32)
+
+    def say(url: str) -> None:
+        echo(f"listening on {url}", err=True)
+        if not given:
+            echo(f"token: {token}", err=True)
+
+    http.serve(server.build(Path.cwd(), options), host, port, token, hosts, say)
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise UsageError(f"'{text}' is no address; expected PORT or HOST:PORT")
+    return host.strip("[]") or _LOOPBACK, int(port)
+
+
+def _token(file: str | None) -> str:
+    """The token that the user has set; never on the command line, which other users can see."""
+    if file is None:
+        token, where = os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
+        if not token:
+            return ""
+    else:
+        where = f"'{file}'"
+        try:
+            token = Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{where} cannot be read: {error}") from error
+    token = token.strip()
+    if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(f"the token in {where} must have at least {_MIN_TOKEN} ASCII signs, without spaces")
+    return token

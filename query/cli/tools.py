@@ -1,0 +1,251 @@
+"""`lspidx query`: one subcommand per tool and alias, made from the tool's declaration when it is asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from indexer.errors import LspidxError, UsageError
+from indexer.quoting import one_line
+from query.cli.terminal import echo
+
+if TYPE_CHECKING:
+    from query.answers.envelope import Answer
+
+_EXIT_INCOMPLETE = 1
+_MAX_COMPLETIONS = 30
+_MAX_JSON_BYTES = 200_000_000
+
+
+class Tools(click.Group):
+    """Subcommands by canonical name and alias; only the one that is used is loaded."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from query.surface.registry import ALIASES, names
+
+        return [*ALIASES, *(name for name in names() if name not in ALIASES)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from query.surface.registry import load
+
+        try:
+            load(cmd_name)
+        except UsageError:
+            return None
+        return _tool_command(cmd_name)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            raise click.UsageError(f"no tool is called '{args[0]}'" + (f"; did you mean '{near[0]}'?" if near else "")) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from query.surface.manual import by_task
+
+        for title, rows in by_task():
+            with formatter.section(title):
+                formatter.write_dl([("  ".join([*tool.aliases, tool.name]), tool.description) for tool in rows])
+
+
+def _tool_command(name: str) -> click.Command:
+    from query.surface.registry import load
+
+    tool, preset = load(name)
+    positional = tool.positional.split()
+    params: list[click.Parameter] = []
+    described: list[str] = []
+    plain = tool.parameters()
+    for field in _fields(tool.parameters):
+        if field.name in preset:
+            continue
+        if field.name in positional:
+            params.append(_argument(field))
+            described.append(f"{field.name.upper()}: {_kind_of(field)[1]}.")
+        else:
+            params.append(_option(field, getattr(plain, field.name)))
+    params.sort(key=lambda param: positional.index(str(param.name)) if param.name in positional else len(positional))
+    params += [
+        click.Option(["--json", "as_json"], is_flag=True, help="The whole envelope as JSON."),
+        click.Option(["--compact"], is_flag=True, help="Text for agents: same content, fewer characters."),
+        click.Option(["--strict"], is_flag=True, help="Exit with 1 when the answer is not complete."),
+        click.Option(["--max-chars"], type=click.IntRange(0), help="Longer answers go to a file; default 100000, 0: no limit."),
+    ]
+    if tool.needs_index:
+        params.append(click.Option(["--fresh"], is_flag=True, help="Bring the index up to date first."))
+
+    def run(**values: Any) -> None:
+        _ask(name, values)
+
+    example = tool.example.partition(" ")[2]
+    return click.Command(
+        name,
+        params=params,
+        callback=run,
+        help="\n\n".join([tool.description, *described]),
+        epilog=f"Example: lspidx query {name} {example}".rstrip(),
+        no_args_is_help=tool.needs_index and bool(positional) and not tool.bare,
+    )
+
+
+def _fields(record: type[Any]) -> Any:
+    import msgspec
+
+    return msgspec.inspect.type_info(record).fields  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _kind_of(field: Any) -> tuple[Any, str]:
+    """Type and description of a parameter."""
+    import msgspec
+
+    kind, text = field.type, ""
+    if isinstance(kind, msgspec.inspect.Metadata):
+        text, kind = (kind.extra_json_schema or {}).get("description", ""), kind.type
+    return kind, text
+
+
+def _argument(field: Any) -> click.Argument:
+    import msgspec
+
+    complete = _symbol_names if field.name in ("symbol", "query", "source", "target") else None
+    if isinstance(_kind_of(field)[0], msgspec.inspect.ListType):
+        return click.Argument([field.name], nargs=-1, shell_complete=complete)
+    return click.Argument([field.name], required=False, default="", shell_complete=complete)
+
+
+def _option(field: Any, default: Any) -> click.Option:
+    import msgspec
+
+    kind, text = _kind_of(field)
+    if default not in ("", [], {}, None, False, 0):
+        text += f"; default {str(default).lower() if default is True else default}"
+    flag = f"--{field.name.replace('_', '-').lstrip('-')}"
+    if isinstance(kind, msgspec.inspect.BoolType):
+        return click.Option([f"{flag}/--no-{flag[2:]}", field.name], default=None, help=text)
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        return click.Option([flag, field.name], type=click.Choice([str(value) for value in kind.values]), help=text)
+    if isinstance(kind, msgspec.inspect.IntType):
+        return click.Option([flag, field.name], type=int, help=text)
+    if _is_object(kind):
+        return click.Option([flag, field.name], type=_json, metavar="JSON", help=f"{text}; JSON, @FILE, or - for standard input")
+    if isinstance(kind, msgspec.inspect.ListType) and _is_object(kind.item_type):
+        help_text = f"{text}; one or a list of them as JSON, @FILE, or - for standard input; may be repeated"
+        return click.Option([flag, field.name], type=_json, metavar="JSON", multiple=True, callback=_flat, help=help_text)
+    if isinstance(kind, msgspec.inspect.ListType):
+        return click.Option([flag, field.name], multiple=True, help=f"{text}; may be repeated")
+    return click.Option([flag, field.name], help=text)
+
+
+def _is_object(kind: Any) -> bool:
+    """Whether a parameter is a JSON object, whatever is in it, or null."""
+    import msgspec
+
+    if isinstance(kind, msgspec.inspect.Metadata):
+        return _is_object(kind.type)
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return any(map(_is_object, kind.types))
+    return isinstance(kind, (msgspec.inspect.DictType, msgspec.inspect.StructType, msgspec.inspect.TypedDictType))
+
+
+def _json(value: str) -> Any:
+    """A value that is no word: JSON text, a file that holds it, or standard input."""
+    import msgspec
+
+    text: str | bytes = value
+    try:
+        if value == "-":
+            text = sys.stdin.buffer.read(_MAX_JSON_BYTES + 1)
+        elif value.startswith("@"):
+            with Path(value[1:]).open("rb") as file:
+                text = file.read(_MAX_JSON_BYTES + 1)
+    except OSError as error:
+        raise click.BadParameter(f"'{value[1:]}' cannot be read: {error.strerror}") from error
+    if len(text) > _MAX_JSON_BYTES:
+        raise click.BadParameter(f"it is longer than {_MAX_JSON_BYTES:,} bytes")
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        hint = "" if value == "-" or value.startswith(("@", "{", "[")) else "; a file is given as @FILE"
+        raise click.BadParameter(f"it is no JSON: {error}{hint}") from error
+
+
+def _flat(ctx: click.Context, param: click.Parameter, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Objects, whether they were given one by one or as lists."""
+    return tuple(item for value in values for item in (value if isinstance(value, list) else [value]))
+
+
+def _symbol_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Qualified names of the index that begin so, or whose last part does; none where there is no index."""
+    from query.facts.index import open_index
+
+    try:
+        with open_index() as index:
+            rows = index.rows(
+                """
+                SELECT DISTINCT s.qualified_name FROM symbol_name n JOIN symbol s USING (sym_id)
+                WHERE s.flags & 2049 = 0 AND starts_with(n.lname, lower($last)) AND contains(lower(s.qualified_name), lower($typed))
+                ORDER BY 1 LIMIT $limit
+                """,
+                {"last": incomplete.rpartition(".")[2], "typed": incomplete, "limit": _MAX_COMPLETIONS},
+            )
+    except LspidxError:
+        return []
+    names = [row[0] for row in rows if one_line(row[0]) == row[0]]  # what a shell would print and read as something else
+    return [name if name.startswith(incomplete) else name[name.lower().rfind(incomplete.lower()) :] for name in names]
+
+
+def _ask(name: str, values: dict[str, Any]) -> NoReturn:
+    from query.skills.kept import KeptPhases
+    from query.surface.service import Service
+
+    as_json, compact, strict, max_chars = (values.pop(option) for option in ("as_json", "compact", "strict", "max_chars"))
+    fresh = values.pop("fresh", False)
+    arguments = {key: _plain(value) for key, value in values.items() if value is not None and value != ()}
+    from query.surface.budget import to_json
+
+    if as_json:
+        written = to_json
+    else:
+        from query.answers.style import Style
+        from query.surface.render import to_text
+
+        style = Style(compact=compact)
+
+        def written(answer: Answer[Any]) -> str:
+            return to_text(answer, style)
+
+    service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()))
+    try:
+        answer = service.ask(name, arguments, fresh=fresh, measure=written)
+        echo(written(answer))
+    finally:
+        service.close()  # servers that were started here end here, also where the question is interrupted
+    leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process without waiting for DuckDB to tear down; everything is printed by now."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if "pytest" in sys.modules:
+        raise SystemExit(code)
+    os._exit(code)
+
+
+@click.group(cls=Tools, invoke_without_command=True, epilog="Example: lspidx query callers Flask.route --depth 2")
+@click.pass_context
+def query(ctx: click.Context) -> None:
+    """Ask the index a question; no language server runs. Without a question: the tools by task."""
+    if ctx.invoked_subcommand is None:
+        echo(ctx.get_help())

@@ -1,0 +1,166 @@
+"""What a question works on: an index, or a workspace that has none; and what may be told and asked on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from indexer.vcs import find_root
+from query.facts.completeness import Certificate
+from query.facts.index import Index
+from query.facts.served import Served
+from query.skills.session import Phases
+
+Progress = Callable[[int, int, str], None]
+
+
+def silent(done: int, total: int, what: str) -> None:
+    """Nobody watches."""
+
+
+class ServerInfo(msgspec.Struct, kw_only=True):
+    """A running server. `entry`: its name in the server table; `name`: as it says itself; `version`: as an index names it.
+
+    capabilities: as declared at start, later registrations added. languages: those that it serves here.
+    """
+
+    entry: str
+    name: str
+    version: str
+    languages: list[str]
+    capabilities: dict[str, Any]
+    pid: int
+    started_at: str
+    restarts: int = 0
+    memory_bytes: int = 0
+    open_documents: list[str] = []
+    trust: str = "none"
+    sandbox: str = ""
+
+
+class Reply(msgspec.Struct, kw_only=True):
+    """What a server answered: `result` is plain JSON; `error` its words where it refused.
+
+    edits: WorkspaceEdits that it asked us to make on the way (a command's effect). warm: it was running before.
+    unproven: it has not been seen to know any name yet, not even of this file: an empty answer may mean nothing.
+    """
+
+    result: Any
+    server: ServerInfo
+    elapsed_ms: int
+    warm: bool
+    error: str = ""
+    error_code: int = 0
+    edits: list[dict[str, Any]] = []
+    unproven: bool = False
+
+
+class Diagnosis(msgspec.Struct, kw_only=True):
+    """Diagnostics as the server gives them (0-based), by path. `unsettled`: paths whose diagnostics had not come in time."""
+
+    diagnostics: dict[str, list[dict[str, Any]]]
+    unsettled: list[str]
+    server: ServerInfo
+    elapsed_ms: int
+    warm: bool
+
+
+class Servers(Protocol):
+    """Running servers of one workspace. Paths are relative to its root, with `/`.
+
+    All methods raise ServerError (missing, crashed, timed out) and UsageError (no language of ours).
+    """
+
+    def ask(
+        self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0, follow_up: bool = False
+    ) -> Reply:
+        """Asks the server of `path`'s language; documents of `overlay` have these texts, all others are as on disk.
+
+        `path` is open while it is asked. `timeout_s` 0 for the server table's. `follow_up`: one of many questions for one answer, put
+        right after another: whether anything has changed on disk in between is not looked at.
+        """
+        ...
+
+    def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
+        """Diagnostics of documents of one server, as of now."""
+        ...
+
+    def info(self, path: str) -> ServerInfo:
+        """The server of `path`'s language, started if need be."""
+        ...
+
+    def running(self) -> list[ServerInfo]:
+        """The servers that run now."""
+        ...
+
+    def start(self, language: str = "", connect: str = "", ready_timeout_s: float = 0.0) -> list[ServerInfo]:
+        """Starts the servers of a language, or of all languages of the workspace; those that ran for it end first.
+
+        Args:
+            connect: HOST:PORT of a server that runs already, taken in place of a new one.
+            ready_timeout_s: how long to wait until each has loaded the workspace.
+        """
+        ...
+
+    def restart(self) -> list[ServerInfo]:
+        """Ends and starts all that run; UsageError where none does."""
+        ...
+
+    def open_document(self, path: str) -> ServerInfo:
+        """Opens a document in its server until it is closed."""
+        ...
+
+    def close_document(self, path: str) -> bool:
+        """Closes a document; whether it was open."""
+        ...
+
+    def changed_files(self, changes: Sequence[Mapping[str, Any]]) -> int:
+        """Tells the running servers of changed files (`uri`, `type` as LSP has them); returns how many were told."""
+        ...
+
+    def set_log_level(self, level: str) -> None:
+        """How much is logged by whatever drives the servers: a level of Python's logging, in lower case."""
+        ...
+
+    def close(self) -> None:
+        """Ends what was started for this object; servers of a daemon live on."""
+        ...
+
+
+class Context(msgspec.Struct, kw_only=True):
+    """What a tool works on. `progress(done, total, what)` may be called by one that takes long; `servers` run where they are asked.
+
+    `served`: what an agent may name; None where the user asks.
+    """
+
+    index: Index
+    certificate: Certificate
+    servers: Servers
+    progress: Progress = silent
+    served: Served | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """The same for what asks running servers."""
+        return Workspace(root=self.index.root, index=self.index, servers=self.servers, progress=self.progress)
+
+
+class Workspace(msgspec.Struct, kw_only=True):
+    """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none.
+
+    `phases`: of the session that asks.
+    """
+
+    root: Path
+    index: Index | None
+    servers: Servers
+    phases: Phases = msgspec.field(default_factory=Phases)
+    progress: Progress = silent
+
+    @property
+    def top(self) -> Path:
+        """Where the workspace begins: the index's root, else that of the repository around `root`."""
+        return self.index.root if self.index is not None else find_root(self.root)

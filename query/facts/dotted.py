@@ -1,0 +1,151 @@
+"""Which symbols a bare or dotted name fits, written as any language writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from query.answers.envelope import SymbolRecord
+from query.facts.index import Index
+from query.facts.symbols import CARD, TYPES, Symbol, symbols_by_id, to_symbol
+
+_OPERATOR = re.compile(r"(?:^|[.:])(operator(?:\W.*|\s+(?:new|delete|co_await)\b.*))\Z", re.DOTALL)
+_ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+_SELF = ("crate", "self", "super")  # Rust: from the root of this very package
+
+
+def dotted(name: str) -> str:
+    """A name as any language writes it, as this index does: `ns::Box<T>::get`, `(*Router).Handle` and `Router.Handle()` with dots.
+
+    The symbol of an operator keeps its own signs: `Square::operator<`.
+    """
+    operator = _OPERATOR.search(name)
+    rest, last = (name[: operator.start(1)], operator[1]) if operator else (name, "")
+    rest = rest.replace("->", ".")
+    while (fewer := _ARGUMENTS.sub("", rest)) != rest:
+        rest = fewer
+    plain = re.sub(r"[.:]+", ".", re.sub(r"[()*&!]", "", rest)).strip(". ")
+    return f"{plain}.{last}".strip(".") if last else plain
+
+
+def named(index: Index, name: str) -> list[Symbol]:
+    """All symbols that a bare or dotted name fits, workspace before dependencies, inherited members last."""
+    forms = [(form, form.rpartition(".")[2]) for form in (name.replace(":", ".").strip(".").removesuffix("()"), dotted(name))]
+    found: list[Symbol] = []
+    for form, last in dict.fromkeys([*forms, (name, name)]):  # the name as it is: a shell function may be called `log::info`
+        fitting = _fitting(index, form, last) if last else []
+        own = [symbol for symbol in fitting if not symbol.record.external]
+        own = [symbol for symbol in own if not symbol.is_local] or own  # what stands inside a function is meant only if nothing else is
+        if own:
+            exact = [symbol for symbol in own if symbol.record.qualified_name == form]
+            return exact if len(exact) == 1 and "." in form else _without_doubles(own)
+        found = found or fitting
+    form = dotted(name)
+    modules = _modules(index, form)
+    inside = [symbol for symbol in modules if not symbol.record.external]
+    if inside or "." not in form:
+        return inside or found or modules
+    return _abridged(index, form) or _inherited(index, form) or found or modules
+
+
+def _fitting(index: Index, form: str, last: str) -> list[Symbol]:
+    # a bare name has settled with the name alone; of a dotted one, names are few to look at, cards many to unpack
+    fits = "JOIN symbol s ON s.sym_id = n.sym_id WHERE (s.qualified_name = $form OR suffix(s.qualified_name, '.' || $form))"
+    sql = f"""
+        WITH n AS MATERIALIZED (SELECT sym_id, refs FROM symbol_name WHERE lname = lower($last) AND name = $last)
+        SELECT n.sym_id FROM n {fits if form != last else ""} ORDER BY n.refs DESC, n.sym_id
+    """
+    return _cards(index, sql, {"last": last, "form": form} if form != last else {"last": last})
+
+
+def _cards(index: Index, sql: str, values: Mapping[str, Any]) -> list[Symbol]:
+    """The symbols whose numbers a statement gives, in its order."""
+    ids = [row[0] for row in index.rows(sql, values)]
+    known = symbols_by_id(index, ids)
+    return [known[sym_id] for sym_id in ids]
+
+
+def _modules(index: Index, form: str) -> list[Symbol]:
+    """Modules of this dotted name; of this dotted suffix, where none has it whole."""
+    named: list[tuple[int, str]] = index.keep(
+        "modules by name", lambda: index.rows("SELECT sym_id, qualified_name FROM symbol WHERE kind = 2 ORDER BY sym_id")
+    )
+    ids = [sym_id for sym_id, name in named if name == form or name.endswith(f".{form}")]
+    fitting = list(symbols_by_id(index, ids).values())
+    fitting.sort(key=lambda symbol: symbol.sym_id)
+    return [symbol for symbol in fitting if symbol.record.qualified_name == form] or fitting
+
+
+def _without_doubles(found: list[Symbol]) -> list[Symbol]:
+    """Without what only repeats another fit: a constructor called as its class, a bare re-export of TypeScript or JavaScript."""
+    names = {symbol.record.qualified_name for symbol in found}
+    kept = [symbol for symbol in found if not (symbol.record.kind == "constructor" and _outer(symbol) in names)]
+    real = [symbol for symbol in kept if not _is_reexport(symbol.record)]
+    languages = {symbol.record.symbol.partition(" ")[0] for symbol in real if symbol.record.exported}
+    return real if languages & {"typescript", "javascript"} else kept
+
+
+def _outer(symbol: Symbol) -> str:
+    return symbol.record.qualified_name.removesuffix("." + symbol.record.name)
+
+
+def _is_reexport(record: SymbolRecord) -> bool:
+    """`export { a } from "./b"`: exported at the top of a module, and nothing is said of it."""
+    bare = record.kind == "variable" and record.exported and not record.signature and record.container.endswith("/")
+    return bare and record.symbol.startswith(("typescript ", "javascript "))
+
+
+def _abridged(index: Index, form: str) -> list[Symbol]:
+    """Symbols whose containers are all named, and before them some of package, folders and file, in their order."""
+    last = form.rpartition(".")[2]
+    rows = index.rows(
+        f"""
+        SELECT {CARD}, d.module, d.package
+        FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id JOIN document d ON d.doc_id = s.doc_id
+        WHERE n.lname = lower($last) AND n.name = $last AND s.flags & 2049 = 0
+        ORDER BY n.refs DESC, s.sym_id
+        """,
+        {"last": last},
+    )
+    fitting: list[Symbol] = []
+    for *card, module, package in rows:
+        symbol = to_symbol(tuple(card))
+        chain = symbol.record.qualified_name.removeprefix(module + ".")
+        before = form.removesuffix("." + chain)
+        if before == form:
+            continue
+        rest = iter([*re.split(r"[/.]", package), *module.split(".")])
+        if all(part in rest for part in before.split(".") if part not in _SELF):
+            fitting.append(symbol)
+    return _without_doubles(fitting)
+
+
+def _inherited(index: Index, form: str) -> list[Symbol]:
+    """`Sub.method` where only an ancestor of Sub defines it: the nearest one that does."""
+    owner, _, member = form.rpartition(".")
+    classes = [symbol for symbol in named(index, owner) if symbol.record.kind in TYPES]
+    if len(classes) != 1:
+        return []
+    seen, frontier = {classes[0].sym_id}, [classes[0].sym_id]
+    while frontier and len(seen) < 500:
+        frontier = [
+            row[0]
+            for row in index.rows(
+                "SELECT DISTINCT e.super_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge e ON e.sub_id = u.id ORDER BY 1",
+                {"ids": frontier},
+            )
+            if row[0] not in seen
+        ]
+        seen.update(frontier)
+        rows = index.rows(
+            f"""
+            SELECT {CARD} FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id JOIN symbol w ON w.sym_id = n.sym_id
+            WHERE n.lname = lower($member) AND n.name = $member AND list_contains($ids::INTEGER[], w.container_id)
+            ORDER BY n.sym_id
+            """,
+            {"member": member, "ids": frontier},
+        )
+        if rows:
+            return [to_symbol(row) for row in rows]
+    return []

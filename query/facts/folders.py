@@ -1,0 +1,108 @@
+"""The workspace folders of an index: which one a path belongs to, at which commit a folder is now, and which files may be edited."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from query.facts.index import Index
+
+if TYPE_CHECKING:
+    from query.edits.scope import Scope
+
+
+class Folder(NamedTuple):
+    """As indexed. `prefix` leads from the root to it: empty for the root itself, else it ends in `/`."""
+
+    name: str
+    prefix: str
+    commit: str
+    dirty: bool
+
+    def path(self, root: Path) -> Path:
+        return Path(os.path.normpath(root / self.prefix))
+
+
+def folders(index: Index) -> list[Folder]:
+    """The root first, then by prefix."""
+    known: list[Folder] = index.keep(
+        "workspace", lambda: [Folder(*row) for row in index.rows("SELECT name, prefix, commit_sha, dirty FROM folder ORDER BY prefix")]
+    )
+    return known
+
+
+def folder_of(path: str, known: list[Folder]) -> Folder:
+    """The folder that a path of the index lies in; folders do not overlap."""
+    return next((folder for folder in known if folder.prefix and path.startswith(folder.prefix)), known[0])
+
+
+def edit_scope(start: Path, index: Index | None) -> Scope:
+    """Where files may be edited: the folders of the index; where there is none, the workspace around `start`."""
+    from indexer import vcs
+    from query.edits.scope import Scope
+
+    if index is None:
+        return Scope(vcs.find_root(Path(os.path.realpath(start))))
+    return Scope(index.root, beside=[folder.path(index.root) for folder in folders(index)[1:]])
+
+
+def index_command(index: Index, more: Sequence[str] = ()) -> str:
+    """The command that makes this index again from where the caller stands, with its further folders and `more` of them."""
+    here, words = os.getcwd(), ["lspidx", "index"]
+    if not Path(here).is_relative_to(index.root):
+        words.append(os.path.relpath(index.root, here))
+    for folder in folders(index)[1:]:
+        path = folder.path(index.root)
+        words += ["--folder", ("" if path.name == folder.name else f"{folder.name}=") + os.path.relpath(path, here)]
+    for path in more:
+        words += ["--folder", path]
+    return " ".join(shlex.quote(word) for word in words)
+
+
+def moved(index: Index) -> dict[str, str]:
+    """Name and present commit of the folders that are at another commit than the one indexed."""
+    found: dict[str, str] = {}
+    for folder in folders(index):
+        now = head(folder.path(index.root)) if folder.commit else ""
+        if now and now != folder.commit:
+            found[folder.name] = now
+    return found
+
+
+def head(folder: Path) -> str:
+    """The commit that is checked out in or around `folder`; empty where that cannot be read without git (no repository, reftable)."""
+    try:
+        place = next(((parent / ".git") for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+        if place is None:
+            return ""
+        if place.is_file():  # a worktree or a submodule
+            place = place.parent / place.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        value = (place / "HEAD").read_text(encoding="ascii").strip()
+        if not value.startswith("ref:"):
+            return value if _is_commit(value) else ""
+        return _commit_of(place, value.removeprefix("ref:").strip())
+    except (OSError, ValueError):
+        return ""
+
+
+def _commit_of(place: Path, reference: str) -> str:
+    """What a reference means: its own file, in a worktree that of the common repository, else a line of `packed-refs`."""
+    common = place
+    if (place / "commondir").is_file():
+        common = place / (place / "commondir").read_text(encoding="utf-8").strip()
+    for base in (place, common):
+        if (base / reference).is_file():
+            value = (base / reference).read_text(encoding="ascii").strip()
+            return value if _is_commit(value) else ""
+    for line in (common / "packed-refs").read_text(encoding="utf-8").splitlines():
+        commit, _, name = line.partition(" ")
+        if name == reference:
+            return commit if _is_commit(commit) else ""
+    return ""
+
+
+def _is_commit(text: str) -> bool:
+    return len(text) in (40, 64) and all(char in "0123456789abcdef" for char in text)

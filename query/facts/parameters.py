@@ -1,0 +1,131 @@
+"""What most tools share: parameters that name a symbol, pages, source lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Annotated, Any
+
+import msgspec
+
+from indexer.encoding import as_utf8
+from indexer.errors import NameNotFound, UsageError
+from query.facts import names
+from query.facts.freshness import is_as_indexed
+from query.facts.index import Index
+from query.facts.names import Position
+from query.facts.symbols import Symbol
+
+NAME_HELP = "bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it"
+
+
+MAX_INT = 2**31 - 1
+
+
+Live = Annotated[bool, msgspec.Meta(description="ask a running language server, which sees unsaved and new code, instead of the index")]
+
+
+class Named(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Parameters by which a tool takes a symbol."""
+
+    symbol: Annotated[str, msgspec.Meta(description=NAME_HELP)] = ""
+    file_path: Annotated[str, msgspec.Meta(description="with line and column, or with position_pattern, instead of a name")] = ""
+    line: Annotated[int, msgspec.Meta(ge=0, le=MAX_INT, description="1-based")] = 0
+    column: Annotated[int, msgspec.Meta(ge=0, le=MAX_INT, description="1-based, in UTF-16 code units")] = 0
+    position_pattern: Annotated[str, msgspec.Meta(description="text of the file with one @@ at the place meant")] = ""
+
+    def resolve(self, index: Index, kinds: Collection[str] = ()) -> Symbol:
+        """Of several that a name fits, only those of `kinds` are meant, if there are any."""
+        return names.resolve(
+            index, self.symbol, path=self.file_path, line=self.line, col=self.column, position_pattern=self.position_pattern, kinds=kinds
+        )
+
+    def position(self, index: Index) -> Position | None:
+        """The place that is asked about, if it is one; its column is 0 where only a line is known."""
+        if self.position_pattern:
+            return names.find_pattern(index, self.file_path, self.position_pattern)
+        if self.file_path and self.line:
+            return Position(names.document_path(index, self.file_path), self.line, self.column)
+        return names.place_of(index, self.symbol)
+
+    def document(self, index: Index) -> list[str]:
+        """The document that a position is asked in: the answer depends on it too."""
+        position = self.position(index)
+        return [] if position is None else [position.path]
+
+
+def asked(parameters: msgspec.Struct, symbol: Symbol | None = None) -> dict[str, Any]:
+    """The parameters that were set, and the symbol that the name turned out to mean."""
+    plain = type(parameters)()
+    given = {
+        field: getattr(parameters, field) for field in parameters.__struct_fields__ if getattr(parameters, field) != getattr(plain, field)
+    }
+    if symbol is not None:
+        given["resolved"] = {"symbol": symbol.record.symbol, "qualified_name": symbol.record.qualified_name, "kind": symbol.record.kind}
+    return given
+
+
+_MATCHES = "SELECT 1 FROM document WHERE status <> 'external' AND (path GLOB $path OR starts_with(path, $path)) LIMIT 1"
+
+
+def path_pattern(index: Index, text: str) -> str:
+    """A glob, or what paths begin with, as the index has them; from the root, else from the current folder. Empty for all.
+
+    Raises:
+        NameNotFound: no document matches, so that an empty answer would say nothing.
+    """
+    if not text:
+        return ""
+    plain = text.rstrip("/") or text
+    candidates = [text.removeprefix("./"), plain]
+    if not any(sign in text for sign in "*?["):
+        place = os.path.abspath(os.path.join(os.getcwd(), plain))
+        candidates.append(os.path.relpath(os.path.realpath(place), os.path.realpath(index.root)).replace(os.sep, "/"))
+        if candidates[-1] == ".":
+            return ""
+    for candidate in candidates:
+        if candidate and index.row(_MATCHES, {"path": candidate}):
+            return candidate
+    skipped = index.row("SELECT count(*), min(reason) FROM skipped WHERE path GLOB $path OR starts_with(path, $path)", {"path": plain})
+    why = f"; {skipped[0]} files there were skipped: {skipped[1].replace('_', ' ')}" if skipped and skipped[0] else ""
+    raise NameNotFound(f"no document of the index matches '{text}'{why}; paths are relative to '{index.root}'")
+
+
+def offset_of(cursor: str) -> int:
+    """Raises UsageError for a cursor that no tool gave out."""
+    if not cursor:
+        return 0
+    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= MAX_INT):
+        raise UsageError(f"'{cursor}' is no cursor; take next_cursor of the previous answer")
+    return int(cursor)
+
+
+def next_cursor(offset: int, shown: int, total: int) -> str | None:
+    return str(offset + shown) if offset + shown < total else None
+
+
+class Sources:
+    """Lines of documents as they were indexed; none for a file that has changed since, whose lines would mislead."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._lines: dict[str, list[bytes] | None] = {}
+
+    def lines(self, path: str) -> list[bytes] | None:
+        """All lines as UTF-8, or None where the file is gone or another one by now."""
+        if path not in self._lines:
+            self._lines[path] = self._read(path)
+        return self._lines[path]
+
+    def line(self, path: str, line: int) -> str:
+        """One line, 0-based, without surrounding space; empty where it cannot be told."""
+        lines = self.lines(path)
+        return lines[line].strip()[:200].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
+
+    def _read(self, path: str) -> list[bytes] | None:
+        if not is_as_indexed(self._index, path):
+            return None
+        try:
+            return as_utf8((self._index.root / path).read_bytes()).split(b"\n")
+        except OSError:
+            return None

@@ -1,0 +1,140 @@
+"""The search that `find_references` and `get_cross_repo_references` share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+
+from indexer.errors import UsageError
+from indexer.model import Evidence, Role
+from query.facts.index import Index
+from query.facts.parameters import Named, Sources, offset_of, path_pattern
+from query.facts.symbols import Symbol
+
+_POSSIBLE = 255
+"""In place of evidence: an identifier of the right name that nobody could resolve."""
+
+
+class Filtered(Named, kw_only=True):
+    """Parameters of both tools."""
+
+    include_declaration: Annotated[bool, msgspec.Meta(description="also the symbol's own definitions")] = False
+    role: Annotated[
+        list[str], msgspec.Meta(description="only these roles: call, read, write, import, decorator, supertype, annotation, ...")
+    ] = []
+    path: Annotated[str, msgspec.Meta(description="only documents that match this glob")] = ""
+    tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="references in test files")] = "include"
+    possible: Annotated[bool, msgspec.Meta(description="also identifiers of that name that nobody could resolve, marked so")] = False
+    limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="references shown")] = 500
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
+
+
+class Reference(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One use. `enclosing` is the function, class or module around it. Lines and columns 1-based, end exclusive."""
+
+    path: str
+    line: int
+    col: int
+    end_col: int
+    roles: list[str]
+    enclosing: str
+    evidence: str
+    is_test: bool = False
+    text: str = ""
+
+
+class Count(NamedTuple):
+    references: int
+    files: int
+
+
+class Found(NamedTuple):
+    """One page of the references, and by part how many there are on all pages."""
+
+    page: list[tuple[int, Reference]]  # with the number of its part
+    counts: dict[int, Count]
+
+    @property
+    def total(self) -> int:
+        return sum(count.references for count in self.counts.values())
+
+
+def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = ("",)) -> Found:
+    """References of a symbol, part by part; in a part definitions first, then by path and position.
+
+    Args:
+        parts: prefixes of paths, in the order wanted; a path belongs to the longest that it begins with, one beside the root never
+            to the root's. What belongs to none is left out.
+    """
+    values: dict[str, Any] = {"id": symbol.sym_id}
+    conditions = [f"{_part(parts, values)} IS NOT NULL"] if tuple(parts) != ("",) else ["true"]
+    if not ask.include_declaration:
+        conditions.append("(r.roles & 1 = 0 OR r.evidence = 7)")
+    if ask.role:
+        values["roles"] = _mask(ask.role)
+        conditions.append("r.roles & $roles <> 0")
+    if ask.path:
+        values["path"] = path_pattern(index, ask.path)
+        conditions.append("(d.path GLOB $path OR starts_with(d.path, $path))")
+    if ask.tests != "include":
+        conditions.append("d.is_test" if ask.tests == "only" else "NOT d.is_test")
+    source = "SELECT doc_id, line, col, end_col, roles, encl_id, evidence FROM refs WHERE sym_id = $id"
+    if ask.possible:
+        values["name"] = symbol.record.name
+        source += " UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, 255 FROM unresolved_name WHERE name = $name"
+    part = _part(parts, values) if len(parts) > 1 else "0"
+    source, where = f"FROM ({source}) r JOIN document d USING (doc_id)", f"WHERE {' AND '.join(conditions)}"
+    rows = index.rows(
+        f"""
+        SELECT {part} AS part, d.path, r.line, r.col, r.end_col, r.roles, e.qualified_name, r.evidence, d.is_test, count(*) OVER ()
+        {source} LEFT JOIN symbol e ON e.sym_id = r.encl_id {where}
+        ORDER BY part, r.evidence = 255, r.roles & 1 DESC, d.path, r.line, r.col LIMIT $limit OFFSET $offset
+        """,
+        {**values, "limit": ask.limit, "offset": offset_of(ask.cursor)},
+    )
+    if len(parts) > 1 or (not rows and offset_of(ask.cursor)):
+        counted = index.rows(f"SELECT {part}, count(*), count(DISTINCT d.path) {source} {where} GROUP BY 1 ORDER BY 1", values)
+        counts = {number: Count(references, files) for number, references, files in counted}
+    else:
+        counts = {0: Count(rows[0][-1] if rows else 0, len({row[1] for row in rows}))}
+    sources = Sources(index)
+    page = [
+        (
+            number,
+            Reference(
+                path=path,
+                line=line + 1,
+                col=col + 1,
+                end_col=end + 1,
+                roles=Role(roles).labels,
+                enclosing=enclosing or "",
+                evidence="possible" if evidence == _POSSIBLE else Evidence(evidence).label,
+                is_test=bool(is_test),
+                text=sources.line(path, line),
+            ),
+        )
+        for number, path, line, col, end, roles, enclosing, evidence, is_test, _ in rows
+    ]
+    return Found(page, counts)
+
+
+def _part(parts: Sequence[str], values: dict[str, Any]) -> str:
+    """An expression for the number of the part that `d.path` belongs to, null for none; adds the values that it takes."""
+    cases: list[str] = []
+    for number, prefix in sorted(enumerate(parts), key=lambda item: -len(item[1])):
+        values[f"part{number}"] = prefix
+        beside = "" if prefix else " AND NOT starts_with(d.path, '../')"
+        cases.append(f"WHEN starts_with(d.path, $part{number}){beside} THEN {number}")
+    return f"CASE {' '.join(cases)} END"
+
+
+def _mask(roles: list[str]) -> int:
+    known = {role.name.lower(): role for role in Role if role.name}
+    mask = 0
+    for name in roles:
+        if name.lower() not in known:
+            raise UsageError(f"no role is called '{name}'; known: {', '.join(known)}")
+        mask |= int(known[name.lower()])
+    return mask

@@ -1,0 +1,51 @@
+"""The read-only door to the views: one statement, no file, no network, no extension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indexer.errors import UsageError
+from query.answers.style import one_line
+from query.facts.index import Index
+
+_MAX_CELL = 80
+
+
+def run(index: Index, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows.
+
+    Raises:
+        UsageError: the statement is wrong or would do more than read.
+    """
+    try:
+        return index.describe(statement)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f"sql: {error}") from error
+
+
+def unique(names: list[str]) -> list[str]:
+    """Column names as keys of an object: `a`, `a_1` where a statement names two columns alike."""
+    keys: list[str] = []
+    for name in names:
+        count = 1
+        key = name
+        while key in keys:
+            key, count = f"{name}_{count}", count + 1
+        keys.append(key)
+    return keys
+
+
+def table(names: list[str], rows: list[tuple[Any, ...]]) -> str:
+    """Aligned columns; cells are cut at 80 characters, --json has them whole."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(names)]
+    lines = ["  ".join(name.ljust(width) for name, width in zip(names, widths, strict=True)).rstrip()]
+    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return "\n".join([*lines, f"({len(rows)} rows)"])
+
+
+def _cell(value: Any) -> str:
+    text = one_line("" if value is None else str(value))
+    return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"

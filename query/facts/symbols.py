@@ -1,0 +1,66 @@
+"""Symbols as every tool prints them, read from the index by its own ids."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from indexer.model import SymbolKind
+from query.answers.envelope import SymbolRecord
+from query.facts.index import Index
+
+TYPES = ("class", "interface", "enum", "struct")
+_FEW = 6
+
+OF_DOCUMENT = "s.kind = 2 AND s.container = ''"
+"""The module that a document is, which other modules may stand in."""
+
+CARD = """
+    s.sym_id, s.moniker, s.name, s.qualified_name, s.kind, s.path, s.sel_line, s.sel_col, s.end_line, s.signature, s.container, s.flags,
+    s.is_test
+"""
+"""Columns of symbol_card, as `to_symbol` takes them."""
+
+_EXTERNAL, _LOCAL, _EXPORTED = 2048, 1, 4
+
+
+class Symbol(NamedTuple):
+    """A resolved symbol: the index's own id and what is printed of it."""
+
+    sym_id: int
+    record: SymbolRecord
+    is_local: bool
+
+
+def to_symbol(row: tuple[Any, ...]) -> Symbol:
+    """From a row of CARD."""
+    sym_id, moniker, name, qualified, kind, path, line, col, end_line, signature, container, flags, is_test = row
+    external = bool(flags & _EXTERNAL)
+    record = SymbolRecord(
+        symbol=moniker,
+        name=name,
+        qualified_name=qualified,
+        kind=SymbolKind(kind).label,
+        path=path,
+        line=0 if external else line + 1,
+        col=0 if external else col + 1,
+        end_line=0 if external else end_line + 1,
+        signature=signature,
+        container=container,
+        external=external,
+        exported=bool(flags & _EXPORTED),
+        is_test=bool(is_test),
+    )
+    return Symbol(sym_id, record, bool(flags & _LOCAL))
+
+
+def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
+    """Records of many symbols in one statement."""
+    if not ids:
+        return {}
+    if len(ids) == 1:  # a constant reads one segment, a join builds a hash table first
+        return {row[0]: to_symbol(row) for row in index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id = ?", ids)}
+    if len(ids) <= _FEW:  # compared with a few constants, segments are passed over
+        rows = index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id IN ({', '.join('?' * len(ids))})", ids)
+        return {row[0]: to_symbol(row) for row in rows}
+    rows = index.rows(f"SELECT {CARD} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_card s ON s.sym_id = u.id", {"ids": ids})
+    return {row[0]: to_symbol(row) for row in rows}

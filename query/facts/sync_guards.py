@@ -1,0 +1,165 @@
+"""Types that hold a lock, a mutex, a semaphore or an atomic in a field, and their members: mistakes with shared state show late."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from query.facts.index import Index
+from query.facts.uses import around, scopes
+
+
+class Primitives(NamedTuple):
+    """Locks, mutexes, semaphores and atomics of a language.
+
+    names: as they are written. within: where the server knows what is meant, the beginning of its qualified name or of its package,
+    one of these; "" for whatever lies outside the workspace. types: inferred types as Python's servers print them.
+    """
+
+    names: tuple[str, ...]
+    within: tuple[str, ...] = ("",)
+    types: tuple[str, ...] = ()
+
+
+_C = Primitives(
+    (
+        *(
+            "mutex",
+            "recursive_mutex",
+            "timed_mutex",
+            "recursive_timed_mutex",
+            "shared_mutex",
+            "shared_timed_mutex",
+            "atomic",
+            "atomic_flag",
+        ),
+        *("atomic_ref", "condition_variable", "condition_variable_any", "counting_semaphore", "binary_semaphore", "pthread_mutex_t"),
+        *("pthread_rwlock_t", "pthread_cond_t", "pthread_spinlock_t", "sem_t", "mtx_t", "cnd_t", "_Atomic"),
+        *(f"atomic_{kind}" for kind in ("bool", "char", "short", "int", "uint", "long", "ulong", "size_t", "intptr_t", "uintptr_t")),
+    )
+)
+_WEB = Primitives(("Mutex", "Semaphore", "AsyncLock", "Atomics"), ("async-mutex", "async-lock", "typescript"))
+_PYTHON = ("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore")
+
+PRIMITIVES: Mapping[str, Primitives] = {
+    "python": Primitives(
+        (*_PYTHON, "CapacityLimiter", "allocate_lock"),
+        ("threading", "_thread", "multiprocessing", "asyncio", "anyio", "trio", "gevent", "eventlet"),
+        (*_PYTHON, "LockType", "lock"),  # what `threading.Lock()` makes
+    ),
+    "go": Primitives(
+        # a Cond holds a Locker
+        ("Mutex", "RWMutex", "Locker", "Cond", "Bool", "Int32", "Int64", "Uint32", "Uint64", "Uintptr", "Pointer", "Value", "Weighted"),
+        ("sync.", "golang.org/x/sync"),
+    ),
+    "c": _C,
+    "cpp": _C,
+    "rust": Primitives(
+        (
+            *("Mutex", "RwLock", "Condvar", "ReentrantMutex", "Semaphore"),
+            *(f"Atomic{kind}" for kind in ("Bool", "Ptr", "U8", "U16", "U32", "U64", "Usize", "I8", "I16", "I32", "I64", "Isize")),
+        )
+    ),
+    "java": Primitives(
+        (
+            *("Lock", "ReentrantLock", "ReadWriteLock", "ReentrantReadWriteLock", "StampedLock", "Condition", "Semaphore"),
+            *("AtomicInteger", "AtomicLong", "AtomicBoolean", "AtomicReference", "AtomicIntegerArray", "AtomicLongArray"),
+        )
+    ),
+    "typescript": _WEB,  # the languages have none of their own but Atomics; these are packages
+    "javascript": _WEB,
+}
+
+_NAMED = """
+    SELECT o.doc_id, o.line, o.col, o.name, d.language, o.sym_id IS NULL, coalesce(t.qualified_name, ''), coalesce(e.package, '')
+    FROM occ o JOIN document d USING (doc_id) LEFT JOIN symbol t ON t.sym_id = o.sym_id LEFT JOIN document e ON e.doc_id = t.doc_id
+    WHERE o.name IN (SELECT unnest($names::VARCHAR[])) AND o.roles & 1 = 0 AND (t.sym_id IS NULL OR t.flags & 2048 <> 0)
+"""
+
+# In all languages but Python a field's type is within the field's own range. There, and for `self.x = ...`, it stands behind the name.
+_FIELDS_AROUND = """
+    SELECT DISTINCT c.sym_id
+    FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
+    JOIN symbol s ON s.doc_id = p.doc_id AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
+    JOIN symbol c ON c.sym_id = s.container_id
+    WHERE s.kind IN (7, 8, 13, 14) AND c.kind IN (5, 10, 11, 23)
+    UNION
+    SELECT DISTINCT c.sym_id
+    FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
+    JOIN occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col < p.col AND o.roles & 5 <> 0
+    JOIN document d ON d.doc_id = p.doc_id AND d.language = 'python'
+    JOIN symbol s ON s.sym_id = o.sym_id
+    JOIN symbol c ON c.sym_id = s.container_id
+    WHERE s.kind IN (7, 8, 13, 14) AND c.kind IN (5, 10, 11, 23)
+"""
+
+_FIELDS_OF_TYPE = """
+    SELECT DISTINCT c.sym_id
+    FROM symbol_text t JOIN symbol s USING (sym_id) JOIN document d USING (doc_id) JOIN symbol c ON c.sym_id = s.container_id
+    WHERE t.hover IN (SELECT unnest($hovers::VARCHAR[])) AND d.language = 'python' AND d.status <> 'external'
+      AND s.kind IN (7, 8, 13, 14) AND c.kind IN (5, 10, 11, 23)
+      AND NOT EXISTS (SELECT 1 FROM symbol w WHERE w.name = t.hover[11:-5] AND w.kind IN (5, 10, 11, 23) AND w.flags & 2048 = 0)
+"""
+
+_BELOW = """
+    WITH RECURSIVE down(sym_id) AS (
+        SELECT unnest($ids::INTEGER[]) UNION SELECT t.sub_id FROM down JOIN type_edge_rev t ON t.super_id = down.sym_id
+    )
+    SELECT sym_id FROM down
+"""
+
+
+def guarded_types(index: Index) -> frozenset[int]:
+    """Types that hold a lock, a mutex, a semaphore or an atomic in a field, their own or an inherited one; also an embedded one.
+
+    From identifiers in the fields' declarations, so what a comment says is nothing; a name that the server knows to be of the
+    workspace is no primitive.
+    """
+    found: frozenset[int] = index.keep("guarded types", lambda: _guarded_types(index))
+    return found
+
+
+def guarded(index: Index, ids: Collection[int]) -> set[int]:
+    """Those of the symbols that are types which hold a lock, or members of one (or lie in a member)."""
+    types = guarded_types(index)
+    if not types or not ids:
+        return set()
+    scopes(index, ids)
+    return {start for start in ids if any(sym_id in types for sym_id in around(index, start))}
+
+
+def _guarded_types(index: Index) -> frozenset[int]:
+    languages = {row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status <> 'external'")}
+    tables = {language: table for language, table in PRIMITIVES.items() if language in languages}
+    names = sorted({name for table in tables.values() for name in table.names})
+    if not names:
+        return frozenset()
+    places: list[tuple[int, int, int]] = []
+    for doc_id, line, col, name, language, unknown, qualified, package in index.rows(_NAMED, {"names": names}):
+        table = tables.get(language)
+        if table and name in table.names and (unknown or qualified.startswith(table.within) or package.startswith(table.within)):
+            places.append((doc_id, line, col))
+    docs, lines, cols = (list(column) for column in zip(*places, strict=True)) if places else ([], [], [])
+    found = {row[0] for row in index.rows(_FIELDS_AROUND, {"docs": docs, "lines": lines, "cols": cols})} if places else set()
+    if "python" in tables:
+        hovers = [f"```python\n{name}\n```" for name in tables["python"].types]
+        found |= {row[0] for row in index.rows(_FIELDS_OF_TYPE, {"hovers": hovers})}
+    found |= _embedding(index, tables)
+    return frozenset(row[0] for row in index.rows(_BELOW, {"ids": sorted(found)})) if found else frozenset()
+
+
+def _embedding(index: Index, tables: Mapping[str, Primitives]) -> set[int]:
+    """Types that are primitives themselves by embedding (Go) or inheritance."""
+    rows = index.rows(
+        """
+        SELECT t.sub_id, s.name, d.language, s.qualified_name, d.package FROM type_edge t JOIN symbol s ON s.sym_id = t.super_id
+        JOIN document d USING (doc_id) WHERE s.flags & 2048 <> 0 AND t.evidence = 8
+        """
+    )
+    return {
+        sub_id
+        for sub_id, name, language, qualified, package in rows
+        if (table := tables.get(language))
+        and name in table.names
+        and (qualified.startswith(table.within) or package.startswith(table.within))
+    }

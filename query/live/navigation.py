@@ -1,0 +1,291 @@
+"""Definitions, references, callers and hovers as a running server knows them now, in the records of the index's tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+import msgspec
+
+from indexer.errors import NameNotFound, UsageError
+from indexer.lsp import decode
+from indexer.servers.registry import is_test, language_of
+from indexer.text import utf16_to_index
+from query.answers.envelope import Answer, Completeness, Place, Reason, SymbolRecord
+from query.context import Diagnosis, Reply, ServerInfo, Workspace
+from query.facts import names
+from query.facts.definitions import Definition
+from query.facts.freshness import is_as_indexed
+from query.facts.index import Index
+from query.facts.parameters import Named, asked, next_cursor
+from query.live import outline
+from query.live.questions import Spot, document, live, places, refused, spot, supports, unsupported
+
+MAX_CALLS = 500
+"""Requests that one question about callers may cost."""
+
+_METHODS = {
+    "textDocument/definition": ("definitionProvider", "definitions"),
+    "textDocument/declaration": ("declarationProvider", "declarations"),
+    "textDocument/typeDefinition": ("typeDefinitionProvider", "type definitions"),
+    "textDocument/implementation": ("implementationProvider", "implementations"),
+    "textDocument/references": ("referencesProvider", "references"),
+    "textDocument/hover": ("hoverProvider", "hovers"),
+    "textDocument/prepareCallHierarchy": ("callHierarchyProvider", "call hierarchy"),
+}
+
+
+class Asked(msgspec.Struct, kw_only=True):
+    """What a server was asked about, and what it said. `reply` is None where it has no such feature."""
+
+    spot: Spot
+    record: SymbolRecord
+    info: ServerInfo
+    reply: Reply | None
+    completeness: Completeness
+
+    def answer(
+        self, tool: str, ask: Any, result: Any, total: int, *, more: Sequence[Reply] = (), reasons: Sequence[Reason] = ()
+    ) -> Answer[Any]:
+        """The envelope around a result."""
+        named = {"symbol": self.record.symbol, "qualified_name": self.record.qualified_name, "kind": self.record.kind}
+        completeness = self.completeness
+        if reasons:
+            status = "partial" if completeness.status == "complete" else completeness.status
+            completeness = Completeness(status=status, reasons=[*completeness.reasons, *reasons])
+        replies = [*([self.reply] if self.reply is not None else []), *more]
+        return Answer(
+            tool=tool,
+            query={**asked(ask), "resolved": named},
+            result=result,
+            total=total,
+            truncated=False,
+            completeness=completeness,
+            provenance=live(*replies, info=self.info),
+        )
+
+
+def put(workspace: Workspace, ask: Named, method: str, more: Mapping[str, Any] = {}) -> Asked:
+    """Asks the server of a place's language.
+
+    Raises:
+        UsageError, NameNotFound, AmbiguousName: as `spot`. ServerError: no server, or none that answers.
+    """
+    at = spot(workspace, ask)
+    info = workspace.servers.info(at.document.path)
+    record = record_at(workspace, at)
+    capability, what = _METHODS[method]
+    if not supports(info, capability, method):
+        return Asked(spot=at, record=record, info=info, reply=None, completeness=unsupported(info, what))
+    reply = workspace.servers.ask(at.document.path, method, {**at.params, **more})
+    return Asked(spot=at, record=record, info=reply.server, reply=reply, completeness=refused(reply, method))
+
+
+def found_places(workspace: Workspace, question: Asked) -> list[Place]:
+    """The places in the server's answer; none where it gave none."""
+    return places(workspace, question.reply.result) if question.reply is not None and question.reply.result else []
+
+
+def _qualified(index: Index | None, path: str, dotted: str) -> str:
+    """The name under which the index knows what a file defines, by its name inside the file; that name where it does not know it."""
+    if index is None:
+        return dotted
+    rows = index.rows(
+        """
+        SELECT DISTINCT s.qualified_name FROM symbol s JOIN document d USING (doc_id)
+        WHERE d.path = $path AND (s.qualified_name = $dotted OR suffix(s.qualified_name, '.' || $dotted)) LIMIT 2
+        """,
+        {"path": path, "dotted": dotted},
+    )
+    return rows[0][0] if len(rows) == 1 else dotted
+
+
+def live_definitions(workspace: Workspace, question: Asked, *, source: bool = True) -> list[Definition]:
+    """The places in the server's answer, by the symbol that each defines."""
+    by_symbol: dict[str, Definition] = {}
+    for place in found_places(workspace, question):
+        symbol = symbol_of(workspace, place)
+        shown = place if source else msgspec.structs.replace(place, text="")
+        by_symbol.setdefault(symbol.symbol, Definition(symbol=symbol, places=[])).places.append(shown)
+    return list(by_symbol.values())
+
+
+def paged(answer: Answer[Any], offset: int) -> Answer[Any]:
+    """An answer that holds a page, with what is needed to ask for the next one."""
+    following = next_cursor(offset, len(answer.result), answer.total)
+    return msgspec.structs.replace(answer, truncated=following is not None, next_cursor=following)
+
+
+def fits(pattern: str, path: str) -> bool:
+    """Whether a path matches a glob, whose `*` crosses folders, or begins with it; every path fits none."""
+    return not pattern or path.startswith(pattern) or fnmatchcase(path, pattern)
+
+
+def record_at(workspace: Workspace, at: Spot) -> SymbolRecord:
+    """What the index knows of the identifier at a place, where the file is as indexed; else what its text shows."""
+    index = workspace.index
+    if index is not None and is_as_indexed(index, at.document.path):
+        try:
+            return names.symbols_at(index, names.Position(at.document.path, at.line + 1, at.col + 1))[0].record
+        except NameNotFound:
+            pass
+    lines = at.document.lines
+    line = lines[at.line] if at.line < len(lines) else ""
+    index_in_line = utf16_to_index(line, at.col)
+    start, end = index_in_line, index_in_line
+    while start > 0 and _in_name(line[start - 1]):
+        start -= 1
+    while end < len(line) and _in_name(line[end]):
+        end += 1
+    defined = next((item for item in outline.outline(at.document.path, at.document.text) if item.selection[:2] == (at.line, at.col)), None)
+    return SymbolRecord(
+        symbol=at.shown,
+        name=line[start:end] or "?",
+        qualified_name=_qualified(index, at.document.path, defined.dotted) if defined is not None else line[start:end] or "?",
+        kind=defined.kind if defined is not None else "identifier",
+        path=at.document.path,
+        line=at.line + 1,
+        col=at.col + 1,
+    )
+
+
+def symbol_of(workspace: Workspace, place: Place) -> SymbolRecord:
+    """The symbol that a place in an answer defines."""
+    try:
+        of = None if is_outside(place.path) else document(workspace, place.path)
+    except UsageError:  # gone since, too large, or a link that leads out of the workspace
+        of = None
+    if of is None:
+        return SymbolRecord(
+            symbol=place.path, name=place.text or place.path, qualified_name=place.path, kind="external", path=place.path,
+            line=place.line, col=place.col, external=True,
+        )  # fmt: skip
+    return record_at(workspace, Spot(of, place.line - 1, place.col - 1))
+
+
+def is_outside(path: str) -> bool:
+    """Whether the path of a place in an answer is no file of the workspace."""
+    return path.startswith(("/", "file:")) or "://" in path
+
+
+def _text_of(workspace: Workspace, path: str) -> str:
+    """A file's text; none where it lies outside, is gone or cannot be read."""
+    try:
+        return "" if is_outside(path) else document(workspace, path).text
+    except UsageError:
+        return ""
+
+
+def enclosing(workspace: Workspace) -> Callable[[str, int, int], str]:
+    """Finds the function, class or module around a place (0-based) in a file as it is now."""
+    outlines: dict[str, list[outline.Present]] = {}
+
+    def of(path: str, line: int, col: int) -> str:
+        if path not in outlines:
+            text = _text_of(workspace, path)
+            outlines[path] = [item for item in outline.outline(path, text) if item.kind in _HOLDERS]
+        around = [
+            item for item in outlines[path] if (item.span.line, item.span.col) <= (line, col) < (item.span.end_line, item.span.end_col)
+        ]
+        return max(around, key=lambda item: (item.span.line, item.span.col)).dotted if around else path
+
+    return of
+
+
+_HOLDERS = frozenset({"function", "method", "constructor", "class", "interface", "struct", "enum", "namespace", "trait", "impl"})
+
+
+def is_test_file(path: str) -> bool:
+    return is_test(path, language_of(path)) if language_of(path) else False
+
+
+def _in_name(char: str) -> bool:
+    return char.isalnum() or char in "_$"
+
+
+# ---- calls
+
+
+class Call(msgspec.Struct, kw_only=True):
+    """One caller or callee; `sites` are places in the caller's file."""
+
+    direction: Literal["incoming", "outgoing"]
+    symbol: SymbolRecord
+    sites: list[Place]
+    depth: int
+    of: str
+
+
+class Calls(msgspec.Struct, kw_only=True):
+    calls: list[Call]
+    replies: list[Reply]
+    reasons: list[Reason]
+
+
+def calls(workspace: Workspace, question: Asked, direction: Literal["incoming", "outgoing"], depth: int) -> Calls:
+    """Callers (`incoming`) or callees (`outgoing`) by the server's call hierarchy, breadth first."""
+    found = Calls(calls=[], replies=[], reasons=[])
+    first = question.reply.result if question.reply is not None else None
+    frontier = [(item, question.record.symbol) for item in (first if isinstance(first, list) else []) if isinstance(item, dict)]
+    seen = {_key(item) for item, _ in frontier}
+    for level in range(1, depth + 1):
+        following: list[tuple[dict[str, Any], str]] = []
+        for item, of in frontier:
+            if len(found.replies) >= MAX_CALLS:
+                found.reasons.append(Reason(code="calls_cut", detail=f"more than {MAX_CALLS} functions would have to be asked about"))
+                return found
+            method = f"callHierarchy/{direction}Calls"
+            reply = workspace.servers.ask(question.spot.document.path, method, {"item": item}, follow_up=True)
+            found.replies.append(reply)
+            found.reasons += refused(reply, method).reasons
+            for one in reply.result if isinstance(reply.result, list) else []:
+                other = one.get("from" if direction == "incoming" else "to") if isinstance(one, dict) else None
+                if not isinstance(other, dict) or not isinstance(other.get("uri"), str):
+                    continue
+                record = _record_of(workspace, other)
+                where = other["uri"] if direction == "incoming" else item["uri"]
+                sites = places(workspace, [{"uri": where, "range": site} for site in one.get("fromRanges") or []])
+                found.calls.append(Call(direction=direction, symbol=record, sites=sites, depth=level, of=of))
+                if _key(other) not in seen:
+                    seen.add(_key(other))
+                    following.append((other, record.symbol))
+        frontier = following
+        if not frontier:
+            break
+    return found
+
+
+def _key(item: Mapping[str, Any]) -> tuple[Any, ...]:
+    start = item["selectionRange"]["start"]
+    return item["uri"], start["line"], start["character"]
+
+
+def _record_of(workspace: Workspace, item: Mapping[str, Any]) -> SymbolRecord:
+    place = places(workspace, [{"uri": item["uri"], "range": item["selectionRange"]}], source=False)[0]
+    found = symbol_of(workspace, place)
+    if found.kind in ("identifier", "external"):
+        found = msgspec.structs.replace(found, name=str(item.get("name", "?")), qualified_name=str(item.get("name", "?")))
+    return found
+
+
+# ---- hovers and diagnostics
+
+
+def hover_text(reply: Reply | None) -> str:
+    """A hover's Markdown; empty where the server has nothing to say."""
+    if reply is None or reply.result is None:
+        return ""
+    try:
+        return decode.hover_text(decode.hover(msgspec.json.encode(reply.result)))
+    except decode.BROKEN:
+        return ""
+
+
+def completeness_of(diagnosis: Diagnosis) -> Completeness:
+    """Partial where diagnostics of some files had not come in time."""
+    if not diagnosis.unsettled:
+        return Completeness(status="complete")
+    detail = f"{diagnosis.server.name} had not said anything of these in time; ask again"
+    reason = Reason(code="not_settled", detail=detail, count=len(diagnosis.unsettled), paths=diagnosis.unsettled[:20])
+    return Completeness(status="partial", reasons=[reason])

@@ -1,0 +1,121 @@
+"""Symbols of a file as it is at this moment, whatever the index remembers: by our own syntax, else by a server's outline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from indexer import syntax as syntaxes
+from indexer.errors import AmbiguousName, NameNotFound
+from indexer.model import SymbolFlag
+from indexer.servers.registry import language_of
+from indexer.syntax.model import Span
+from indexer.text import lines_of
+from query.facts.dotted import dotted
+
+MAX_CANDIDATES = 20
+
+
+class Present(NamedTuple):
+    """A definition. `span` is all of it (decorators included), `head` where its text begins without them, `selection` its name."""
+
+    dotted: str
+    kind: str
+    span: Span
+    head: tuple[int, int]
+    selection: Span
+
+
+def outline(path: str, text: str) -> list[Present]:
+    """What a file defines, in document order, locals left out; empty in a language whose text alone does not show it."""
+    language = language_of(path)
+    if not language:
+        return []
+    parsed = syntaxes.parse(language, path, text.encode("utf-8", "replace"), "", definitions_only=True)
+    if parsed.adopts:
+        return []
+    names: list[str] = [""]
+    found: list[Present] = []
+    lines = lines_of(text)
+    for symbol in parsed.symbols[1:]:
+        above = names[symbol.container] if 0 <= symbol.container < len(names) else ""
+        owner = above or ".".join(symbol.qualifier)
+        name = f"{owner}.{symbol.name}" if owner else symbol.name
+        names.append(name)
+        if SymbolFlag.LOCAL in symbol.flags:
+            continue
+        for span in (symbol.span, *symbol.extra_ranges):
+            selection = symbol.selection if span == symbol.span else span
+            found.append(Present(name, symbol.kind.name.lower(), span, _head(lines, span, language), selection))
+    return sorted(found, key=lambda item: (item.span.line, item.span.col))
+
+
+def of_server(symbols: Any, prefix: str = "") -> Iterable[Present]:
+    """The same from the answer to `textDocument/documentSymbol`."""
+    for item in symbols if isinstance(symbols, list) else []:
+        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+            continue
+        whole = item.get("range") or (item.get("location") or {}).get("range")
+        if not isinstance(whole, dict):
+            continue
+        name = f"{prefix}.{item['name']}" if prefix else item["name"]
+        span = _span(whole)
+        yield Present(name, str(item.get("kind", "")), span, (span.line, span.col), _span(item.get("selectionRange") or whole))
+        yield from of_server(item.get("children"), name)
+
+
+def find(symbols: Iterable[Present], name: str, path: str) -> Present:
+    """The one symbol that a dotted name, or its last parts, means.
+
+    Raises:
+        NameNotFound: none; the message has those that are there. AmbiguousName: several; each can be sent as its place.
+    """
+    known = list(symbols)
+    wanted = dotted(name.strip())
+    found = [item for item in known if item.dotted == wanted] or [item for item in known if item.dotted.endswith("." + wanted)]
+    if not found:
+        there = ", ".join(dict.fromkeys(item.dotted for item in known[:MAX_CANDIDATES]))
+        raise NameNotFound(f"no symbol '{name}' in '{path}'; it has: {there or 'no symbols that could be told'}")
+    if len(found) > 1:
+        candidates: list[dict[str, object]] = [
+            {
+                "symbol": f"{path}:{item.selection.line + 1}:{item.selection.col + 1}",
+                "send": f"{path}:{item.selection.line + 1}:{item.selection.col + 1}",
+                "qualified_name": item.dotted,
+                "kind": item.kind,
+                "path": path,
+                "line": item.selection.line + 1,
+            }
+            for item in found[:MAX_CANDIDATES]
+        ]
+        raise AmbiguousName(f"'{name}' fits {len(found)} symbols of '{path}'; send one of these instead", candidates, len(found))
+    return found[0]
+
+
+def find_qualified(symbols: Iterable[Present], name: str, path: str) -> Present:
+    """The same for a name that begins with packages and modules, which the file itself does not say; raises as `find`."""
+    known, parts = list(symbols), dotted(name).split(".")
+    for start in range(len(parts)):
+        wanted = ".".join(parts[start:])
+        if any(item.dotted == wanted for item in known):
+            return find(known, wanted, path)
+    return find(known, name, path)
+
+
+def _span(value: dict[str, Any]) -> Span:
+    start, end = value["start"], value["end"]
+    return Span(int(start["line"]), int(start["character"]), int(end["line"]), int(end["character"]))
+
+
+def _head(lines: list[str], span: Span, language: str) -> tuple[int, int]:
+    """Python's decorators stand on lines of their own before the definition."""
+    if language != "python":
+        return span.line, span.col
+    line, depth = span.line, 0
+    while line < min(span.end_line, len(lines)):
+        text = lines[line].strip()
+        if depth == 0 and not text.startswith("@") and text and not text.startswith("#"):
+            break
+        depth += sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
+        line += 1
+    return line, len(lines[line]) - len(lines[line].lstrip()) if line < len(lines) else span.col

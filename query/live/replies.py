@@ -1,0 +1,76 @@
+"""What the tools that ask a running server have in common once it has answered: is there such a feature, what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from query.answers.envelope import Completeness, Provenance, Reason
+from query.context import ServerInfo, Workspace
+from query.live.questions import Document, live, refused, supports, unsupported
+
+
+class Feature(NamedTuple):
+    """Something that a server may be able to do. `instead`: what to do where it is not."""
+
+    capability: str
+    method: str
+    words: str
+    instead: str = ""
+
+
+class Outcome(NamedTuple):
+    """What came of a question. `value`: the plain JSON of the answer; `answered`: whether there is one."""
+
+    value: Any
+    answered: bool
+    completeness: Completeness
+    provenance: Provenance
+    info: ServerInfo
+
+
+def question(workspace: Workspace, of: Document, feature: Feature, params: Any, *, overlay: Mapping[str, str] = {}) -> Outcome:
+    """Asks the server of a document, if it has the feature. `overlay`: texts in place of those on disk.
+
+    Raises:
+        ServerError: no server, or no answer.
+    """
+    info = workspace.servers.info(of.path)
+    if not supports(info, feature.capability, feature.method):
+        return without(info, feature)
+    reply = workspace.servers.ask(of.path, feature.method, params, overlay=overlay)
+    return Outcome(
+        value=None if reply.error else reply.result,
+        answered=not reply.error,
+        completeness=refused(reply, feature.method),
+        provenance=live(reply),
+        info=reply.server,
+    )
+
+
+def without(info: ServerInfo, feature: Feature) -> Outcome:
+    """The outcome where the server has no such feature."""
+    instead = f"; instead: {feature.instead}" if feature.instead else ""
+    return Outcome(None, False, unsupported(info, f"{feature.words} ({feature.capability}){instead}"), live(info=info), info)
+
+
+def provider(info: ServerInfo, capability: str) -> dict[str, Any]:
+    """What a server said of a feature beyond that it has it."""
+    said = info.capabilities.get(capability)
+    return dict(said) if isinstance(said, dict) else {}
+
+
+def doubted(completeness: Completeness, reasons: Sequence[Reason]) -> Completeness:
+    """No longer complete, for these reasons too."""
+    if not reasons:
+        return completeness
+    status = "partial" if completeness.status == "complete" else completeness.status
+    return Completeness(status=status, reasons=[*completeness.reasons, *reasons])
+
+
+def left_out(number: int, what: str, info: ServerInfo) -> list[Reason]:
+    """Why an answer has fewer items than the server sent."""
+    if not number:
+        return []
+    detail = f"{number} of the {what} that {info.name or info.entry} sent are not of the protocol's form, or too many, and are left out"
+    return [Reason(code="malformed_answer", detail=detail, count=number)]

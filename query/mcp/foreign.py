@@ -1,0 +1,68 @@
+"""`lspidx mcp --dialect NAME`: another product's tools in place of ours."""
+
+from __future__ import annotations
+
+import mcp_types as types
+from mcp.server.subscriptions import InMemorySubscriptionBus
+
+from indexer.errors import LspidxError
+from query.dialects import dialect
+from query.dialects.surface import DialectReply
+from query.mcp import forms
+from query.mcp.job import Job
+from query.mcp.options import Options
+from query.mcp.tools import Request, Tools
+from query.mcp.workspace import Workspace
+
+
+class ForeignTools(Tools):
+    """The tools of a dialect: its names, schemas and forms. What is no tool of the dialect is one of ours, though it is not listed:
+    a dialect's search of tools names them.
+    """
+
+    def __init__(self, workspace: Workspace, options: Options, bus: InMemorySubscriptionBus, name: str) -> None:
+        super().__init__(workspace, options, bus)
+        self._dialect = dialect(name)
+        self._known = {tool.name: tool for tool in self._dialect.tools()}
+
+    async def listed(self, ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """All of the dialect's; there is no profile."""
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=dict(tool.input_schema),
+                    annotations=types.ToolAnnotations(
+                        read_only_hint=tool.read_only,
+                        destructive_hint=tool.destructive,
+                        idempotent_hint=tool.read_only,
+                        open_world_hint=False,
+                    ),
+                )
+                for tool in self._known.values()
+            ]
+        )
+
+    async def called(self, ctx: Request, params: types.CallToolRequestParams) -> types.CallToolResult | types.InputRequiredResult:
+        """The dialect's own form first, what must be read with it after that."""
+        if params.name not in self._known:
+            return await super().called(ctx, params)
+        if (wanted := await self.roots(ctx, params.input_responses)) is not None:
+            return wanted
+        given = dict(params.arguments or {})
+        phases = self.phases(ctx)
+
+        def ask(job: Job[DialectReply]) -> DialectReply:
+            job.uses(self.workspace.index(fresh=False, progress=job.progress).cursor())
+            return self._dialect.call(self.workspace.service, params.name, given, phases=phases)
+
+        try:
+            reply = await self._run(ctx, ask)
+        except LspidxError as error:
+            return forms.failed(error, self.options)
+        return types.CallToolResult(
+            content=[forms.text_of_ours(text) for text in reply.blocks],
+            structured_content=reply.structured if isinstance(reply.structured, dict) else None,
+            is_error=reply.is_error,
+        )

@@ -1,0 +1,144 @@
+"""An answer, or an error, as the result of a call: text and structured content, each within the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+import mcp_types as types
+import msgspec
+
+from indexer.errors import LspidxError, NoIndex
+from indexer.quoting import fenced, shown, visible
+from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.mcp.options import Options
+from query.surface import search
+from query.surface.budget import shorten
+from query.surface.registry import Tool
+from query.surface.render import OWN_WORDS, error_record, error_text, to_text
+
+OUTPUT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "result": {},
+        "total": {"type": "integer"},
+        "truncated": {"type": "boolean"},
+        "next": {"type": "string"},
+        "completeness": {"type": "object", "properties": {"status": {"enum": ["complete", "partial", "unknown"]}}},
+        "error": {"type": "object", "properties": {"code": {"type": "string"}, "message": {"type": "string"}}},
+    },
+}
+"""The envelope, for every tool the same. The record in `result` is in the declaration (`search_tools` with `output_schema`): in each
+tool's schema it would cost more than all descriptions and parameters together. An error is in it because clients hold errors against
+the schema too. `quoted` is explained once, in the instructions."""
+
+_NARROWING = ("path", "kind", "role", "tests", "direction", "evidence", "language", "depth", "limit")
+_CUT = "… (cut)"
+
+EXACT = frozenset(("workspace_edit", "patch"))
+"""Edits that are sent back to be made: their texts are not for reading, and must be what they are."""
+
+
+def answered(tool: Tool, answer: Answer[Any], options: Options) -> types.CallToolResult:
+    """The answer in the forms that the server gives, each cut to the budget: a client shows the model one of them.
+
+    So they may differ in how many rows they have; each says how to go on from its own. Of a strict server, an answer that is not
+    complete is an error, with all that was found.
+    """
+    status = answer.completeness.status
+    failed = options.strict and status != "complete"
+    first = f"strict: the answer is {status}\n" if failed else ""
+
+    def text_of(part: Answer[Any]) -> str:
+        hint = next_hint(tool, part)
+        return first + click.unstyle(to_text(_honest(tool, part), Style(compact=True))) + (f"\nnext: {hint}" if hint else "")
+
+    def data_of(part: Answer[Any]) -> dict[str, Any]:
+        hint = next_hint(tool, part)
+        return {**shown(msgspec.to_builtins(_honest(tool, part)), EXACT), **({"next": hint} if hint else {})}
+
+    def cut(measure: Callable[[Answer[Any]], str]) -> Answer[Any]:
+        if tool.name == "search_tools":
+            return search.shorten(answer, options.budget, measure)
+        return shorten(answer, tool.result, options.budget, measure)
+
+    text = text_of(cut(text_of)) if options.format != "json" else ""
+    data = data_of(cut(lambda part: _json(data_of(part)))) if options.format != "text" else {}
+    if len(_json(data)) > options.budget:
+        data = _envelope_only(answer)
+    return _result(text, data, options, failed=failed)
+
+
+def failed(error: LspidxError, options: Options) -> types.CallToolResult:
+    """What went wrong and what to do, as an answer that the model reads, not as an error of the protocol."""
+    text = click.unstyle(error_text(error))
+    if not isinstance(error, OWN_WORDS):
+        text = "\n".join([f"error: {error.code}", *fenced(text.removeprefix("error: ").split("\n"))])
+    if isinstance(error, NoIndex) and not options.make_index:
+        text += "; or start the server with --index"
+    data: dict[str, Any] = shown(error_record(error))
+    if len(_json(data)) > options.budget:
+        data = {**data, "error": {"code": error.code, "message": _cut(visible(str(error)), options.budget // 2)}}
+    return _result(text, {} if options.format == "text" else data, options, failed=True)
+
+
+def next_hint(tool: Tool, answer: Answer[Any]) -> str:
+    """How to get what this answer has left out; empty where it is whole."""
+    if not (answer.truncated or answer.shortened):
+        return ""
+    fields = tool.parameters.__struct_fields__
+    ways: list[str] = []
+    if answer.next_cursor is not None and "cursor" in fields:
+        ways.append(f'same call with cursor="{answer.next_cursor}"')
+    if narrower := [name for name in _NARROWING if name in fields]:
+        ways.append(f"narrow by {', '.join(narrower)}")
+    if answer.result_file:
+        ways.append(f"all of it is in {answer.result_file}")
+    if tool.name == "search_tools":
+        ways.append("see one declaration: select:NAME")
+    return "; ".join(ways) or "ask about something smaller"
+
+
+def _honest(tool: Tool, part: Answer[Any]) -> Answer[Any]:
+    """A cut list has no cursor where the tool takes none."""
+    if part.next_cursor is not None and "cursor" not in tool.parameters.__struct_fields__:
+        return msgspec.structs.replace(part, next_cursor=None)
+    return part
+
+
+def _result(text: str, data: dict[str, Any], options: Options, *, failed: bool) -> types.CallToolResult:
+    if options.format == "json" and not failed:  # some clients take no result without any content
+        text = f"{data.get('total', 0)} found, see structuredContent"
+    return types.CallToolResult(
+        content=[text_of_ours(_cut(text, options.budget))],
+        structured_content=data or None,
+        is_error=failed,
+    )
+
+
+def text_of_ours(text: str) -> types.TextContent:
+    """Text as every part of the server sends it."""
+    return types.TextContent(type="text", text=visible(text))
+
+
+def _envelope_only(answer: Answer[Any]) -> dict[str, Any]:
+    return {
+        "tool": answer.tool,
+        "result": None,
+        "total": answer.total,
+        "truncated": True,
+        "shortened": True,
+        "completeness": {"status": answer.completeness.status},
+        **({"warnings": answer.warnings} if answer.warnings else {}),
+        "next": "one row is longer than the budget; ask about something smaller, or start the server with a larger --budget",
+    }
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: max(0, length - len(_CUT))] + _CUT
+
+
+def _json(data: Any) -> str:
+    return msgspec.json.encode(data).decode()

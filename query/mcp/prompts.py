@@ -1,0 +1,83 @@
+"""Orders of work that a client can offer: before an edit, at a review, and each of the skills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from query.mcp import forms, skill_prompts
+from query.mcp.tools import Request
+
+_REVIEW = """Review the changes {what} with the tools of lspidx, in this order:
+1. detect_changes ({arguments}): the changed symbols with their risk, deleted and renamed ones too.
+2. For each symbol of high or medium risk: find_callers (direction "incoming", tests "exclude"), and find_references where its type or \
+signature changed; type_hierarchy for a member that others override.
+3. blast_radius of the changed files: what else depends on them.
+4. get_tests_for_file of each changed file: which tests to run, and what no test reaches.
+Then say, per symbol: what changed, who is affected (path:line), which tests cover it, what is missing. \
+Where `completeness` is not `complete`, say what that leaves open. Do not report a caller that no tool has shown."""
+
+_EDIT = """Before you edit {target}, ask lspidx, in this order:
+1. {first}
+2. blast_radius: who depends on it, in which packages, with which risk.
+3. find_callers (direction "incoming") of each symbol whose signature or behaviour you change; type_hierarchy of a method, \
+for what it overrides and what overrides it.
+4. get_tests_for_file: the tests to run afterwards.
+Where `completeness` is `partial`, look at its reasons before you rely on an empty list; if files are stale, repeat the call \
+with "fresh": true. Then make the smallest edit that does it, and update every caller that step 3 has shown."""
+
+_SYMBOL = types.PromptArgument(name="symbol", description="name of the symbol to be edited", required=False)
+_FILE = types.PromptArgument(name="file", description="path of the file to be edited", required=False)
+_BASE = types.PromptArgument(name="base", description="branch or commit that the change starts from, e.g. main", required=False)
+_SCOPE = types.PromptArgument(name="scope", description="without base: unstaged (default), staged or committed", required=False)
+
+
+def _review(given: Mapping[str, str]) -> str:
+    base, scope = given.get("base", ""), given.get("scope", "")
+    arguments = ", ".join(filter(None, [f'base "{base}"' if base else "", f'scope "{scope}"' if scope else ""])) or "no arguments"
+    what = " ".join(filter(None, [f"since {base}" if base else "of the work tree" if not scope else "", f"({scope})" if scope else ""]))
+    return _REVIEW.format(what=what, arguments=arguments)
+
+
+def _edit(given: Mapping[str, str]) -> str:
+    symbol, file = given.get("symbol", ""), given.get("file", "")
+    if symbol and not file:
+        return _EDIT.format(target=f"`{symbol}`", first=f'explore_symbol (symbol "{symbol}"): its source, callers, callees, tests.')
+    if not file:
+        raise MCPError(types.INVALID_PARAMS, "before_edit: give the argument 'symbol' or 'file'")
+    first = f'get_editing_context (file_path "{file}"): its symbols with their callers in and outside tests.'
+    return _EDIT.format(target=f"`{symbol}` in `{file}`" if symbol else f"`{file}`", first=first)
+
+
+PROMPTS: Mapping[str, tuple[types.Prompt, Callable[[Mapping[str, str]], str]]] = {
+    "review_changes": (
+        types.Prompt(
+            name="review_changes", description="Review a change: what it touches and who depends on it.", arguments=[_BASE, _SCOPE]
+        ),
+        _review,
+    ),
+    "before_edit": (
+        types.Prompt(name="before_edit", description="What to find out before a symbol or file is edited.", arguments=[_SYMBOL, _FILE]),
+        _edit,
+    ),
+}
+
+
+async def listed(ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=[*(prompt for prompt, _ in PROMPTS.values()), *skill_prompts.listed()])
+
+
+async def get(ctx: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    """Raises MCPError for a prompt that does not exist."""
+    skills = {prompt.name: prompt for prompt in skill_prompts.listed()}
+    if params.name in skills:
+        prompt, text = skills[params.name], skill_prompts.text(params.name, params.arguments or {})
+    elif params.name in PROMPTS:
+        prompt, make = PROMPTS[params.name]
+        text = make(params.arguments or {})
+    else:
+        raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; known: {', '.join([*PROMPTS, *skills])}")
+    message = types.PromptMessage(role="user", content=forms.text_of_ours(text))
+    return types.GetPromptResult(description=prompt.description, messages=[message])

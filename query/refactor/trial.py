@@ -1,0 +1,340 @@
+"""What the tools that try edits share: where sessions are kept, and what an edit would bring, as one record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+
+from indexer.errors import UsageError
+from query.answers.diagnostic import Diagnostic
+from query.answers.envelope import Answer, Completeness, Provenance, Reason
+from query.answers.style import Style, count, one_line
+from query.context import Workspace
+from query.facts.folders import edit_scope
+from query.live.questions import Ranged, inside
+
+if TYPE_CHECKING:
+    from query.edits.scope import Scope
+    from query.facts.dependents import Dependents
+    from query.refactor.simulation.judge import Judge, Said
+    from query.refactor.simulation.session import Made, Session, Wanted
+    from query.refactor.simulation.store import Store
+
+_MOST_ASKED = 40
+"""Documents that are asked about besides the edited ones."""
+_MAX_PATHS = 20
+_MAX_DIAGNOSTICS = 500
+_TIMEOUT_MS = {"file": 3_000, "workspace": 8_000}
+_LESS: dict[str, str] = {
+    "rust-analyzer": "rust-analyzer judges texts that are not on disk without the compiler: it sees names and types, and neither "
+    "borrows nor most of what traits demand; cargo check says the rest once the edit is applied"
+}
+"""Servers whose diagnostics are less than what the language's own check finds, and what is missing."""
+
+ScopeName = Literal["file", "workspace"]
+ScopeOfDiagnostics = Annotated[
+    ScopeName,
+    msgspec.Meta(description="file: the edited files; workspace: also the files that depend on them, as the index knows"),
+]
+SessionId = Annotated[str, msgspec.Meta(description="session_id that create_simulation_session gave")]
+TimeoutMs = Annotated[
+    int, msgspec.Meta(ge=0, le=600_000, description="how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace")
+]
+WithWarnings = Annotated[bool, msgspec.Meta(description="list warnings too; net_delta and safe are about errors")]
+WorkspaceRoot = Annotated[str, msgspec.Meta(description="taken for compatibility: the workspace is the one that is asked")]
+Language = Annotated[str, msgspec.Meta(description="the language, by its own name or LSP's; which server judges a file, its name says")]
+
+
+class OneEdit(Ranged, kw_only=True):
+    """An edit of one file: a range, or the place where old_text stands, becomes new_text."""
+
+    old_text: Annotated[
+        str,
+        msgspec.Meta(description="in place of a range: text that stands there exactly once; else, whole lines that differ in white space"),
+    ] = ""
+    new_text: Annotated[str, msgspec.Meta(description="text in its place; empty removes it")] = ""
+
+    def wanted(self) -> Wanted:
+        from query.refactor.simulation.session import Wanted
+
+        if not self.file_path:
+            raise UsageError("name a document: file_path is empty")
+        return Wanted(
+            file_path=self.file_path, new_text=self.new_text, old_text=self.old_text, start_line=self.start_line,
+            start_column=self.start_column, end_line=self.end_line, end_column=self.end_column,
+        )  # fmt: skip
+
+
+class SimulatedEdit(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The range, 1-based, that was replaced, in the text that was there. matched: how a text was found, as apply_edit says it."""
+
+    file_path: str
+    start_line: int
+    start_column: int
+    end_line: int
+    end_column: int
+    matched: str = ""
+
+
+class Evaluation(msgspec.Struct, kw_only=True):
+    """What a session's edits bring and take away, against the files as they were at its first edit.
+
+    errors_introduced, errors_resolved: at most 500 each; the first are of the edited texts, the second of those before. warnings_*: on
+    request. net_delta: errors introduced less errors resolved; null: nobody could judge it.
+    confidence: high: all that was asked about was said in time; partial: something was not, or nobody can; eventual: documents that
+    may be concerned were not asked about. safe: high confidence, and no error is introduced.
+    asked: documents that were judged. dirty: files that have changed on disk since.
+    """
+
+    session_id: str
+    status: str
+    errors_introduced: list[Diagnostic]
+    errors_resolved: list[Diagnostic]
+    net_delta: int | None
+    safe: bool
+    scope: str
+    confidence: Literal["high", "partial", "eventual"]
+    timeout: bool
+    duration_ms: int
+    asked: list[str]
+    warnings_introduced: list[Diagnostic] = []
+    warnings_resolved: list[Diagnostic] = []
+    new_warnings: int = 0
+    dirty: list[str] = []
+
+
+# ---- sessions
+
+
+def scope_of(workspace: Workspace) -> Scope:
+    return edit_scope(workspace.root, workspace.index)
+
+
+def store_of(workspace: Workspace) -> Store:
+    """Where the sessions of this workspace are kept."""
+    from indexer.store.generations import Home
+    from query.refactor.simulation.store import Store
+
+    home = workspace.index.home if workspace.index is not None else Home(workspace.top)
+    return Store(home.path / "simulations", scope_of(workspace))
+
+
+def language_named(workspace: Workspace, language: str, workspace_root: str) -> str:
+    """A language as the server table calls it; empty where none is named.
+
+    Raises:
+        UsageError: there is no such language, or the root is another workspace's.
+    """
+    from indexer.servers.registry import load_table
+
+    if workspace_root:
+        inside(workspace, workspace_root)
+    if not language:
+        return ""
+    table = load_table().language
+    for name, spec in table.items():
+        if language == name or language in spec.ids.values():
+            return name
+    raise UsageError(f"no language is called '{language}'; known: {', '.join(table)}")
+
+
+def shown_edit(made: Made) -> SimulatedEdit:
+    start, end = made.edit.start, made.edit.end
+    return SimulatedEdit(
+        file_path=made.path, start_line=start[0] + 1, start_column=start[1] + 1, end_line=end[0] + 1, end_column=end[1] + 1,
+        matched=made.matched,
+    )  # fmt: skip
+
+
+def kept(tool: str, query: dict[str, Any], result: Any, *, total: int = 1) -> Answer[Any]:
+    """The envelope of what no server was asked about."""
+    return Answer(
+        tool=tool,
+        query=query,
+        result=result,
+        total=total,
+        truncated=False,
+        completeness=Completeness(status="complete"),
+        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
+    )
+
+
+# ---- evaluation
+
+
+class Trial:
+    """A session judged, once or after each of several edits; what was there before them is asked about once."""
+
+    def __init__(self, workspace: Workspace, session: Session, scope_name: ScopeName, timeout_ms: int) -> None:
+        from query.refactor.simulation.judge import Judge
+
+        self._workspace, self._scope_name = workspace, scope_name
+        self._session = session
+        self._scope = scope_of(workspace)
+        self._judge: Judge = Judge(workspace.servers, (timeout_ms or _TIMEOUT_MS[scope_name]) / 1000)
+        self._before: Said | None = None
+        self._asked: list[str] = []
+        self._dependents: Dependents | None = None
+        self.said: list[Said] = []
+        self.reasons: dict[str, Reason] = {}
+
+    def evaluate(self, *, warnings: bool = False) -> Evaluation:
+        """The session as it is now.
+
+        Raises:
+            UsageError: it has no edits. ServerError: a server fell twice.
+        """
+        from query.refactor.simulation.compare import Lines, compare
+        from query.refactor.simulation.session import changed_on_disk, status
+
+        session = self._session
+        if not session.files:
+            raise UsageError(f"session {session.id} has no edits; simulate_edit makes one")
+        before = self._ask_before()
+        started = sum(said.elapsed_ms for said in self.said)
+        after = self._judge.ask(self._asked, session.texts_after())
+        self.said.append(after)
+        unsettled = sorted({*before.unsettled, *after.unsettled})
+        judged = [path for path in self._asked if path in before.diagnostics and path in after.diagnostics]
+        from query.edits.text import decode
+
+        lines = {file.path: Lines(decode(file.before), decode(file.after)) for file in session.files}
+        delta = compare(
+            [item for path in judged for item in before.diagnostics[path]],
+            [item for path in judged for item in after.diagnostics[path]],
+            lines,
+        )
+        introduced, resolved = [[item for item in side if item.number == 1] for side in delta]
+        dirty = changed_on_disk(session, self._scope)
+        self._say(unsettled, after.unjudged, dirty)
+        confidence = self._confidence(unsettled, after.unjudged)
+        return Evaluation(
+            session_id=session.id,
+            status=status(session, self._scope),
+            errors_introduced=introduced[:_MAX_DIAGNOSTICS],
+            errors_resolved=resolved[:_MAX_DIAGNOSTICS],
+            net_delta=len(introduced) - len(resolved) if judged else None,
+            safe=confidence == "high" and not introduced and not dirty,
+            scope=self._scope_name,
+            confidence=confidence,
+            timeout=bool(unsettled),
+            duration_ms=after.elapsed_ms + (started if len(self.said) == 2 else 0),
+            asked=judged,
+            warnings_introduced=[item for item in delta.introduced if item.number == 2][:_MAX_DIAGNOSTICS] if warnings else [],
+            warnings_resolved=[item for item in delta.resolved if item.number == 2][:_MAX_DIAGNOSTICS] if warnings else [],
+            new_warnings=sum(item.number == 2 for item in delta.introduced),
+            dirty=dirty,
+        )
+
+    def _ask_before(self) -> Said:
+        """What was there before the edits; asked about anew where a further file has been edited since."""
+        paths = self._session.paths
+        if self._before is None or not set(paths) <= set(self._asked):
+            self._asked = [*paths, *(path for path in self._depending(paths) if path not in paths)]
+            self._before = self._judge.ask(self._asked, self._session.texts_before())
+            self.said.append(self._before)
+        return self._before
+
+    def _depending(self, paths: Sequence[str]) -> list[str]:
+        if self._scope_name == "file":
+            return []
+        index = self._workspace.index
+        if index is None:
+            detail = (
+                "there is no index that knows what depends on the edited files, so only these were asked about; to make one: lspidx index"
+            )
+            self.reasons["no_index"] = Reason(code="no_index", detail=detail)
+            return []
+        from query.facts.dependents import dependents
+        from query.facts.freshness import drift
+
+        tree = drift(index)
+        if not tree.checked:
+            detail = "the work tree is too large to be compared with the index, so files that depend on the edited ones may be missing"
+            self.reasons["not_compared"] = Reason(code="not_compared", detail=detail)
+        self._dependents = found = dependents(index, tree, paths, _MOST_ASKED)
+        if found.cut:
+            detail = f"{count(found.cut, 'file')} more that depend on the edited ones, or may: at most {_MOST_ASKED} are asked about"
+            self.reasons["dependents_cut"] = Reason(code="dependents_cut", detail=detail, count=found.cut)
+        elif found.indirect_cut:
+            detail = f"files that depend on the edited ones by way of others: at most {_MOST_ASKED} are asked about, the nearest first"
+            self.reasons["indirect_cut"] = Reason(code="indirect_cut", detail=detail)
+        return found.paths
+
+    def _say(self, unsettled: list[str], unjudged: dict[str, str], dirty: list[str]) -> None:
+        if unsettled:
+            detail = (
+                "the server had not said anything of these in time, so errors there are unknown; ask again, or with a larger timeout_ms"
+            )
+            self.reasons["not_settled"] = _of_paths("not_settled", detail, unsettled)
+        for why in dict.fromkeys(unjudged.values()):
+            self.reasons[f"not_judged {why}"] = _of_paths("not_judged", why, [path for path, other in unjudged.items() if other == why])
+        if dirty:
+            detail = "changed on disk since the first edit; what is said here is about the texts of then; to begin anew: discard_session"
+            self.reasons["dirty"] = _of_paths("dirty", detail, dirty)
+        for server in {info.entry for said in self.said for info in said.servers} & _LESS.keys():
+            self.reasons[f"less {server}"] = Reason(code="less_than_the_compiler", detail=_LESS[server])
+
+    def _confidence(self, unsettled: list[str], unjudged: dict[str, str]) -> Literal["high", "partial", "eventual"]:
+        if unsettled or unjudged:
+            return "partial"
+        return "eventual" if {"no_index", "not_compared", "dependents_cut"} & self.reasons.keys() else "high"
+
+    def answer(self, tool: str, query: dict[str, Any], result: Any, total: int, *, nothing_judged: bool) -> Answer[Any]:
+        """The envelope of whatever was made of the evaluations."""
+        from query.live.questions import live
+
+        reasons = list(self.reasons.values())
+        status: Literal["unknown", "partial", "complete"] = "unknown" if nothing_judged else "partial" if reasons else "complete"
+        servers = sorted({name for said in self.said for info in said.servers for name in live(info=info).servers})
+        provenance = msgspec.structs.replace(live(), servers=servers, elapsed_ms=sum(said.elapsed_ms for said in self.said))
+        return Answer(
+            tool=tool,
+            query=query,
+            result=result,
+            total=total,
+            truncated=False,
+            completeness=Completeness(status=status, reasons=reasons),
+            provenance=provenance,
+        )
+
+
+def _of_paths(code: str, detail: str, paths: list[str]) -> Reason:
+    return Reason(code=code, detail=detail, count=len(paths), paths=paths[:_MAX_PATHS])
+
+
+def evaluated(tool: str, query: dict[str, Any], trial: Trial, found: Evaluation) -> Answer[Evaluation]:
+    total = len(found.errors_introduced) + len(found.errors_resolved)
+    return trial.answer(tool, query, found, total, nothing_judged=found.net_delta is None)
+
+
+# ---- text
+
+
+def evaluation_lines(found: Evaluation, style: Style) -> Iterator[str]:
+    verdict = style.strong("safe") if found.safe else style.warning("not shown to be safe")
+    delta = "unknown" if found.net_delta is None else f"{found.net_delta:+d}"
+    late = ", timed out" if found.timeout else ""
+    yield f"{verdict}: net delta {delta}, confidence {found.confidence}, scope {found.scope}{late}, {found.status}, {found.duration_ms} ms"
+    for title, rows in (
+        ("errors introduced", found.errors_introduced),
+        ("errors resolved", found.errors_resolved),
+        ("warnings introduced", found.warnings_introduced),
+        ("warnings resolved", found.warnings_resolved),
+    ):
+        if rows:
+            yield f"{title}: {len(rows)}"
+        yield from diagnostic_lines(rows, style)
+    if found.new_warnings and not found.warnings_introduced:
+        yield style.dim(f"{count(found.new_warnings, 'new warning')}; to see them: include_warnings")
+    for path in found.dirty:
+        yield f"{style.path(path)}  {style.warning('has changed on disk since the first edit')}"
+    yield style.dim(f"judged: {', '.join(found.asked) or 'nothing'}")
+
+
+def diagnostic_lines(rows: Sequence[Diagnostic], style: Style) -> Iterator[str]:
+    for item in rows:
+        origin = " ".join(filter(None, (item.source, item.code)))
+        yield f"  {style.place(item.path, item.line, item.col)}  {one_line(item.message)}  {style.dim(f'[{origin}]')}"

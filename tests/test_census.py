@@ -1,0 +1,81 @@
+"""A census of knowledge that has an owner, and of the places that hold it all the same. Each number may only fall.
+
+A number that has fallen is written down here, so that it cannot rise again.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+SQL_MODULES = 38
+"""Modules of `query` outside of `query.facts` that hold SQL; the aim is none."""
+
+WIRE_MODULES = 13
+"""Modules outside of the decoders that read a field of the protocol out of raw JSON; the aim is none."""
+
+BARE_NUMBERS = 217
+"""Kinds, flags, roles, evidence and confidence in SQL that are numbers and not names; the aim is none."""
+
+_SQL = re.compile(r"\b(SELECT\b[\s\S]*\bFROM|WITH\b[\s\S]*\bAS\s*\(|INSERT INTO|JOIN\s+\w+\s+(USING|ON))\b")
+_BARE = re.compile(r"\b(flags|kind|roles?|evidence|confidence|reason|via)\s*(&\s*\d+|(=|<>|!=|<|>|<=|>=)\s*\d+|(NOT )?IN\s*\(\s*\d+)")
+_FIELDS = frozenset(
+    {
+        "selectionRange", "targetUri", "targetRange", "targetSelectionRange", "newText", "documentChanges", "contentChanges",
+        "textDocument", "activeParameter", "insertText", "textEdit", "additionalTextEdits", "fromRanges", "uri", "range",
+    }
+)  # fmt: skip
+_DECODERS = ("query/live/decode.py", "query/edits/workspace_edit.py", "indexer/lsp/")
+
+
+def _modules(*packages: str) -> Iterator[tuple[str, ast.Module]]:
+    for package in packages:
+        for file in sorted((ROOT / package).rglob("*.py")):
+            yield file.relative_to(ROOT).as_posix(), ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    """String constants that are no docstrings; of an f-string its constant parts, joined."""
+    inside: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            inside.add(id(node.value))
+        if isinstance(node, ast.JoinedStr):
+            parts = [part for part in node.values if isinstance(part, ast.Constant)]
+            inside.update(id(part) for part in parts)
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else " x " for part in node.values)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            yield node.value
+
+
+def test_fewer_modules_outside_of_facts_hold_sql():
+    found = [path for path, tree in _modules("query") if not path.startswith("query/facts/") and any(map(_SQL.search, _texts(tree)))]
+    assert len(found) == SQL_MODULES, found
+
+
+def test_fewer_modules_outside_of_the_decoders_read_the_wire():
+    found = [path for path, tree in _modules("query", "indexer") if not path.startswith(_DECODERS) and _reads_the_wire(tree)]
+    assert len(found) == WIRE_MODULES, found
+
+
+def _reads_the_wire(tree: ast.Module) -> bool:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(slice=ast.Constant(value=str(field)), ctx=ast.Load()) if field in _FIELDS:
+                return True
+            case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(field)), *_]) if field in _FIELDS:
+                return True
+            case _:
+                pass
+    return False
+
+
+def test_fewer_numbers_in_sql_have_no_name():
+    texts = [text for _, tree in _modules("query", "indexer") for text in _texts(tree)]
+    texts += [file.read_text(encoding="utf-8") for package in ("query", "indexer") for file in (ROOT / package).rglob("*.sql")]
+    assert sum(len(_BARE.findall(text)) for text in texts) == BARE_NUMBERS
