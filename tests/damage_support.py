@@ -51,7 +51,8 @@ QUESTIONS = (
 LOADED = (
     "pyarrow.parquet", "indexer.crawl.worker", "indexer.crawl.refresh", "indexer.store.merge", "indexer.store.settle", "query.cli.tools",
     "query.cli.upkeep", "query.facts.status", "query.cli.progress", "query.answers.advice", "query.cli.consent", "query.surface.service",
-    "query.changes.bases", "tree_sitter_python", "concurrent_log_handler", "portalocker", "indexer.store.lint", "query.facts.sql", "tomllib",
+    "query.changes.bases", "tree_sitter_python", "concurrent_log_handler", "portalocker", "indexer.store.lint", "query.facts.sql",
+    "tomllib",
 )  # fmt: skip
 _VOLATILE = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?( UTC)?"
