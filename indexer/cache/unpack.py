@@ -256,7 +256,7 @@ def _surroundings(
             "other_builds": json.dumps(other_builds({document.path: document.constraint for document in tree.documents})),
             "commit": manifest.commit,
             "dirty": str(manifest.dirty).lower(),
-            "recipe": digest,
+            "recipe": f"imported {digest}",
             "generation": str(number),
             "imported": "true",
         },
