@@ -40,22 +40,8 @@ LAUNCHERS = {
 _STARTING = ("system", "popen", "posix_spawn", "posix_spawnp", "execv", "execve", "execvp", "execvpe", "spawnv", "spawnvp")
 
 
-@pytest.fixture(autouse=True)
-def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Git reads no settings of the machine, and finds no repository above the test's own folder."""
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
-        monkeypatch.setenv(name, "/dev/null")
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A repository with one commit."""
-    made = write_tree(tmp_path / "repo", {"a.py": "x = 1\n", "pkg/b.py": "y = 1\n"})
-    git(made, "init", "-q")
-    git(made, "add", "-A")
-    git(made, "commit", "-q", "-m", "first")
-    return made
+pytest_plugins = ["git_fixtures"]
+pytestmark = pytest.mark.usefixtures("no_configuration")
 
 
 def _said(root: Path, *words: str) -> str:
