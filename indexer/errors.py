@@ -233,7 +233,7 @@ def writes(path: str | os.PathLike[str]) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is not None and not error.filename:
+        if error.errno is not None and not isinstance(error.filename, (str, bytes)):
             error.filename = os.fspath(path)
         raise
 
@@ -244,10 +244,12 @@ def storage_failure(error: BaseException) -> Storage | None:
     at: BaseException | None = error
     while at is not None:
         text = " ".join(str(at).split())
-        if found is not None and not (isinstance(at, OSError) and at.filename):
+        if found is not None and not (isinstance(at, OSError) and isinstance(at.filename, (str, bytes))):
             pass  # what it came from says no more
         elif isinstance(at, OSError) and at.errno in _OF_THE_DISK:
-            named = f" '{os.fsdecode(at.filename)}'" if at.filename else ""
+            named = (
+                f" '{os.fsdecode(at.filename)}'" if isinstance(at.filename, (str, bytes)) else ""
+            )  # a number where a descriptor was opened
             found = Storage(f"cannot write{named}: {at.strerror}; make room, or make it writable, and run this again")
         elif any(said in text for said in _SAID):
             found = Storage(f"cannot write: {text[:500]}; make room, or make it writable, and run this again")

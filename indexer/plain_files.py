@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from pathlib import Path
 from typing import IO
 
@@ -62,16 +62,21 @@ def faults_below(folder: Path, depth: int) -> Generator[tuple[str, str]]:
                 yield from faults_below(Path(entry.path), depth - 1)
 
 
-def read(path: Path, most: int | None = None) -> bytes | None:
-    """The content of a plain file; None where there is none, where something else is in its place, or more than `most` bytes."""
+def read(path: Path, most: int | None = None, *, accepts: Callable[[os.stat_result], bool] | None = None) -> bytes | None:
+    """The content of a plain file; None where there is none, where something else is in its place, or more than `most` bytes.
+
+    Args:
+        accepts: what else must hold of the file that is open.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or (most is not None and found.st_size > most) or (accepts is not None and not accepts(found)):
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or (most is not None and found.st_size > most):
-            return None
         try:
             return file.read() if most is None else file.read(most)
         except OSError:

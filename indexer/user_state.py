@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from indexer import plain_files
 from indexer.errors import UsageError
 
 _SECRET_BYTES = 32
@@ -115,11 +116,4 @@ def _write_new(file: Path, content: bytes) -> None:
 
 def _read_private(file: Path) -> bytes | None:
     """The content of a plain file that belongs to this user and that nobody else may write; None for anything else."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as source:
-        found = os.fstat(descriptor)
-        is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        return source.read() if is_ours else None
+    return plain_files.read(file, accepts=lambda found: found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))

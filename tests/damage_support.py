@@ -152,7 +152,8 @@ _INDEX = ("index", "-q", "--jobs", "1", "--exclude", "left/*")
 
 def _finished(folder: Path) -> Seed:
     root = _repository(folder)
-    assert run(root, *_INDEX[:-2]).code == 0
+    first = run(root, *_INDEX[:-2])
+    assert first.code == 0, first
     without_flags = _copy_of_database(root, folder / "without-flags.duckdb")
     for words in (_INDEX, (*_INDEX, "--full")):
         said = run(root, *words)
@@ -163,7 +164,8 @@ def _finished(folder: Path) -> Seed:
 
 def _cut_off(folder: Path) -> Seed:
     root = _repository(folder)
-    assert run(root, *_INDEX[:-2]).code == 0
+    first = run(root, *_INDEX[:-2])
+    assert first.code == 0, first
     without_flags = _copy_of_database(root, folder / "without-flags.duckdb")
     assert run(root, *_INDEX).code == 0
     clean = _copy_of_database(root, folder / "clean.duckdb")

@@ -361,7 +361,17 @@ def test_a_baseline_with_reasons_lets_the_job_pass(made: Made, site: Site, tmp_p
     assert "::error" not in job.log
 
 
-def test_what_is_hostile_in_a_pull_request_is_not_run_and_its_index_not_taken(made: Made, site: Site, tmp_path: Path):
+def test_an_index_in_a_pull_request_is_refused_and_not_touched(made: Made, site: Site, tmp_path: Path):
+    poison = {".lspidx/CURRENT": "gen-9.duckdb\n", ".lspidx/db/gen-9.duckdb": "poison"}
+    root = make_repository(tmp_path / "shop", "side", poison)
+    (tmp_path / "store").mkdir()
+    job = pull_request_job(root, site, Storage(tmp_path / "store", dict(made.storage.caches)))
+    with pytest.raises(StepFailed, match=r"Index ended with 4\n(.*\n)*error: git tracks .*git rm -r --cached"):
+        job.job(REPORT, "report")
+    assert {path: (root / path).read_text() for path in poison} == poison
+
+
+def test_what_is_hostile_in_a_pull_request_is_not_run(made: Made, site: Site, tmp_path: Path):
     mark = "import pathlib\npathlib.Path(__file__).with_name('pwned').touch()\n"
     root = make_repository(
         tmp_path / "shop",
@@ -371,8 +381,6 @@ def test_what_is_hostile_in_a_pull_request_is_not_run_and_its_index_not_taken(ma
             "pip.conf": "[global]\nindex-url = http://127.0.0.1:9/\n",
             "$(touch pwned).py": "def a(): ...\n",
             "::error::pwned.py": "def b(): ...\n",
-            ".lspidx/CURRENT": "gen-9.duckdb\n",
-            ".lspidx/db/gen-9.duckdb": "poison",
         },
     )
     contexts = event()
@@ -384,7 +392,6 @@ def test_what_is_hostile_in_a_pull_request_is_not_run_and_its_index_not_taken(ma
     with pytest.raises(StepFailed, match="Fail at the chosen level ended with 1"):
         job.job(REPORT, "report")
     assert not list(tmp_path.rglob("pwned"))
-    assert not (root / ".lspidx" / "db" / "gen-9.duckdb").exists()
     for line in job.log.splitlines():
         assert not line.startswith("::error::pwned")
     markdown = zipfile.ZipFile(io.BytesIO(storage.artifacts["lspidx-report"])).read("report.markdown").decode()

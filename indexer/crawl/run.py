@@ -237,7 +237,8 @@ class _Run:
         state.skipped = left_out
         manifest |= {"shards": state.shards, "ingredients": common, "recipes": recipes}
         self.states.save(state)
-        generation = self.home.publish(built, number, damage.manifest_bytes(manifest, built))
+        manifest["database"] = damage.measured(built)
+        generation = self.home.publish(built, number, damage.manifest_bytes(manifest))
         self.home.clean()
         self.states.collect()
         elapsed_s = time.monotonic() - self.started
@@ -246,8 +247,8 @@ class _Run:
 
     def _publish_part(self, built: Path, number: int, manifest: dict[str, Any], extent: Extent) -> NoReturn:
         """Without a state, and beside the shards: the next run takes these up."""
-        manifest["partial"] = msgspec.structs.asdict(extent)
-        self.home.publish(built, number, damage.manifest_bytes(manifest, built))
+        manifest |= {"partial": msgspec.structs.asdict(extent), "database": damage.measured(built)}
+        self.home.publish(built, number, damage.manifest_bytes(manifest))
         self.home.clean(has_ended=False)
         raise CutShort(
             f"cut off: {extent.done} of {extent.documents} files are indexed, and every answer says that it is partial; "

@@ -13,7 +13,7 @@ import json
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -147,10 +147,14 @@ def _number(generation: Path) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def manifest_bytes(manifest: dict[str, Any], built: Path) -> bytes:
-    """A manifest as it is written, with what tells a damaged database: its size and digest."""
-    database = {"bytes": built.stat().st_size, "sha256": sealed.digest_of(built)}
-    return sealed.sealed(json.dumps({**manifest, "database": database}, indent=1, sort_keys=True).encode(), "manifest")
+def measured(built: Path) -> dict[str, Any]:
+    """What tells a damaged database, for its manifest (`database`): its size and digest."""
+    return {"bytes": built.stat().st_size, "sha256": sealed.digest_of(built)}
+
+
+def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    """A manifest as it is written."""
+    return sealed.sealed(json.dumps(manifest, indent=1, sort_keys=True).encode(), "manifest")
 
 
 def check_database(generation: Path, manifest: dict[str, Any]) -> None:

@@ -137,8 +137,10 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
     methods = index.rows(
         f"SELECT d.language, c.method, c.status, count(*), sum(c.asked), sum(c.answered) {coverage} GROUP BY ALL ORDER BY ALL", asking
     )
-    gaps = f"{coverage} AND (c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR (c.method = 'syntax' AND c.reason <> '') "
-    "OR starts_with(c.reason, 'questions_cut'))"
+    gaps = (
+        f"{coverage} AND (c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR (c.method = 'syntax' AND c.reason <> '') "
+        "OR starts_with(c.reason, 'questions_cut'))"
+    )
     counted = index.row(f"SELECT count(*) {gaps}", asking)
     total = int(counted[0]) if counted else 0
     offset = offset_of(ask.cursor)
