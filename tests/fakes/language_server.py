@@ -389,12 +389,28 @@ RAW = {
 
 
 def fork(how: str) -> None:
-    """Leaves a process behind that ends by SIGKILL only; its number is in FAKE_PIDS before this returns."""
+    """Leaves a process behind that ends by SIGKILL only; its number is in FAKE_PIDS before this returns.
+
+    In a session of its own where that may be had: a confined server may not.
+    """
     command = [sys.executable, __file__, "--left-behind", how]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=how != "child") as started:
+    own = how != "child" and _may_leave()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=own) as started:
         assert started.stdout is not None
         started.stdout.readline()
         started.returncode = 0  # nobody waits for it
+
+
+def _may_leave() -> bool:
+    """Whether a process may begin a session here; tried by one that has nothing else to do."""
+    child = os.fork()
+    if not child:
+        try:
+            os.setsid()
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def left_behind(how: str) -> None:
