@@ -346,7 +346,7 @@ def test_a_short_name_presets_and_null_means_not_set(shop_root: Path):
         ("search_tools", {}, "usage", "select:name,name"),
         ("find_callers", {"symbol": "midle"}, "not_found", "did you mean"),
         ("find_callers", {"symbol": "helper"}, "ambiguous", "shop/sub/utils.py:1:5"),
-        ("list_symbols", {"file_path": "../x.py"}, "usage", "outside the workspace"),
+        ("list_symbols", {"file_path": "../x.py"}, "not_served", "lies outside of the workspace"),
         ("find_references", {"symbol": "shop.service.run", "cursor": "no"}, "usage", "is no cursor"),
         ("find_caller", {"symbol": "run"}, "usage", "known: "),
     ],
