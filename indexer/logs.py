@@ -6,6 +6,7 @@ A record is one line, whatever the names of files in it: what is neither printed
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from pathlib import Path
@@ -45,7 +46,8 @@ class _LazyHandler(logging.Handler):
 
     def close(self) -> None:
         if self._real is not None:
-            self._real.close()
+            with contextlib.suppress(OSError):  # as little reason to fail as a full disk
+                self._real.close()
         super().close()
 
 

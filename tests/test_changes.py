@@ -667,6 +667,12 @@ def ask(root: Path) -> Iterator[Callable[..., Any]]:
     index.close()
 
 
+def test_a_range_is_not_passed_over_in_silence(ask: Callable[..., Any]):
+    for arguments in ({"range": "HEAD~1..HEAD"}, {"range": "garbage..HEAD", "scope": "staged"}):
+        with pytest.raises(UsageError, match="scope: committed"):
+            ask(**arguments)
+
+
 def test_the_tool_pages_and_keeps_exact_totals(ask: Callable[..., Any]):
     whole = ask()
     assert whole.total == 2

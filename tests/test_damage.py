@@ -116,6 +116,16 @@ def test_a_state_that_is_damaged_is_forgotten_and_said(root: Path):
     assert "content is not what was written" in notes[0]
 
 
+def test_a_damaged_state_is_found_though_nothing_has_changed(root: Path):
+    _crawl(root)
+    [state] = Home(root).states.iterdir()
+    state.write_bytes(state.read_bytes()[:40])
+    watcher = Watcher()
+    assert not _crawl(root, watcher).up_to_date
+    assert any(state.name in note for note in watcher.notes)
+    assert _crawl(root).up_to_date
+
+
 def test_a_clock_that_was_put_back_costs_nothing(root: Path):
     for number in range(3):
         (root / "c.py").write_text(f"x = {number}\n", encoding="utf-8")

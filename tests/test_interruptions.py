@@ -129,8 +129,9 @@ def _on_index(command: tuple[str, ...], work: Path, sides: Sides, tmp_path: Path
 
     def done() -> None:
         assert _side(work, sides) == "new"
-        # who was killed with all done but removing an empty folder leaves that to the next who makes an index
-        assert [path for path in (work / ".lspidx/db").glob("tmp-*") if path.is_file() or any(path.iterdir())] == []
+        # who was killed with all done but removing empty folders leaves that to the next who makes an index
+        left = [*(work / ".lspidx/db").glob("tmp-*"), *(work / ".lspidx/db").glob("tmp-*/**/*")]
+        assert [path for path in left if path.is_file()] == []
         assert not [path for path in (work / ".lspidx").glob("exchange/*") if path.is_dir()]
 
     return Victim(command=command, reset=reset, survived=lambda: _side(work, sides), done=done)

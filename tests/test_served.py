@@ -219,12 +219,13 @@ def test_an_artifact_is_written_over_nothing_else_and_to_nowhere_else(root: Path
             served.ask("export_cache", {"dest_path": place})
     for service in (served, Service(root)):  # for the user too
         for place in ("notes.tar", "extension", "a.py"):
-            with pytest.raises(UsageError, match="no artifact"):
-                service.ask("export_cache", {"dest_path": place})
+            for apply in (False, True):
+                with pytest.raises(UsageError, match="no artifact"):
+                    service.ask("export_cache", {"dest_path": place, "apply": apply})
     assert (root / "notes.tar").read_text() == "notes\n"
-    assert served.ask("export_cache", {"dest_path": "made"}).result.path == str(root / "made")
-    assert served.ask("export_cache", {"dest_path": "made.tar"}).total
-    assert served.ask("export_cache", {"dest_path": "made.tar"}).total  # over an artifact
+    assert served.ask("export_cache", {"dest_path": "made", "apply": True}).result.path == str(root / "made")
+    assert served.ask("export_cache", {"dest_path": "made.tar", "apply": True}).total
+    assert served.ask("export_cache", {"dest_path": "made.tar", "apply": True}).total  # over an artifact
     for file in (root / "made/facts").iterdir():
         file.unlink()
     (root / "made/facts").rmdir()

@@ -299,7 +299,7 @@ def test_a_server_that_never_starts_leaves_the_earlier_index_alone(crawl_with: C
         crawl_with("dies_at_start")
     assert Home(root).current() == before.generation
     assert before.generation.read_bytes() == content
-    assert {file.name for file in before.generation.parent.iterdir()} == {"gen-1.duckdb", "gen-1.json"}
+    assert {file.name for file in before.generation.parent.iterdir()} == {"gen-1.duckdb", "gen-1.json", "gen-1.proof"}
 
 
 def test_a_missing_command_is_a_server_error(crawl_with: CrawlWith, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:

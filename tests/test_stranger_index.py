@@ -31,7 +31,7 @@ from indexer.errors import IndexUnusable, NoIndex, UnsafeIndex, UsageError
 from indexer.store import proof
 from indexer.store.generations import Home, find_home
 from indexer.store.states import States
-from indexer.store.unfinished import begin, unfinished
+from indexer.store.unfinished import Plan, begin, unfinished, write_plan
 from query import api
 from query.changes import bases
 from query.context import silent
@@ -72,13 +72,13 @@ def _estrange(home: Home, other: bytes) -> None:
     """Proves all that can be proven with another secret: what a stranger has made with lspidx is as whole as our own."""
     mine = user_state.state_dir() / "secret"
     kept = mine.read_bytes()
-    flags, states = home.flags(), [(file, proof.opened("state", file.read_bytes())) for file in home.states.glob("*.json")]
+    flags, states = home.flags(), [(file, proof.read("state", file)) for file in home.states.glob("*.json")]
     mine.write_bytes(other)
     try:
         home.remember(flags)
         for file, content in states:
             assert content is not None
-            plain_files.write_whole(file, proof.sealed("state", content))
+            plain_files.write_whole(file, proof.written("state", content))
         for database in home.databases.glob("gen-*.duckdb"):
             proof.prove(database)
             assert proof.unproven(database) == ""
@@ -367,11 +367,11 @@ def test_a_strangers_unfinished_crawl_is_emptied_and_an_own_one_taken_up(tmp_pat
     home.create()
     folder = home.crawls / "0123456789abcdef"
     folder.mkdir(parents=True)
-    (folder / "plan.json").write_text('{"begun": "2020", "documents": 3}')
+    write_plan(folder, Plan(begun="2020", documents=3))
     assert unfinished(home.crawls) == []
     begin(folder)
     assert [path.name for path in folder.iterdir()] == [".made"]
-    (folder / "plan.json").write_text('{"begun": "2020", "documents": 3}')
+    write_plan(folder, Plan(begun="2020", documents=3))
     begin(folder)
     assert len(unfinished(home.crawls)) == 1
     moved = folder.with_name("0123456789abcde0")
@@ -494,7 +494,7 @@ def test_a_report_is_not_written_through_a_link_of_the_workspace(made: Path, tmp
     assert "is a link" in done.stderr
 
 
-def test_a_record_of_the_log_is_one_line_whatever_a_file_is_called(tmp_path: Path) -> None:
+def test_a_record_of_the_log_begins_one_line_whatever_a_file_is_called(tmp_path: Path) -> None:
     log = tmp_path / ".lspidx" / "log" / "lspidx.log"
     log.parent.parent.mkdir()
     logs.configure(log)
@@ -508,9 +508,9 @@ def test_a_record_of_the_log_is_one_line_whatever_a_file_is_called(tmp_path: Pat
     finally:
         logs.configure(tmp_path / "elsewhere" / "log" / "lspidx.log")
     text = log.read_bytes().decode()
-    assert text.count("\n") == 2
+    assert len([line for line in text.splitlines() if not line.startswith("  ")]) == 2  # the lines of a traceback are indented
     assert text.replace("\n", "").isprintable()
-    assert "a\\nb\\r\\x1b[2J\\u202ec\\u2028d\\udcff.py" in text
+    assert "a\\nb\\u000d\\u001b[2J\\u202ec\\u2028d\\udcff.py" in text
 
 
 def test_a_commits_tree_that_a_stranger_has_left_is_unpacked_anew(tmp_path: Path) -> None:

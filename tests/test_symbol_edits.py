@@ -188,6 +188,17 @@ def test_what_is_used_stays_and_the_uses_are_named(ask: Ask, root: Path) -> None
     assert text(root) == PYTHON
 
 
+def test_what_the_language_calls_without_naming_it_stays(root: Path) -> None:
+    members = "    def __enter__(self):\n        return self\n\n    def __exit__(self, *_):\n        pass\n"
+    text_of = f"class _Held:\n{members}\n\nwith _Held():\n    pass\n"
+    write_tree(root, {"held.py": text_of})
+    crawl_with_ty(root)
+    for symbol in ("_Held.__enter__", "_Held.__exit__"):
+        with pytest.raises(EditRefused, match="called_unnamed"):
+            Service(root).ask("safe_delete_symbol", {"file_path": "held.py", "symbol_path": symbol, "apply": True})
+    assert (root / "held.py").read_text() == text_of
+
+
 def test_a_member_that_overrides_another_stays(ask: Ask, root: Path) -> None:
     with pytest.raises(EditRefused, match=r"overrides|reference"):
         ask("safe_delete_symbol", file_path="shop.py", symbol_path="Base.price")

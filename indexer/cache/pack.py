@@ -68,24 +68,12 @@ def pack(
         UsageError: the index spans several workspace folders, its shards are gone, a file's name is none on other systems, or the
             destination is something else.
     """
+    as_folder = not destination.name.endswith(".tar") if as_folder is None else as_folder
+    refuse_export(home, destination, as_folder=as_folder)
     manifest_of = home.manifest()
-    _refuse_links(home.root, destination)
-    current = home.current()
-    foreign = unproven(current) if current is not None else ""
-    if foreign:
-        raise UsageError(f"the index may be made up, so it is not shared: {foreign}; to make your own: lspidx index")
-    if len(manifest_of.get("folders", [])) > 1:
-        raise UsageError("the index spans several workspace folders, whose places differ from machine to machine; export one of each")
-    if manifest_of.get("partial"):
-        raise UsageError("the run that made this index was cut off, and others would take it for all there is; to end it: lspidx index")
-    shards = [home.shards / f"{name}.parquet" for name in manifest_of.get("shards", ["?"])]
-    if not all(shard.is_file() for shard in shards):
-        raise UsageError("the facts that the index was made of are gone; to find them again: lspidx index")
+    shards = _shards(home, manifest_of)
     for shard in shards:  # else others would import what nobody has seen
         check_shard(shard)
-    as_folder = not destination.name.endswith(".tar") if as_folder is None else as_folder
-    if os.path.lexists(destination) and not (_is_ours(destination) if as_folder else _is_packed(destination)):
-        raise UsageError(f"'{destination}' is there already and is no artifact; name another place, or remove it")
     chunks: list[Chunk] = []
     contents: dict[str, bytes] = {}
     for name, table in _chunks(shards, profile):
@@ -106,6 +94,33 @@ def pack(
         _write_tar(destination, contents)
     documents = sum(chunk.rows for chunk in chunks if chunk.name.startswith("facts/"))
     return Packed(destination, sum(map(len, contents.values())), documents, len(chunks), hashlib.sha256(contents[MANIFEST]).hexdigest())
+
+
+def refuse_export(home: Home, destination: Path, *, as_folder: bool | None = None) -> None:
+    """Looks at all that keeps an index from being written there, but for the content of its shards.
+
+    Raises:
+        UsageError: as `pack`.
+    """
+    _refuse_links(home.root, destination)
+    as_folder = not destination.name.endswith(".tar") if as_folder is None else as_folder
+    if os.path.lexists(destination) and not (_is_ours(destination) if as_folder else _is_packed(destination)):
+        raise UsageError(f"'{destination}' is there already and is no artifact; name another place, or remove it")
+    current = home.current()
+    foreign = unproven(current) if current is not None else ""
+    if foreign:
+        raise UsageError(f"the index may be made up, so it is not shared: {foreign}; to make your own: lspidx index")
+    manifest_of = home.manifest()
+    if len(manifest_of.get("folders", [])) > 1:
+        raise UsageError("the index spans several workspace folders, whose places differ from machine to machine; export one of each")
+    if manifest_of.get("partial"):
+        raise UsageError("the run that made this index was cut off, and others would take it for all there is; to end it: lspidx index")
+    if not all(shard.is_file() for shard in _shards(home, manifest_of)):
+        raise UsageError("the facts that the index was made of are gone; to find them again: lspidx index")
+
+
+def _shards(home: Home, manifest_of: Mapping[str, Any]) -> list[Path]:
+    return [home.shards / f"{name}.parquet" for name in manifest_of.get("shards", ["?"])]
 
 
 def _refuse_links(root: Path, destination: Path) -> None:

@@ -335,6 +335,8 @@ class _Run:
                 return None
             if not self.full:
                 damage.check_published(current, manifest, self.home.shards)
+                if not self.states.has(recipe):
+                    return None
         except Damaged as error:
             damage.throw_away(error, self.watcher.note, "the index is made again")
             return None

@@ -58,7 +58,7 @@ def put_in_order(home: Home, note: Note) -> None:
     """
     with contextlib.suppress(FileNotFoundError):
         status = home.path.lstat()
-        if not stat.S_ISDIR(status.st_mode) and not stat.S_ISLNK(status.st_mode):
+        if stat.S_ISREG(status.st_mode):
             raise Storage(f"'{home.path}' is a file, and lspidx keeps its index in a folder of that name; move it away, and run this again")
         home.check()  # nothing below a link is moved
         for place in _misplaced(home.path):

@@ -191,7 +191,8 @@ class Home:
         from indexer.store import proof
 
         text = json.dumps(flags, indent=1, sort_keys=True)
-        if json.loads(text) != self.flags() or not self._flags.is_file():  # a tuple is a list there
+        is_kept = self._flags.is_file() and not proof.is_strange("flags", self._flags)
+        if not is_kept or json.loads(text) != self.flags():  # a tuple is a list there
             plain_files.write_whole(self._flags, proof.written("flags", text.encode()))
 
     def foreign(self) -> list[str]:

@@ -157,6 +157,10 @@ class States:
         """The state of this recipe, if all of it is here."""
         return next((state for state in self._all() if state.recipe == recipe and self._damaged(state) is None), None)
 
+    def has(self, recipe: str) -> bool:
+        """Whether this recipe's state is here; one that is damaged is thrown away."""
+        return any(state.recipe == recipe for state in self._all(is_ours=True))
+
     def has_foreign(self) -> bool:
         """Whether a state lies here that this user has not made."""
         return any(proof.is_strange("state", file) for file in self._files())

@@ -408,4 +408,11 @@ _git = git_command.run
 def remedy(said: str) -> str:
     """What helps where git lacks objects, which it would have fetched by itself, if it was let."""
     missing = "promisor remote" in said or "lazy fetching" in said
-    return "; the clone is a partial one, and lspidx fetches nothing; to fetch the rest: git fetch --refetch --no-filter" if missing else ""
+    return (
+        (
+            "; the clone is a partial one, and lspidx fetches nothing; to fetch the rest, if you trust what its settings say of remotes "
+            "(git config --list --local): git fetch --refetch --no-filter"
+        )
+        if missing
+        else ""
+    )

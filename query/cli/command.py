@@ -305,6 +305,10 @@ def lint(as_json: bool) -> None:
 
     with open_index() as opened:
         findings = check(opened.rows)
+        if opened.foreign:
+            from query.facts.completeness import foreign
+
+            echo(foreign(opened), err=True)
     _print(
         [{"rule": item.rule, "count": item.count, "example": item.example} for item in findings],
         lambda items: (

@@ -111,6 +111,8 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     index = context.index
     if ask.workspace_root and os.path.realpath(ask.workspace_root) != os.path.realpath(index.root):
         raise UsageError(f"'{ask.workspace_root}' is not the root of this index, '{index.root}'; ask there: lspidx -C PATH query changes")
+    if ask.range and ask.scope != "committed" and not ask.base:
+        raise UsageError(f"range is for committed changes, and scope is '{ask.scope}'; to compare commits, say scope: committed too")
     between = sides(index.root, scope=ask.scope, range_=ask.range, base=ask.base, head=ask.head)
     wanted = Ask(between, make_base=ask.make_base, test_depth=ask.test_depth)
     found = review(index, context.certificate, wanted, progress=context.progress)

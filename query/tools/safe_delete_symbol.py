@@ -133,8 +133,10 @@ def _doubts(context: Context, symbol: Symbol) -> list[str]:
     ask = quality.parameters(
         path=symbol.record.path, kind=[symbol.record.kind], include_exported=True, tests="include", limit=10_000
     )  # fmt: skip
-    rows = quality.run(context, ask).result
-    return next((row.reasons for row in rows if row.symbol.symbol == symbol.record.symbol and row.confidence == "maybe"), [])
+    found = next((row for row in quality.run(context, ask).result if row.symbol.symbol == symbol.record.symbol), None)
+    if found is None:  # `__enter__`, an entry point, a test: who calls it does not name it
+        return ["called_unnamed"]
+    return found.reasons if found.confidence == "maybe" else []
 
 
 def _live_uses(context: Context, target: Target) -> list[str]:

@@ -104,7 +104,14 @@ def export_index(index: Index, destination: Path, profile: Profile | None = None
 
 
 def shown_export(index: Index, destination: Path) -> Exported:
-    """What `export_index` would write."""
+    """What `export_index` would write.
+
+    Raises:
+        UsageError: it would be refused.
+    """
+    from indexer.cache.pack import refuse_export
+
+    refuse_export(index.home, _place(destination))
     documents = index.rows("SELECT count(*) FROM document WHERE status <> 'external'", {})[0][0]
     return Exported(
         path=str(_place(destination)), bytes=0, documents=documents, chunks=0, commit=index.meta.get("commit", ""), applied=False
