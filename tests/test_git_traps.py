@@ -166,7 +166,10 @@ def test_no_command_springs_a_trap_where_an_object_is_missing(partial: Repositor
         assert partial.sprung() == set(), words
         if "--base" in words:
             assert done.returncode == 2
-            assert "the clone is a partial one, and lspidx fetches nothing; to fetch the rest: git fetch" in done.stderr
+            assert (
+                "the clone is a partial one, and lspidx fetches nothing; to fetch the rest, if you trust what its settings say of remotes"
+                in done.stderr
+            )
 
 
 def test_no_tool_springs_a_trap(here: Repository, monkeypatch: pytest.MonkeyPatch):
