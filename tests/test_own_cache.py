@@ -49,7 +49,7 @@ def test_a_fresh_clone_answers_from_the_committed_index(clone: Path):
 
 def test_what_the_clone_changes_is_named_and_nothing_else_is_lost(clone: Path):
     before = json_of(ask(clone, "query", "callers", "query.surface.registry.call", "--json"))
-    changed = clone / "query" / "service.py"
+    changed = clone / "query" / "surface" / "service.py"
     changed.write_text(changed.read_text(encoding="utf-8") + "\n\nADDED = 1\n", encoding="utf-8")
     after = json_of(ask(clone, "query", "callers", "query.surface.registry.call", "--json"))
     assert after["total"] == before["total"]
