@@ -62,6 +62,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"{'all':<24}{total} killed")
 
 
+@pytest.fixture(autouse=True)
+def stays_in_its_folder() -> Iterator[None]:
+    """`lspidx -C`, called in this process, changes the current folder; the next test starts in the first one all the same."""
+    before = os.getcwd()
+    yield
+    os.chdir(before)
+
+
 @pytest.fixture
 def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Git reads no configuration of the machine."""

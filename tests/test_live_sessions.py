@@ -129,6 +129,18 @@ def test_a_document_stays_open_until_it_is_closed(own: Live):
     assert own.ask("close_document", file_path="a.py").result.done == "a.py was not open"
 
 
+def test_a_file_of_the_same_name_in_the_current_folder_is_not_meant(own: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.py").write_text("")
+    monkeypatch.chdir(elsewhere)
+    own.ask("open_document", file_path="a.py")
+    (own.root / "a.py").unlink()
+    assert own.ask("close_document", file_path="a.py").result.done == "closed a.py"
+    with pytest.raises(UsageError, match="outside the workspace"):
+        own.ask("open_document", file_path=str(elsewhere / "a.py"))
+
+
 def test_changed_files_are_told_by_uri_or_by_path(own: Live):
     assert own.ask("did_change_watched_files", changes=["a.py"]).result.done == "no server runs, so none was told"
     own.ask("start_lsp")

@@ -194,9 +194,28 @@ def test_what_the_language_calls_without_naming_it_stays(root: Path) -> None:
     write_tree(root, {"held.py": text_of})
     crawl_with_ty(root)
     for symbol in ("_Held.__enter__", "_Held.__exit__"):
-        with pytest.raises(EditRefused, match="called_unnamed"):
+        with pytest.raises(EditRefused, match="may call it without naming it"):
             Service(root).ask("safe_delete_symbol", {"file_path": "held.py", "symbol_path": symbol, "apply": True})
     assert (root / "held.py").read_text() == text_of
+
+
+def test_what_a_string_or_a_protocol_may_lead_to_stays(root: Path) -> None:
+    files = {
+        "area.py": "from typing import Protocol\n\n\nclass _Shape(Protocol):\n    def area(self) -> int: ...\n\n\n"
+        "class _Square:\n    def area(self) -> int:\n        return 1\n\n    def _side(self) -> int:\n        return 1\n\n\n"
+        "def total(shape: _Shape) -> int:\n    return shape.area()\n\n\n"
+        "print(total(_Square()))\n\n\ndef _patched() -> int:\n    return 2\n",
+        "use_area.py": "from unittest import mock\n\nwith mock.patch('area._patched', return_value=1):\n    pass\n",
+    }
+    write_tree(root, files)
+    crawl_with_ty(root)
+    service = Service(root)
+    for symbol, why in (("_Square.area", "structural"), ("_patched", "built_name")):
+        with pytest.raises(EditRefused, match=why):
+            service.ask("safe_delete_symbol", {"file_path": "area.py", "symbol_path": symbol, "apply": True})
+    assert (root / "area.py").read_text() == files["area.py"]
+    assert service.ask("safe_delete_symbol", {"file_path": "area.py", "symbol_path": "_Square._side"}).completeness.status == "complete"
+    service.close()
 
 
 def test_a_member_that_overrides_another_stays(ask: Ask, root: Path) -> None:

@@ -264,33 +264,13 @@ class Certificate:
         for path, language, method, status, reason in gaps:
             if method in methods and (holds is None or holds(path)) and (not family or language in family):
                 groups.setdefault((method, status, reason), []).append(path)
+        extent = self._index.meta.get("partial")
+        cut_off = not_crawled(extent, self._index) if extent else ""
         reasons: list[Reason] = []
         for (method, status, reason), listed in groups.items():
-            count, shown = len(listed), listed[:_MAX_PATHS]
-            if method == "syntax":
-                detail = f"{_files(count)} {'has' if count == 1 else 'have'} text that could not be parsed"
-                reasons.append(Reason(code="syntax_error", detail=detail, count=count, paths=shown))
-            elif reason == "not_in_build":
-                detail = f"{method} is missing for {_files(count)} that no build takes in which was loaded; which: lspidx status"
-                reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
-            elif reason == "questions_cut":
-                detail = f"{method} was asked about a part of {_files(count)} only, at the limit of questions (max_file_questions)"
-                reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
-            elif status == "skipped":
-                detail = f"{method} is missing for {_files(count)}: there was no language server for them; see: lspidx doctor"
-                reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
-            elif reason == "targets_cut":
-                detail = f"in {_files(count)} an identifier may mean more things than are kept of it"
-                reasons.append(Reason(code=reason, detail=detail, count=count, paths=shown))
-            elif status == "lost":
-                said = not_crawled(extent, self._index) if reason == "not_crawled" and (extent := self._index.meta.get("partial")) else ""
-                detail = f"{method} is missing for {_files(count)}: {said or reason.replace('_', ' ')}"
-                reasons.append(Reason(code=f"lost_{reason}", detail=detail, count=count, paths=shown))
-            elif method == SUPERTYPES:
-                detail = "the server does not support type hierarchies, so only what the text says is known of them"
-                reasons.append(Reason(code="unsupported", detail=detail, count=count))
-            else:
-                reasons.append(Reason(code="unsupported", detail=f"the server does not support {method}", count=count))
+            code, detail = _gap(method, status, reason, len(listed), cut_off)
+            paths = [] if code == "unsupported" else listed[:_MAX_PATHS]
+            reasons.append(Reason(code=code, detail=detail, count=len(listed), paths=paths))
         return reasons
 
     def _unresolved(
@@ -314,6 +294,31 @@ class Certificate:
         if typed is not None:
             detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
         return [Reason(code="unresolved_same_name", detail=detail, count=count, paths=paths)]
+
+
+def _gap(method: str, status: str, reason: str, count: int, cut_off: str) -> tuple[str, str]:
+    """Code and words of what was not asked, or not answered, about some files.
+
+    Args:
+        status, reason: of a row of the coverage. count: of files. cut_off: what is said of files that a run that was cut off left.
+    """
+    files = _files(count)
+    if method == "syntax":
+        return "syntax_error", f"{files} {'has' if count == 1 else 'have'} text that could not be parsed"
+    if reason == "not_in_build":
+        return reason, f"{method} is missing for {files} that no build takes in which was loaded; which: lspidx status"
+    if reason == "questions_cut":
+        return reason, f"{method} was asked about a part of {files} only, at the limit of questions (max_file_questions)"
+    if status == "skipped":
+        return reason, f"{method} is missing for {files}: there was no language server for them; see: lspidx doctor"
+    if reason == "targets_cut":
+        return reason, f"in {files} an identifier may mean more things than are kept of it"
+    if status == "lost":
+        said = cut_off if reason == "not_crawled" and cut_off else reason.replace("_", " ")
+        return f"lost_{reason}", f"{method} is missing for {files}: {said}"
+    if method == SUPERTYPES:
+        return "unsupported", "the server does not support type hierarchies, so only what the text says is known of them"
+    return "unsupported", f"the server does not support {method}"
 
 
 def foreign(index: Index) -> str:

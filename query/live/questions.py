@@ -120,13 +120,13 @@ def inside(workspace: Workspace, path: str) -> str:
     root = root_of(workspace)
     beside = [] if workspace.index is None else [str(folder.path(workspace.index.root)) for folder in folders(workspace.index)[1:]]
     tried = [os.path.normpath(os.path.join(base, path)) for base in (root, os.getcwd())]
-    place = next((candidate for candidate in tried if os.path.exists(candidate)), tried[0])
-    real = os.path.realpath(place)
-    for folder in (root, *beside):
-        top = os.path.realpath(folder)
-        if os.path.commonpath([top, real]) == top:
-            named = os.path.commonpath([folder, place]) == folder  # else a link beside the workspace led into it
-            return place if named else os.path.normpath(os.path.join(folder, os.path.relpath(real, top)))
+    for place in sorted(tried, key=lambda candidate: not os.path.exists(candidate)):  # stable: the root's first
+        real = os.path.realpath(place)
+        for folder in (root, *beside):
+            top = os.path.realpath(folder)
+            if os.path.commonpath([top, real]) == top:
+                named = os.path.commonpath([folder, place]) == folder  # else a link beside the workspace led into it
+                return place if named else os.path.normpath(os.path.join(folder, os.path.relpath(real, top)))
     raise UsageError(f"'{path}' is outside the workspace '{root}'" + (f" and its other folders {', '.join(beside)}" if beside else ""))
 
 

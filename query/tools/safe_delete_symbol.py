@@ -105,6 +105,8 @@ def _checked(context: Context, target: Target) -> list[Reason]:
         reasons = [reason.detail + (f" ({', '.join(reason.paths[:3])})" if reason.paths else "") for reason in known.reasons]
         raise EditRefused(_refusal(name, "not everything that may refer to it is known", reasons))
     doubts = _doubts(context, symbol)
+    if doubts is None:
+        raise EditRefused(_refusal(name, "the language, a runner or a manifest may call it without naming it in the code", []))
     if serious := [doubt for doubt in doubts if doubt not in _WARNED]:
         raise EditRefused(
             _refusal(name, "something may use it all the same; what these words mean: lspidx query unreferenced --help", serious)
@@ -127,15 +129,15 @@ def _symbol(index: Index, target: Target) -> Symbol:
     return found[0]
 
 
-def _doubts(context: Context, symbol: Symbol) -> list[str]:
-    """Why the list of what nobody refers to is not certain of this symbol."""
+def _doubts(context: Context, symbol: Symbol) -> list[str] | None:
+    """Why the list of what nobody refers to is not certain of this symbol; None where the list passes over it: it is called unnamed."""
     quality, _ = load("unreferenced")
     ask = quality.parameters(
         path=symbol.record.path, kind=[symbol.record.kind], include_exported=True, tests="include", limit=10_000
     )  # fmt: skip
     found = next((row for row in quality.run(context, ask).result if row.symbol.symbol == symbol.record.symbol), None)
-    if found is None:  # `__enter__`, an entry point, a test: who calls it does not name it
-        return ["called_unnamed"]
+    if found is None:  # `__enter__`, an entry point, a test
+        return None
     return found.reasons if found.confidence == "maybe" else []
 
 
@@ -204,7 +206,8 @@ def _errors(target: Target, edits: Sequence[Edit]) -> int:
 
 def _refusal(name: str, why: str, items: Sequence[str]) -> str:
     more = f", and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
-    return f"'{name}' was not removed: {why}: {'; '.join(items[:_SHOWN])}{more}"
+    named = f": {'; '.join(items[:_SHOWN])}{more}" if items else ""
+    return f"'{name}' was not removed: {why}{named}"
 
 
 def _with(answer: Answer[Edited], reasons: list[Reason]) -> Answer[Edited]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from indexer.errors import UsageError
-from indexer.model import SymbolKind
+from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.style import Style, count
 from query.context import Context
@@ -36,6 +36,12 @@ _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
 _ENTRY = re.compile(r"[\w.]+:([A-Za-z_]\w*)")
 _LITERAL = re.compile(r"""['"]([A-Za-z_][\w%{}.]{2,60}|[%{][\w%{}.]{3,60})['"]""")
 _HOLE = re.compile(r"%\(\w+\)s|%s|\{[\w.]*\}")
+_LOOKUPS = (
+    *("getattr", "setattr", "hasattr", "delattr", "methodcaller", "attrgetter", "globals", "vars", "patch", "monkeypatch"),
+    *("import_string", "import_module"),
+)
+"""A document of Python that uses one of these may take a string for a name, the parts of a dotted one too."""
+
 _MIN_LITERAL = 3
 _MIN_PREFIX = 3
 _MIN_FAMILY = 3
@@ -57,11 +63,11 @@ class UnreferencedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A symbol without any use but its definitions and its own text. `members` of it are not listed beside it.
 
     Reasons of `maybe`: decorated (what decorates it may register it), unresolved_same_name (`same_name` identifiers of its name could
-    not be resolved), built_name (code that uses getattr has a string like it, or three methods that nobody names begin alike),
-    unknown_base (its type has a base outside the workspace or an unresolved one, which may call it), twin (another symbol of its name
-    may stand for it: in a base, beside it in a subclass, in the same folder under another build constraint, outside as a type that it
-    adds to), subclass (its base may keep a list of what inherits from it), exported, partial_coverage (a file that may refer to it was
-    not read).
+    not be resolved), built_name (code that uses getattr, mock.patch or the like has a string like it, or three methods that nobody names
+    begin alike), structural (a protocol or an interface has a member of its name, and whoever has that calls what fits), unknown_base
+    (its type has a base outside the workspace or an unresolved one, which may call it), twin (another symbol of its name may stand for
+    it: in a base, beside it in a subclass, in the same folder under another build constraint, outside as a type that it adds to),
+    subclass (its base may keep a list of what inherits from it), exported, partial_coverage (a file that may refer to it was not read).
     Reasons of `certain`: no_uses, only_itself (it uses itself, as recursion does).
     """
 
@@ -241,6 +247,7 @@ def _judged(
     same_name = unresolved_names(index, [(candidate.sym_id, candidate.doc_id, candidate.name) for candidate in found])
     decorated = _decorated(index, ids)
     twins = _twins(index, ids)
+    structural = _structural(index, ids)
     sql = "SELECT DISTINCT t.sub_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge t ON t.sub_id = u.id WHERE t.evidence = 8"
     subclasses = {row[0] for row in index.rows(sql, {"ids": ids})}
     built = _built_names(index, found)
@@ -256,6 +263,7 @@ def _judged(
                 ("decorated", candidate.sym_id in decorated),
                 ("unresolved_same_name", candidate.sym_id in same_name),
                 ("built_name", candidate.sym_id in built),
+                ("structural", candidate.sym_id in structural),
                 ("twin", candidate.sym_id in twins),
                 ("subclass", candidate.sym_id in subclasses),
                 ("unknown_base", candidate.container in bases),
@@ -335,6 +343,25 @@ def _twins(index: Index, ids: Sequence[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
+def _structural(index: Index, ids: Sequence[int]) -> set[int]:
+    """Members whose name a protocol of Python or an interface of TypeScript has too: a type may fit it without saying so."""
+    rows = index.rows(
+        """
+        SELECT DISTINCT s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+        JOIN document d USING (doc_id)
+        JOIN symbol m ON m.name = s.name AND m.sym_id <> s.sym_id AND m.container_id <> s.container_id
+        JOIN symbol c ON c.sym_id = m.container_id
+        JOIN symbol own ON own.sym_id = s.container_id AND list_contains($types, own.kind)
+        WHERE (d.language IN ('typescript', 'javascript') AND c.kind = $interface)
+           OR (d.language = 'python' AND EXISTS (
+               SELECT 1 FROM type_edge t JOIN symbol p ON p.sym_id = t.super_id
+               WHERE t.sub_id = c.sym_id AND p.qualified_name IN ('typing.Protocol', 'typing_extensions.Protocol')))
+        """,
+        {"ids": list(ids), "interface": int(SymbolKind.INTERFACE), "types": [int(kind) for kind in TYPE_KINDS]},
+    )
+    return {row[0] for row in rows}
+
+
 def _built_names(index: Index, found: Sequence[_Candidate]) -> set[int]:
     """Those whose name is a string, or may be made from one, in a Python document that looks attributes up by name."""
     docs = documents(index, {candidate.doc_id for candidate in found})
@@ -372,9 +399,10 @@ def _literals(index: Index) -> tuple[frozenset[str], re.Pattern[str] | None]:
     rows = index.rows(
         """
         SELECT DISTINCT d.path FROM occ o JOIN document d USING (doc_id)
-        WHERE o.name IN ('getattr', 'setattr', 'hasattr', 'methodcaller', 'attrgetter', 'import_string') AND d.language = 'python'
+        WHERE list_contains($lookups, o.name) AND d.language = 'python'
         ORDER BY 1
-        """
+        """,
+        {"lookups": list(_LOOKUPS)},
     )
     exact: set[str] = set()
     patterns: set[str] = set()
@@ -389,7 +417,7 @@ def _literals(index: Index) -> tuple[frozenset[str], re.Pattern[str] | None]:
                 patterns.add(r"\w+".join(re.escape(part) for part in parts))
             elif literal.endswith("_") and len(parts) == 1:
                 patterns.add(re.escape(literal) + r"\w+")
-            exact.add(literal)
+            exact.update(literal.split("."))
     return frozenset(exact), re.compile("|".join(sorted(patterns))) if patterns else None
 
 
