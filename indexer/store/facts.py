@@ -50,8 +50,8 @@ TARGETS = {"path": TEXT, "line": I32, "col": I32, "end_line": I32, "end_col": I3
 inside the workspace are kept as symbols and have no position, so that no shifted line of another file makes them wrong."""
 
 AT_PLACE, NOTHING = 0, 1
-KEY_OF = "md5_number_lower({moniker})"
-"""In SQL; `moniker_key` in Python."""
+KEY_OF = "md5_number_lower({})"
+"""Of a moniker, in SQL (where the macro `moniker_key` writes it); `moniker_key` in Python."""
 
 SUPERTYPES = {"symbol": I32, "target": I32, "own": I32, "evidence": U8}
 DIAGNOSTICS = {
@@ -79,6 +79,7 @@ TABLES: dict[str, dict[str, str]] = {
     "coverage": COVERAGE,
     "unresolved_imports": UNRESOLVED,
 }
+LED_TO = frozenset({"symbols", "targets"})
 HEADER: dict[str, str] = {
     "path": TEXT,
     "language": TEXT,

@@ -15,7 +15,7 @@ Conditions take an expression and then names in quotes, and hold where ONE of th
     has_flag(s.flags, 'local', 'parameter')   has_role(o.roles, 'read', 'write')
     is_type(s.kind)   is_callable(s.kind)   is_scope(s.kind)   is_value(s.kind)   by TYPE_KINDS, CALLABLE_KINDS … of `indexer.model`
 
-`moniker_key(moniker)` is the number that stands for a symbol in other files' facts.
+`moniker_key(moniker)` is the number that stands for a symbol in other files' facts, `severity_label(severity)` the name of a diagnostic's.
 
 Names are those that the views print: of a kind with spaces (`enum member`), of all else the member of the enum in lower case. Macros are
 written in lower case with no space before the parenthesis. Text in quotes and comments is left alone.
@@ -49,12 +49,12 @@ def _lower_case(members: Iterable[IntEnum | IntFlag]) -> dict[str, int]:
     return {str(member.name).lower(): int(member) for member in members}
 
 
-_FLAGS, _ROLES = _lower_case(SymbolFlag), _lower_case(Role)
+_FLAGS, _ROLES, _SEVERITIES = _lower_case(SymbolFlag), _lower_case(Role), _lower_case(Severity)
 
 _NUMBERS: Mapping[str, Mapping[str, int]] = {
     "symbol_kind": _KINDS,
     "evidence": _EVIDENCE,
-    "severity": _lower_case(Severity),
+    "severity": _SEVERITIES,
     "target_symbol": {"at_place": AT_PLACE, "nothing": NOTHING},
 }
 _BITS: Mapping[str, Mapping[str, int]] = {"symbol_flag": _FLAGS, "role": _ROLES}
@@ -66,9 +66,15 @@ _GROUPS: Mapping[str, Iterable[int]] = {
     "is_scope": SCOPE_KINDS,
     "is_value": VALUE_KINDS,
 }
+_WRITTEN_OUT: Mapping[str, str] = {
+    "moniker_key": KEY_OF,
+    # A server may send a number that the protocol does not know: it is the least.
+    "severity_label": "CASE {} " + " ".join(f"WHEN {number} THEN '{name}'" for name, number in _SEVERITIES.items()) + " ELSE 'hint' END",
+}
+"""SQL with a place for the argument."""
 
 _CONSTANTS = frozenset({*_NUMBERS, *_BITS})
-_MACROS = _CONSTANTS | {*_ONE_OF, *_ANY_BIT, *_GROUPS, "moniker_key"}
+_MACROS = _CONSTANTS | {*_ONE_OF, *_ANY_BIT, *_GROUPS, *_WRITTEN_OUT}
 _CALLS = tuple(f"{macro}(" for macro in sorted(_MACROS))
 _VERBATIM = r"""\b[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
 _TOKEN = re.compile(rf"{_VERBATIM}|(?P<word>[A-Za-z_][\w.$]*)(?P<open>\()?", re.DOTALL)
@@ -146,7 +152,7 @@ def _number(macro: str, arguments: list[str]) -> str:
         return f"({expression} & {sum(set(_named(macro, _ANY_BIT[macro], arguments[1:])))} <> 0)"
     if len(arguments) != 1:
         raise UnknownName(f"{macro}() takes one argument, got {len(arguments)}")
-    return KEY_OF.format(moniker=expression) if macro == "moniker_key" else _among(expression, _GROUPS[macro])
+    return _WRITTEN_OUT[macro].format(expression) if macro in _WRITTEN_OUT else _among(expression, _GROUPS[macro])
 
 
 def _among(expression: str, numbers: Iterable[int]) -> str:
