@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexer.crawl.interface import Difference, Interface, difference, interface, same
+from indexer.crawl.interface import READ, Difference, Interface, difference, interface, same
 from indexer.model import Role
 from indexer.store import merge
 from indexer.store.facts import HEADER
@@ -34,16 +34,6 @@ _OF_PROTOCOLS = frozenset(
 """Members that protocols of the standard library ask for beside special methods."""
 
 _PACKAGE = ("__init__.py", "__init__.pyi")
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "symbols": (
-        "moniker", "name", "kind", "flags", "container", "start_line", "start_col", "end_line", "end_col", "signature", "hover",
-    ),
-    "extra_ranges": ("symbol", "start_line", "start_col", "end_line", "end_col"),
-    "members": ("symbol",),
-    "occurrences": ("line", "col", "name", "roles", "enclosing", "target"),
-    "targets": ("path",),
-    "supertypes": ("symbol", "target", "own"),
-}  # fmt: skip
 _MOST_OF_ALL = 0.5
 _FEW = 25
 _REST = 100
@@ -145,7 +135,7 @@ class Refresh:
         found: dict[str, Interface] = {}
         for item in shards:
             shard, wanted = item if isinstance(item, tuple) else (item, None)
-            names = list(HEADER) + [f"{table}.list.element.{column}" for table, columns in _COLUMNS.items() for column in columns]
+            names = list(HEADER) + [f"{table}.list.element.{column}" for table, columns in READ.items() for column in sorted(columns)]
             table = pq.ParquetFile(shard).read(columns=names)
             if wanted is not None:
                 table = table.filter(pa.array([path in wanted for path in table.column("path").to_pylist()], pa.bool_()))

@@ -20,10 +20,11 @@ import pyarrow as pa
 
 from indexer.errors import Bug, UsageError
 from indexer.model import Evidence, Role, Skipped, SymbolKind
-from indexer.store.facts import HEADER, LED_TO, TABLES, TARGETS
+from indexer.store.facts import HEADER, TABLES, TARGETS
 from indexer.store.macros import expand
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 
+_LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()}
 STAGES = sorted(Path(__file__).parent.glob("*.sql"))
 
 _ROW_GROUP_ROWS = 8_192
@@ -90,7 +91,7 @@ def merge_facts(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _rows_of(table: str) -> str:
     """The view `facts_<table>`: doc_id, `ordinal` within the document where other facts lead to these by it, their columns, `is_new`."""
-    ordinal = f", unnest(range(len(f.{table})))::INTEGER AS ordinal" if table in LED_TO else ""
+    ordinal = f", unnest(range(len(f.{table})))::INTEGER AS ordinal" if table in _LED_TO else ""
     columns = ", ".join(f"row.{column}" for column in TABLES[table])
     return f"""
         CREATE TEMP VIEW facts_{table} AS
