@@ -270,7 +270,7 @@ class _Targets:
 def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, surroundings: Surroundings) -> set[int]:
     """Rows of all tokens; returns the tokens that nobody could resolve."""
     tokens = syntax.tokens
-    columns = facts.columns("occurrences")
+    columns = facts.tables["occurrences"]
     lines, cols, ends, names = (columns[name] for name in ("line", "col", "end_col", "name"))
     roles_column, enclosings, evidences = (columns[name] for name in ("roles", "enclosing", "evidence"))
     symbols, target_column = columns["symbol"], columns["target"]

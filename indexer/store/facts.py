@@ -188,30 +188,28 @@ def moniker_key(moniker: str) -> int:
 
 @dataclass(slots=True)
 class DocumentFacts:
-    """One document's row: `header` by HEADER, `tables[name]` a list of columns in the order of TABLES[name]."""
+    """One document's row: `header` by HEADER, `tables[name][column]` the values of all rows; who appends to one column appends to all."""
 
     header: dict[str, Any]
-    tables: dict[str, list[list[Any]]] = field(default_factory=lambda: {name: [[] for _ in columns] for name, columns in TABLES.items()})
+    tables: dict[str, dict[str, list[Any]]] = field(
+        default_factory=lambda: {name: {column: [] for column in columns} for name, columns in TABLES.items()}
+    )
 
     def __post_init__(self) -> None:
         for name, column in HEADER.items():
             if column.absent is not None:
                 self.header.setdefault(name, column.absent)
 
-    def columns(self, table: str) -> dict[str, list[Any]]:
-        """The table's columns by name; whoever appends to one appends to all."""
-        return dict(zip(TABLES[table], self.tables[table], strict=True))
-
     def add(self, table: str, **row: Any) -> None:
-        """One row.
+        """One row, by column.
 
         Raises:
             Bug: a column is not said, or is none of the table's.
         """
-        declared = TABLES[table]
-        if row.keys() != declared.keys():
-            row = {name: column.absent for name, column in declared.items() if column.absent is not None} | row
-            if row.keys() != declared.keys():
-                raise Bug(f"a row of {table} has the columns {sorted(row)}, and not {sorted(declared)}")
-        for name, values in zip(declared, self.tables[table], strict=True):
-            values.append(row[name])
+        columns = self.tables[table]
+        if row.keys() != columns.keys():
+            row = {name: column.absent for name, column in TABLES[table].items() if column.absent is not None} | row
+            if row.keys() != columns.keys():
+                raise Bug(f"a row of {table} has the columns {sorted(row)}, and not {sorted(columns)}")
+        for name, value in row.items():
+            columns[name].append(value)

@@ -39,10 +39,9 @@ def write_shard(path: Path, documents: Sequence[DocumentFacts]) -> None:
     for name, columns in _TABLES.items():
         offsets = [0]
         for document in documents:
-            offsets.append(offsets[-1] + len(document.tables[name][0]))
+            offsets.append(offsets[-1] + len(document.tables[name][columns[0].name]))
         children = [
-            pa.array([value for document in documents for value in document.tables[name][position]], column.type)
-            for position, column in enumerate(columns)
+            pa.array([value for document in documents for value in document.tables[name][column.name]], column.type) for column in columns
         ]
         struct = pa.StructArray.from_arrays(children, fields=columns)
         arrays.append(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct))
