@@ -100,6 +100,13 @@ class Evidence(IntEnum):
         return self.name.lower()
 
 
+class TargetSymbol(IntEnum):
+    """What `symbol` of a target says in place of a symbol's key (`indexer.store.facts.TARGETS`)."""
+
+    AT_PLACE = 0  # only the place is known
+    NOTHING = 1
+
+
 class Severity(IntEnum):
     """LSP DiagnosticSeverity, by number."""
 

@@ -21,7 +21,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from indexer.errors import Bug
-from indexer.model import CoverageStatus, Evidence, Role, Severity, SymbolFlag, SymbolKind
+from indexer.model import CoverageStatus, Evidence, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
 
 U8, U16, I32, U64, TEXT, FLAG, LINES = "uint8", "uint16", "int32", "uint64", "string", "bool", "list<int32>"
 """Column types, as Arrow names them."""
@@ -121,12 +121,10 @@ TARGETS = {
     "end_col": _place("col"),
     "symbol": Column(U64),
 }
-"""`symbol`: key of what is meant (`KEY_OF`), AT_PLACE where only the place is known, or NOTHING. A worker knows places; once merged, those
-inside the workspace are kept as symbols and have no position, so that no shifted line of another file makes them wrong."""
+"""`symbol`: key of what is meant (`moniker_key`), AT_PLACE where only the place is known, or NOTHING. A worker knows places; once merged,
+those inside the workspace are kept as symbols and have no position, so that no shifted line of another file makes them wrong."""
 
-AT_PLACE, NOTHING = 0, 1
-KEY_OF = "md5_number_lower({})"
-"""Of a moniker, in SQL (where the macro `moniker_key` writes it); `moniker_key` in Python."""
+AT_PLACE, NOTHING = int(TargetSymbol.AT_PLACE), int(TargetSymbol.NOTHING)
 
 SUPERTYPES = {
     "symbol": _leads_to("symbols"),
@@ -182,7 +180,10 @@ HEADER: dict[str, Column] = {
 
 
 def moniker_key(moniker: str) -> int:
-    """What stands for a symbol in other files' targets: 64 bits, of which two symbols in ten million are alike with odds of 3e-6."""
+    """What stands for a symbol in other files' targets: 64 bits, of which two symbols in ten million are alike with odds of 3e-6.
+
+    In SQL the macro of the same name (`indexer.store.macros`).
+    """
     return int.from_bytes(hashlib.md5(moniker.encode(), usedforsecurity=False).digest()[8:], "little")
 
 

@@ -7,7 +7,7 @@ it is given, so do the merge, the views and the lint, and what users write for `
 Constants take names in quotes and become a number. Of flags and roles, several names make one mask:
 
     symbol_kind('class')   evidence('inferred')   severity('error')   symbol_flag('local', 'parameter')   role('read', 'write')
-    target_symbol('nothing')   what `symbol` of a target is in place of a key, see `indexer.store.facts.TARGETS`
+    target_symbol('nothing')   what `symbol` of a target is in place of a key, see `indexer.model.TargetSymbol`
 
 Conditions take an expression and then names in quotes, and hold where ONE of the names does; those of a group of kinds take no names:
 
@@ -38,8 +38,8 @@ from indexer.model import (
     Severity,
     SymbolFlag,
     SymbolKind,
+    TargetSymbol,
 )
-from indexer.store.facts import AT_PLACE, KEY_OF, NOTHING
 
 _KINDS = {kind.label: int(kind) for kind in SymbolKind}
 _EVIDENCE = {evidence.label: int(evidence) for evidence in Evidence}
@@ -55,7 +55,7 @@ _NUMBERS: Mapping[str, Mapping[str, int]] = {
     "symbol_kind": _KINDS,
     "evidence": _EVIDENCE,
     "severity": _SEVERITIES,
-    "target_symbol": {"at_place": AT_PLACE, "nothing": NOTHING},
+    "target_symbol": _lower_case(TargetSymbol),
 }
 _BITS: Mapping[str, Mapping[str, int]] = {"symbol_flag": _FLAGS, "role": _ROLES}
 _ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE}
@@ -67,7 +67,7 @@ _GROUPS: Mapping[str, Iterable[int]] = {
     "is_value": VALUE_KINDS,
 }
 _WRITTEN_OUT: Mapping[str, str] = {
-    "moniker_key": KEY_OF,
+    "moniker_key": "md5_number_lower({})",  # as `indexer.store.facts.moniker_key` counts
     # A server may send a number that the protocol does not know: it is the least.
     "severity_label": "CASE {} " + " ".join(f"WHEN {number} THEN '{name}'" for name, number in _SEVERITIES.items()) + " ELSE 'hint' END",
 }
@@ -77,9 +77,8 @@ _CONSTANTS = frozenset({*_NUMBERS, *_BITS})
 _MACROS = _CONSTANTS | {*_ONE_OF, *_ANY_BIT, *_GROUPS, *_WRITTEN_OUT}
 _CALLS = tuple(f"{macro}(" for macro in sorted(_MACROS))
 _VERBATIM = r"""\b[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
-_TOKEN = re.compile(rf"{_VERBATIM}|(?P<word>[A-Za-z_][\w.$]*)(?P<open>\()?", re.DOTALL)
-"""What is to be copied as it is, and words: whole ones, so that `s.role` is not taken for `role`."""
-_PIECE = re.compile(rf"{_VERBATIM}|[(),\[\]]", re.DOTALL)
+_TOKEN = re.compile(rf"{_VERBATIM}|(?P<word>[A-Za-z_][\w.$]*)?(?P<open>[(\[])|[A-Za-z_][\w.$]*|[),\]]", re.DOTALL)
+"""What is to be copied as it is; words, whole ones, so that `s.role` is not taken for `role`; and what an argument ends with."""
 _NAME = re.compile(r"\s*'([^']*)'\s*")
 
 
@@ -104,7 +103,7 @@ def _expanded(sql: str) -> str:
     position = start = 0
     while (token := _TOKEN.search(sql, position)) is not None:
         position = token.end()
-        if not token["open"] or not _is_macro(token["word"], sql, position):
+        if token["open"] != "(" or not _is_macro(token["word"] or "", sql, position):
             continue
         arguments, position = _arguments(sql, position, token["word"])
         parts += [sql[start : token.start()], _number(token["word"], arguments)]
@@ -121,19 +120,16 @@ def _arguments(sql: str, start: int, macro: str) -> tuple[list[str], int]:
     """The texts between the commas of a call whose first argument begins at `start`, and where the call ends."""
     found: list[str] = []
     depth, begin = 0, start
-    for piece in _PIECE.finditer(sql, start):
-        match piece[0]:
-            case "(" | "[":
-                depth += 1
-            case "," if depth == 0:
-                found.append(sql[begin : piece.start()])
-                begin = piece.end()
-            case ")" if depth == 0:
-                return [*found, sql[begin : piece.start()]], piece.end()
-            case ")" | "]":
-                depth -= 1
-            case _:
-                pass
+    for token in _TOKEN.finditer(sql, start):
+        if token["open"]:
+            depth += 1
+        elif token[0] == ")" and depth == 0:
+            return [*found, sql[begin : token.start()]], token.end()
+        elif token[0] in (")", "]"):
+            depth -= 1
+        elif token[0] == "," and depth == 0:
+            found.append(sql[begin : token.start()])
+            begin = token.end()
     raise UnknownName(f"the parenthesis of {macro}( is not closed")
 
 
