@@ -174,13 +174,13 @@ def test_values_of_rows(data: st.DataObject, files: Files, outcome: Outcome) -> 
         table = row.get(name, [])
         if name == "":
             column = data.draw(st.sampled_from(list(HEADER)))
-            row[column] = data.draw(VALUES[HEADER[column]])
+            row[column] = data.draw(VALUES[HEADER[column].type])
         elif table:
             at = data.draw(st.integers(0, len(table) - 1))
             what = data.draw(st.sampled_from(["value", "value", "value", "same", "twice", "move", "remove"]))
             if what == "value":
                 column = data.draw(st.sampled_from(list(TABLES[name])))
-                table[at] = {**table[at], column: data.draw(VALUES[TABLES[name][column]])}
+                table[at] = {**table[at], column: data.draw(VALUES[TABLES[name][column].type])}
             elif what == "same":
                 column = data.draw(st.sampled_from(list(TABLES[name])))
                 table[at] = {**table[at], column: data.draw(st.sampled_from(table))[column]}

@@ -17,7 +17,6 @@ from indexer.crawl.run import Crawl
 from indexer.errors import Locked, NoIndex, UsageError
 from indexer.store import merge
 from indexer.store.generations import Home, find_home
-from indexer.store.schema import MERGE_SQL
 
 pytestmark = pytest.mark.slow
 
@@ -317,8 +316,7 @@ def test_merging_the_same_shards_again_gives_the_same_rows(corpora: Crawl) -> No
     for _ in range(4):
         connection = merge.connect(threads=4)
         merge.read_facts(connection, [], shards, [])
-        for statement in duckdb.extract_statements(MERGE_SQL.read_text(encoding="utf-8")):
-            connection.execute(statement.query)
+        merge.merge_facts(connection)
         tables = ("symbol", "occ", "refs", "call_in", "call_out", "type_edge", "override", "symbol_card", "unresolved_name")
         seen.add(repr([connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]))
         connection.close()

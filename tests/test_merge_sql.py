@@ -1,76 +1,42 @@
-"""merge.sql and views.sql use numbers; they must be those of indexer.model."""
+"""The stages of the merge say what they make, and the numbers that they store never change."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from indexer.model import Evidence, Role, SymbolFlag, SymbolKind
-from indexer.store.schema import MERGE_SQL, SCHEMA_VERSION, VIEWS_SQL
-
-MERGE = MERGE_SQL.read_text(encoding="utf-8")
-VIEWS = VIEWS_SQL.read_text(encoding="utf-8")
-SQL = re.sub(r"--[^\n]*", "", MERGE + VIEWS)
+from indexer.model import Evidence, Role, SymbolFlag
+from indexer.store.merge import STAGES
+from indexer.store.schema import SCHEMA_VERSION
 
 
-def _masks(column: str) -> set[int]:
-    return {int(number) for number in re.findall(rf"\b(?:\w+\.)?{column} & (\d+)", SQL)}
+def _code(stage: Path) -> str:
+    return re.sub(r"--[^\n]*", "", stage.read_text(encoding="utf-8"))
 
 
-def test_role_masks_are_sets_of_known_roles() -> None:
-    """Each mask is what the sentence beside it means: 5 = definition or write, 6 = read or write."""
-    known = {
-        int(Role.DEFINITION | Role.WRITE): "bound",
-        int(Role.READ | Role.WRITE): "property",
-        int(Role.DEFINITION): "definition",
-        int(Role.CALL): "call",
-        int(Role.IMPORT): "import",
-        int(Role.DECORATOR): "decorator",
-        int(Role.SUPERTYPE): "supertype",
-        int(Role.ARGUMENT): "argument",
-        int(Role.FIXTURE): "fixture",
-        int(Role.CALL | Role.DECORATOR): "called",
-    }
-    assert _masks("roles") <= set(known)
-    assert {int(Role.CALL), int(Role.DECORATOR), int(Role.ARGUMENT), int(Role.FIXTURE)} <= _masks("roles")
+def _made(stage: Path, kind: str = "(?:TEMP )?") -> set[str]:
+    return set(re.findall(rf"^CREATE {kind}TABLE (\w+)", _code(stage), re.MULTILINE))
 
 
-def test_flag_masks_are_known_flags() -> None:
-    """local, exported, property, external."""
-    assert _masks("flags") <= {int(flag) for flag in SymbolFlag}
-    assert {int(SymbolFlag.LOCAL), int(SymbolFlag.PROPERTY), int(SymbolFlag.EXTERNAL)} <= _masks("flags")
-    assert f"THEN {int(SymbolFlag.EXTERNAL)} ELSE 0 END" in MERGE
+def _read(stage: Path) -> set[str]:
+    return set(re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)", _code(stage)))
 
 
-@pytest.mark.parametrize(
-    ("fragment", "evidence"),
-    [
-        ("JOIN constructor k", Evidence.CONSTRUCTOR),
-        ("s.flags & 16 <> 0", Evidence.PROPERTY),
-        ("o.roles & 32 <> 0 AND o.roles & 8 = 0 AND s.kind", Evidence.DECORATOR),
-        ("o.roles & 256 <> 0", Evidence.INFERRED),
-    ],
-)
-def test_each_kind_of_call_has_its_evidence(fragment: str, evidence: Evidence) -> None:
-    """The number selected for an edge is the one that the model names."""
-    body = SQL[SQL.index("CREATE TEMP TABLE raw_call") : SQL.index("CREATE TABLE call_in")]
-    branch = next(part for part in body.split("UNION ALL") if fragment in part)
-    number = re.search(r"o\.end_col, (\d+)\s+FROM", branch)
-    assert number is not None
-    assert int(number.group(1)) == evidence
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.stem)
+def test_a_stage_says_what_it_takes_and_makes(stage: Path) -> None:
+    head = stage.read_text(encoding="utf-8").partition("\n\n")[0]
+    takes, makes = (set(re.findall(r"\w+", part)) for part in head.partition("Takes: ")[2].split("Makes: "))
+    before, after = [one for one in STAGES if one < stage], [one for one in STAGES if one > stage]
+    assert _made(stage, "") <= makes
+    assert _made(stage) & {name for other in after for name in _read(other)} <= makes
+    assert _read(stage) & {name for other in before for name in _made(other)} <= takes | makes
+    assert {name for name in _read(stage) if name.startswith("facts_")} == {name for name in takes if name.startswith("facts_")}
 
 
-def test_callee_type_and_inferred_are_no_meanings_of_a_name() -> None:
-    """They are edges, and kept out of the occurrences."""
-    assert f"evidence NOT IN ({int(Evidence.CALLEE_TYPE)}, {int(Evidence.INFERRED)})" in MERGE
-    assert f"evidence <> {int(Evidence.CALLEE_TYPE)}" in MERGE
-
-
-def test_kind_numbers_are_known_kinds() -> None:
-    """And those of overrides are members."""
-    for listed in re.findall(r"kind IN \(([\d, ]+)\)", SQL):
-        assert {int(number) for number in listed.split(",")} <= {int(kind) for kind in SymbolKind}
+def test_stages_run_in_the_order_of_their_numbers() -> None:
+    assert [stage.stem.partition("_")[0] for stage in STAGES] == [str(number) for number in range(1, len(STAGES) + 1)]
 
 
 def test_bits_never_change_their_meaning() -> None:

@@ -34,10 +34,10 @@ small: compressed chunks of many files, for a store of artifacts."""
 
 _FILES_PER_CHUNK: Mapping[Profile, int] = {"git": 32, "small": 512}
 _ENCODINGS: Mapping[str, str] = {
-    f"{name}.list.element.{column}": "DELTA_BYTE_ARRAY" if kind == TEXT else "BYTE_STREAM_SPLIT"
+    f"{name}.list.element.{column}": "DELTA_BYTE_ARRAY" if declared.type == TEXT else "BYTE_STREAM_SPLIT"
     for name, columns in TABLES.items()
-    for column, kind in columns.items()
-    if kind in (U8, U16, I32) or (kind == TEXT and name == "symbols")
+    for column, declared in columns.items()
+    if declared.type in (U8, U16, I32) or (declared.type == TEXT and name == "symbols")
 }
 """What zstd makes most of: an eighth less than dictionaries."""
 

@@ -7,21 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from indexer.store.facts import ROW_BEFORE, TABLES
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BEFORE = ""
 _COLUMNS: dict[str, dict[str, str]] = {
-    "symbols": {"start_line": _BEFORE, "end_line": "start_line", "sel_line": "start_line"},
-    "extra_ranges": {"start_line": _BEFORE, "end_line": "start_line"},
-    "members": {"line": _BEFORE},
-    "silent_members": {"line": _BEFORE},
-    "occurrences": {"line": _BEFORE, "end_col": "col"},
-    "targets": {"end_line": "line", "end_col": "col"},
-    "diagnostics": {"line": _BEFORE, "end_line": "line"},
-    "unresolved_imports": {"line": _BEFORE},
+    name: {column: declared.follows for column, declared in columns.items() if declared.follows} for name, columns in TABLES.items()
 }
-"""By table and column: the column that it is the difference to, or none for the row before. Starts come before what refers to them."""
+"""By table and column: the column that it is the difference to. Starts come before what refers to them."""
 
 
 def to_relative(table: pa.Table) -> pa.Table:
@@ -40,6 +34,8 @@ def _converted(table: pa.Table, convert: Any) -> pa.Table:
 
     pc: Any = compute  # its functions are made at run time
     for name, columns in _COLUMNS.items():
+        if not columns:
+            continue
         place = table.schema.get_field_index(name)
         nested: Any = table.column(place).combine_chunks()
         rows = nested.flatten()
@@ -57,10 +53,10 @@ def _difference(pc: Any, values: dict[str, Any], columns: dict[str, str]) -> Non
     before = dict(values)
     for column, start in columns.items():
         numbers = before[column]
-        other = before[start] if start else pa.concat_arrays([pa.array([0], pa.int32()), numbers[:-1]])[: len(numbers)]
+        other = before[start] if start != ROW_BEFORE else pa.concat_arrays([pa.array([0], pa.int32()), numbers[:-1]])[: len(numbers)]
         values[column] = pc.subtract(numbers, other)
 
 
 def _sum(pc: Any, values: dict[str, Any], columns: dict[str, str]) -> None:
     for column, start in columns.items():
-        values[column] = pc.add(values[column], values[start]) if start else pc.cumulative_sum(values[column])
+        values[column] = pc.add(values[column], values[start]) if start != ROW_BEFORE else pc.cumulative_sum(values[column])

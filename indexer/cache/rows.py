@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from indexer.cache.artifact import DIGEST, is_inside, is_key
 from indexer.crawl.harvest import METHODS
 from indexer.errors import CacheRefused
-from indexer.model import CoverageStatus, Evidence, Role, SymbolFlag, SymbolKind
 from indexer.servers.registry import load_table
-from indexer.store.facts import AT_PLACE
+from indexer.store.facts import AT_PLACE, HEADER, TABLES, Column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,38 +18,12 @@ MAX_LINE = 10_000_000
 MAX_NAME_BYTES = 100_000
 MAX_TEXT_BYTES = 5_000_000
 
-_LEADS_TO: tuple[tuple[str, str, str], ...] = (
-    ("symbols", "container", "symbols"),
-    ("extra_ranges", "symbol", "symbols"),
-    ("members", "symbol", "symbols"),
-    ("silent_members", "owner", "symbols"),
-    ("owners", "symbol", "symbols"),
-    ("owners", "target", "targets"),
-    ("owners", "own", "symbols"),
-    ("occurrences", "enclosing", "symbols"),
-    ("occurrences", "symbol", "symbols"),
-    ("occurrences", "target", "targets"),
-    ("supertypes", "symbol", "symbols"),
-    ("supertypes", "target", "targets"),
-    ("supertypes", "own", "symbols"),
-)
-"""(table, column, table that the number leads into); -1 leads nowhere."""
-
-_POSITIONS = frozenset({"line", "col", "end_line", "end_col", "start_line", "start_col", "sel_line", "sel_col", "sel_end_col"})
-_COUNTS = frozenset({"asked", "answered", "size_bytes", "line_count"})
-_LONG = frozenset({"documentation", "hover", "signature", "message", "reason"})
+_DECLARED: Mapping[tuple[str, str], Column] = {
+    (table, name): column for table, columns in {"": HEADER, **TABLES}.items() for name, column in columns.items()
+}
 _WORDS: dict[tuple[str, str], frozenset[Any]] = {
-    ("symbols", "kind"): frozenset(map(int, SymbolKind)),
-    ("occurrences", "evidence"): frozenset(map(int, Evidence)),
-    ("supertypes", "evidence"): frozenset(map(int, Evidence)),
-    ("coverage", "method"): frozenset(METHODS),
-    ("coverage", "status"): frozenset(map(str, CoverageStatus)),
-    ("diagnostics", "severity"): frozenset({1, 2, 3, 4}),
-}
-_BITS: dict[tuple[str, str], int] = {
-    ("symbols", "flags"): sum(SymbolFlag) & ~int(SymbolFlag.EXTERNAL),  # the merge says what is outside
-    ("occurrences", "roles"): sum(Role),
-}
+    place: frozenset(member.value for member in column.one_of) for place, column in _DECLARED.items() if column.one_of is not None
+} | {("coverage", "method"): frozenset(METHODS)}
 _STATUS_INSIDE = frozenset({"ok", "partial", "lost"})
 
 
@@ -114,22 +87,26 @@ def _problems(table: pa.Table, *, outside: bool) -> Iterator[str]:
         if not len(found):
             continue
         if pa.types.is_string(found.type):
-            if pc.max(pc.binary_length(found)).as_py() > (MAX_TEXT_BYTES if column in _LONG else MAX_NAME_BYTES):
+            if pc.max(pc.binary_length(found)).as_py() > (MAX_TEXT_BYTES if _DECLARED[name, column].is_long else MAX_NAME_BYTES):
                 yield f"{called} is longer than any is"
-        elif column in _POSITIONS or column in _COUNTS or column == "error_lines":
+        elif _DECLARED[name, column].is_place or _DECLARED[name, column].is_count:
             low, high = pc.min(found).as_py(), pc.max(found).as_py()
-            if low < 0 or (high > MAX_LINE and column not in _COUNTS):
+            if low < 0 or (high > MAX_LINE and not _DECLARED[name, column].is_count):
                 yield f"{called} is outside of any file: {low if low < 0 else high}"
-    for (name, column), bits in _BITS.items():
+    for (name, column), declared in _DECLARED.items():
+        if not declared.bits:
+            continue
         found = values[name, column]
-        if pc.any(pc.not_equal(pc.bit_wise_and(found, pa.scalar(0xFFFF & ~bits, pa.uint16())), 0)).as_py():
+        if pc.any(pc.not_equal(pc.bit_wise_and(found, pa.scalar(0xFFFF & ~declared.bits, pa.uint16())), 0)).as_py():
             yield f"{name}.{column} has a bit that means nothing here"
     for (name, column), known in _WORDS.items():
         odd = set(pc.unique(values[name, column]).to_pylist()) - known
         if odd:
             yield f"{name}.{column} says something that there is not: {sorted(odd, key=str)[0]!r}"
-    for name, column, into in _LEADS_TO:
-        limits = pc.take(sizes[into], parents[name])
+    for (name, column), declared in _DECLARED.items():
+        if not declared.leads_to:
+            continue
+        limits = pc.take(sizes[declared.leads_to], parents[name])
         if pc.any(pc.or_(pc.less(values[name, column], -1), pc.greater_equal(values[name, column], limits))).as_py():
             yield f"a number in {name}.{column} leads to nothing"
     paths = pc.unique(values["targets", "path"]).to_pylist()

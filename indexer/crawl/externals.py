@@ -70,8 +70,7 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
         prefix += harvest.module_prefix(language, external.module, external.place or external.module.replace(".", "/"))
         harvest.add_symbols(facts, kept, {}, prefix, external.module)
         for ordinal, position in meant:
-            for column, value in zip(facts.tables["extra_ranges"], (ordinal, *position), strict=True):
-                column.append(value)
+            harvest.add_range(facts, ordinal, position)
         found.setdefault(external.key, facts)
     return [found[key] for key in sorted(found)]
 

@@ -195,7 +195,6 @@ def add_symbols(facts: DocumentFacts, syntax: Syntax, hovers: Mapping[int, str],
     identities: list[str] = []
     qualified: list[str] = []
     seen: dict[str, int] = {}
-    columns = facts.tables["symbols"]
     for ordinal, symbol in enumerate(syntax.symbols):
         if ordinal == 0:
             identity, dotted = prefix, module
@@ -221,34 +220,40 @@ def add_symbols(facts: DocumentFacts, syntax: Syntax, hovers: Mapping[int, str],
         qualified.append(dotted)
         span, selection = symbol.span, symbol.selection
         end_col = selection.end_col if selection.end_line == selection.line else selection.col
-        row = (
-            identity,
-            symbol.name,
-            dotted,
-            int(symbol.kind),
-            int(symbol.flags),
-            symbol.container,
-            *span,
-            selection.line,
-            selection.col,
-            end_col,
-            symbol.signature,
-            symbol.documentation,
-            hovers.get(ordinal, ""),
+        facts.add(
+            "symbols",
+            moniker=identity,
+            name=symbol.name,
+            qualified_name=dotted,
+            kind=int(symbol.kind),
+            flags=int(symbol.flags),
+            container=symbol.container,
+            start_line=span.line,
+            start_col=span.col,
+            end_line=span.end_line,
+            end_col=span.end_col,
+            sel_line=selection.line,
+            sel_col=selection.col,
+            sel_end_col=end_col,
+            signature=symbol.signature,
+            documentation=symbol.documentation,
+            hover=hovers.get(ordinal, ""),
         )
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
-        ranges = facts.tables["extra_ranges"]
         for extra in symbol.extra_ranges:
-            for column, value in zip(ranges, (ordinal, *extra), strict=True):
-                column.append(value)
+            add_range(facts, ordinal, extra)
+
+
+def add_range(facts: DocumentFacts, ordinal: int, where: tuple[int, int, int, int]) -> None:
+    """A further place that means a symbol of the document: line, column, end line, end column."""
+    line, col, end_line, end_col = where
+    facts.add("extra_ranges", symbol=ordinal, start_line=line, start_col=col, end_line=end_line, end_col=end_col)
 
 
 class _Targets:
     """Numbers the distinct target places of a document."""
 
     def __init__(self, facts: DocumentFacts, surroundings: Surroundings) -> None:
-        self._columns = facts.tables["targets"]
+        self._facts = facts
         self._known: dict[Place, int] = {}
         self._surroundings = surroundings
 
@@ -256,23 +261,24 @@ class _Targets:
         known = self._known.get(place)
         if known is None:
             known = self._known[place] = len(self._known)
-            uri = place[0]
+            uri, line, col, end_line, end_col = place
             path = self._surroundings.portable(uri, place)
-            for column, value in zip(self._columns, (path, *place[1:], AT_PLACE), strict=True):
-                column.append(value)
+            self._facts.add("targets", path=path, line=line, col=col, end_line=end_line, end_col=end_col, symbol=AT_PLACE)
         return known
 
 
 def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, surroundings: Surroundings) -> set[int]:
     """Rows of all tokens; returns the tokens that nobody could resolve."""
     tokens = syntax.tokens
-    lines, cols, ends, names, roles_column, enclosings, evidences, symbols, target_column = facts.tables["occurrences"]
+    columns = facts.tables["occurrences"]
+    lines, cols, ends, names = (columns[name] for name in ("line", "col", "end_col", "name"))
+    roles_column, enclosings, evidences = (columns[name] for name in ("roles", "enclosing", "evidence"))
+    symbols, target_column = columns["symbol"], columns["target"]
     unresolved: set[int] = set()
     member_of: dict[int, int] = {}
     for owner, token in syntax.members:
         member_of[token] = owner
-        for column, value in zip(facts.tables["members"], (owner, tokens.line[token], tokens.end_col[token]), strict=True):
-            column.append(value)
+        facts.add("members", symbol=owner, line=tokens.line[token], end_col=tokens.end_col[token])
     nobody_asked = bool(answers.tallies[DEFINITION].skipped)
     fixture, definition = int(Role.FIXTURE), int(Evidence.DEFINITION)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
@@ -299,9 +305,7 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
             target_column.append(target)
     for token, owner, by_super in syntax.through_self:
         if token in unresolved:
-            row = (tokens.line[token], tokens.col[token], owner, by_super)
-            for column, value in zip(facts.tables["silent_members"], row, strict=True):
-                column.append(value)
+            facts.add("silent_members", line=tokens.line[token], col=tokens.col[token], owner=owner, by_super=by_super)
     return unresolved
 
 
@@ -369,7 +373,6 @@ def _class_of_cls(symbol: int, syntax: Syntax) -> int:
 def _add_supertypes(
     facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, unresolved: set[int], surroundings: Surroundings
 ) -> None:
-    columns = facts.tables["supertypes"]
     tokens = syntax.tokens
     rows: list[tuple[int, int, int, int]] = []
     for owner, token in syntax.bases:
@@ -382,19 +385,18 @@ def _add_supertypes(
             rows += [(owner, targets.number(place), -1, int(Evidence.SUBCLASS_LIST)) for place in found]
     for owner, found in sorted(answers.supertypes.items()):
         rows += [(owner, targets.number(place), -1, int(Evidence.TYPE_HIERARCHY)) for place in found]
-    for row in rows:
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
+    for owner, target, own, evidence in rows:
+        facts.add("supertypes", symbol=owner, target=target, own=own, evidence=evidence)
 
 
 def _add_owners(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets) -> None:
-    columns = facts.tables["owners"]
     for symbol, token in syntax.owners:
         own = syntax.tokens.symbol[token]
-        rows = [(symbol, -1, own)] if own >= 0 else [(symbol, targets.number(place), -1) for place in answers.definitions.get(token, ())]
-        for row in rows:
-            for column, value in zip(columns, row, strict=True):
-                column.append(value)
+        if own >= 0:
+            facts.add("owners", symbol=symbol, target=-1, own=own)
+            continue
+        for place in answers.definitions.get(token, ()):
+            facts.add("owners", symbol=symbol, target=targets.number(place), own=-1)
 
 
 def adopt_symbols(syntax: Syntax, symbols: Sequence[DocumentSymbol]) -> None:
@@ -486,16 +488,17 @@ def _add_diagnostics(facts: DocumentFacts, diagnostics: list[Diagnostic], root: 
         )
         for item in diagnostics
     )
-    for row in rows:
-        for column, value in zip(facts.tables["diagnostics"], row, strict=True):
-            column.append(value)
+    for line, col, end_line, end_col, severity, code, source, message in rows:
+        facts.add(
+            "diagnostics",
+            line=line, col=col, end_line=end_line, end_col=end_col, severity=severity, code=code, source=source, message=message,
+        )  # fmt: skip
 
 
 def _add_unresolved(facts: DocumentFacts, syntax: Syntax, unresolved: set[int]) -> None:
     for token, module in syntax.imports:
         if token in unresolved:
-            for column, value in zip(facts.tables["unresolved_imports"], (syntax.tokens.line[token], module), strict=True):
-                column.append(value)
+            facts.add("unresolved_imports", line=syntax.tokens.line[token], module=module)
 
 
 def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str:
@@ -521,9 +524,8 @@ def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str
         cut = f"{TARGETS_CUT}: {tally.cut}" if tally.cut else ""
         if tally.unasked and method != SYNTAX:
             cut = f"{QUESTIONS_CUT}: {tally.asked} of {tally.asked + tally.unasked} asked"
-        row = (method, str(status), tally.failed or tally.skipped or cut, tally.asked, tally.answered)
-        for column, value in zip(facts.tables["coverage"], row, strict=True):
-            column.append(value)
+        reason = tally.failed or tally.skipped or cut
+        facts.add("coverage", method=method, status=str(status), reason=reason, asked=tally.asked, answered=tally.answered)
     asked = [answers.tallies[method] for method in METHODS[1:] if not answers.tallies[method].unsupported]
     if any(tally.failed for tally in asked):
         return "lost" if all(tally.failed or not tally.answered for tally in asked) else "partial"

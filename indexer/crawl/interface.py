@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
+from indexer.store.facts import SYMBOLS
 
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 """One document's facts: `columns[table][column]` as in `indexer.store.facts.TABLES`."""
@@ -21,7 +22,18 @@ Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 _CUT = re.compile(r"omitted|\d+ more|\.\.\.[;}]|\.\.\. [}|&]|…")
 """A hover with one of these, before its prose, may not show all of a type."""
 
+_SHOWN = tuple(name for name, column in SYMBOLS.items() if column.shows)
 _RANGE = ("start_line", "start_col", "end_line", "end_col")
+READ: Mapping[str, Collection[str]] = {
+    "symbols": {"moniker", "name", "container", "kind", "flags", "hover", *_RANGE, *_SHOWN},
+    "extra_ranges": ("symbol", *_RANGE),
+    "members": ("symbol",),
+    "occurrences": ("line", "col", "name", "roles", "enclosing", "target"),
+    "targets": ("path",),
+    "supertypes": ("symbol", "target", "own"),
+}
+"""The columns that `interface` reads."""
+
 _PROSE = "\n---"
 
 _CALLABLE = frozenset(map(int, CALLABLE_KINDS))
@@ -114,7 +126,7 @@ def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) 
         hover = symbols["hover"][ordinal]
         container = monikers[containers[ordinal]] if containers[ordinal] >= 0 else ""
         seen = (
-            kinds[ordinal], flags[ordinal], container, symbols["signature"][ordinal], hover, overloads.get(ordinal, 0),
+            *(symbols[name][ordinal] for name in _SHOWN), container, overloads.get(ordinal, 0),
             within.get(ordinal, ()), sorted(set(supers.get(ordinal, ()))),
         )  # fmt: skip
         shapes[monikers[ordinal]] = Shape(

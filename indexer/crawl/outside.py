@@ -15,6 +15,7 @@ from indexer.crawl.document import size_of
 from indexer.crawl.messages import ExternalJob, Position
 from indexer.model import FOREIGN, Skipped, SkipReason
 from indexer.packages import Externals
+from indexer.store.macros import expand
 
 _ALONE = 2
 _PER_JOB = 8
@@ -100,10 +101,10 @@ def changed(
     try:
         merge.read_facts(connection, kept, [], gone)
         rows = connection.execute(
-            """
+            expand("""
             SELECT t.path, t.line, t.col, t.end_line, t.end_col
             FROM (SELECT unnest(targets) AS t FROM fact WHERE status <> 'external')
-            WHERE t.symbol = 0 AND t.path IN (SELECT unnest(?::VARCHAR[])) GROUP BY ALL""",
+            WHERE t.symbol = target_symbol('at_place') AND t.path IN (SELECT unnest(?::VARCHAR[])) GROUP BY ALL"""),
             [sorted(known.keys() | wanted.keys())],
         ).fetchall()
         have = connection.execute(

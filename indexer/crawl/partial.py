@@ -61,8 +61,7 @@ def lost_facts(documents: Sequence[PlannedDocument], reason: LossReason) -> tupl
             }
         )
         for method in harvest.METHODS:
-            for column, value in zip(item.tables["coverage"], (method, str(CoverageStatus.LOST), str(reason), 0, 0), strict=True):
-                column.append(value)
+            item.add("coverage", method=method, status=str(CoverageStatus.LOST), reason=str(reason), asked=0, answered=0)
             losses.append((document.path, method, str(reason)))
         facts.append(item)
     return facts, losses

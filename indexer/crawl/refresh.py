@@ -14,10 +14,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexer.crawl.interface import Difference, Interface, difference, interface, same
+from indexer.crawl.interface import READ, Difference, Interface, difference, interface, same
 from indexer.model import Role
 from indexer.store import merge
-from indexer.store.facts import HEADER, KEY_OF
+from indexer.store.facts import HEADER
+from indexer.store.macros import expand
 from indexer.store.states import State
 
 _FINE = frozenset({"python"})
@@ -33,16 +34,6 @@ _OF_PROTOCOLS = frozenset(
 """Members that protocols of the standard library ask for beside special methods."""
 
 _PACKAGE = ("__init__.py", "__init__.pyi")
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "symbols": (
-        "moniker", "name", "kind", "flags", "container", "start_line", "start_col", "end_line", "end_col", "signature", "hover",
-    ),
-    "extra_ranges": ("symbol", "start_line", "start_col", "end_line", "end_col"),
-    "members": ("symbol",),
-    "occurrences": ("line", "col", "name", "roles", "enclosing", "target"),
-    "targets": ("path",),
-    "supertypes": ("symbol", "target", "own"),
-}  # fmt: skip
 _MOST_OF_ALL = 0.5
 _FEW = 25
 _REST = 100
@@ -144,7 +135,7 @@ class Refresh:
         found: dict[str, Interface] = {}
         for item in shards:
             shard, wanted = item if isinstance(item, tuple) else (item, None)
-            names = list(HEADER) + [f"{table}.list.element.{column}" for table, columns in _COLUMNS.items() for column in columns]
+            names = list(HEADER) + [f"{table}.list.element.{column}" for table, columns in READ.items() for column in sorted(columns)]
             table = pq.ParquetFile(shard).read(columns=names)
             if wanted is not None:
                 table = table.filter(pa.array([path in wanted for path in table.column("path").to_pylist()], pa.bool_()))
@@ -173,7 +164,7 @@ class Refresh:
                 SELECT owner, t.path AS path, t.symbol AS symbol
                 FROM (SELECT path AS owner, unnest(targets) AS t FROM fact WHERE status <> 'external')""")
             self._connection = connection
-        return self._connection.execute(sql, parameters).fetchall()
+        return self._connection.execute(expand(sql), parameters).fetchall()
 
     def _is_of_protocols(self, name: str) -> bool:
         """Whether members of this name decide whether one type may stand for another."""
@@ -181,8 +172,8 @@ class Refresh:
             rows = self._ask("""
                 SELECT DISTINCT s.name FROM (
                     SELECT unnest(symbols) AS s FROM fact WHERE status <> 'external' AND len(supertypes) > 0
-                    AND len(list_filter(occurrences, lambda o: o.roles & 64 <> 0 AND o.name = 'Protocol')) > 0
-                ) WHERE s.container > 0 AND s.flags & 3 = 0""")
+                    AND len(list_filter(occurrences, lambda o: has_role(o.roles, 'supertype') AND o.name = 'Protocol')) > 0
+                ) WHERE s.container > 0 AND NOT has_flag(s.flags, 'local', 'parameter')""")
             self._structural = _OF_PROTOCOLS | {name for (name,) in rows}
         return name in self._structural
 
@@ -192,11 +183,11 @@ class Refresh:
         if reverse is None:
             reverse = self._reverse = {}
             # An import of another file may stand between: both what it lies in and what it means.
-            rows = self._ask(f"""
+            rows = self._ask("""
                 SELECT DISTINCT owner, path FROM target WHERE owner <> path
                 UNION
                 SELECT DISTINCT t.owner, s.path FROM target t JOIN (
-                    SELECT path, {KEY_OF.format(moniker="m")} AS key
+                    SELECT path, moniker_key(m) AS key
                     FROM (SELECT path, unnest(list_transform(symbols, lambda s: s.moniker)) AS m FROM fact WHERE status <> 'external')
                 ) s ON s.key = t.symbol WHERE t.owner <> s.path""")
             for owner, path in rows:
@@ -224,7 +215,8 @@ class Refresh:
             self._stars = {}
             rows = self._ask("""
                 SELECT path, targets[o.target + 1].path FROM (
-                    SELECT path, targets, unnest(list_filter(occurrences, lambda o: o.roles & 8192 <> 0 AND o.target >= 0)) AS o FROM fact
+                    SELECT path, targets, unnest(list_filter(occurrences, lambda o: has_role(o.roles, 'star') AND o.target >= 0)) AS o
+                    FROM fact
                 )""")
             for owner, starred in rows:
                 self._stars.setdefault(starred, set()).add(owner)
@@ -247,7 +239,7 @@ class Refresh:
         return {owner for (owner,) in rows}
 
     def _keys(self, monikers: Collection[str]) -> set[int]:
-        rows = self._ask(f"SELECT {KEY_OF.format(moniker='m')} FROM (SELECT unnest(?::VARCHAR[]) AS m)", [sorted(monikers)])
+        rows = self._ask("SELECT moniker_key(m) FROM (SELECT unnest(?::VARCHAR[]) AS m)", [sorted(monikers)])
         return {key for (key,) in rows}
 
     # ---- the rules
@@ -330,16 +322,16 @@ class Refresh:
             WHERE s.container = 0
             UNION
             SELECT o.name FROM (SELECT unnest(occurrences) AS o FROM fact WHERE path IN (SELECT unnest($paths::VARCHAR[])))
-            WHERE o.roles & 16 <> 0 AND o.roles & 16384 = 0""",
+            WHERE has_role(o.roles, 'import') AND NOT has_role(o.roles, 'path')""",
             {"paths": sorted(paths)},
         )
         return {name for (name,) in rows}
 
     def _with_subtypes(self, classes: set[int]) -> set[int]:
         rows = self._ask(
-            f"""
-            SELECT {KEY_OF.format(moniker="symbols[e.symbol + 1].moniker")},
-                   CASE WHEN e.own >= 0 THEN {KEY_OF.format(moniker="symbols[e.own + 1].moniker")} ELSE targets[e.target + 1].symbol END
+            """
+            SELECT moniker_key(symbols[e.symbol + 1].moniker),
+                   CASE WHEN e.own >= 0 THEN moniker_key(symbols[e.own + 1].moniker) ELSE targets[e.target + 1].symbol END
             FROM (SELECT symbols, targets, unnest(supertypes) AS e FROM fact WHERE len(supertypes) > 0)"""
         )
         below: dict[int, set[int]] = {}
@@ -356,8 +348,8 @@ class Refresh:
     def _mentioning(self, classes: Collection[int]) -> set[int]:
         """Symbols whose type, as the server writes it, has the name of one of these classes: a function that returns one, say."""
         rows = self._ask(
-            f"""
-            SELECT {KEY_OF.format(moniker="s.moniker")}, s.name, s.hover, s.signature
+            """
+            SELECT moniker_key(s.moniker), s.name, s.hover, s.signature
             FROM (SELECT unnest(symbols) AS s FROM fact WHERE status <> 'external')"""
         )
         names = {name for key, name, _, _ in rows if key in classes}

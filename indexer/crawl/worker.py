@@ -943,7 +943,7 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
         Done(
             unit=job.unit.name,
             documents=len(facts),
-            tokens=sum(len(item.tables["occurrences"][0]) for item in facts),
+            tokens=sum(len(item.tables["occurrences"]["line"]) for item in facts),
             asked=crawler.asked,
             lost=_losses(facts),
             restarts=crawler.restarts,
@@ -983,10 +983,10 @@ def _read_externals(job: ExternalJob, externals: Externals, root: str) -> None:
 def _losses(facts: list[DocumentFacts]) -> list[tuple[str, str, str]]:
     losses: list[tuple[str, str, str]] = []
     for item in facts:
-        methods, statuses, reasons, _, _ = item.tables["coverage"]
+        coverage = item.tables["coverage"]
         losses += [
             (item.header["path"], method, reason)
-            for method, status, reason in zip(methods, statuses, reasons, strict=True)
+            for method, status, reason in zip(coverage["method"], coverage["status"], coverage["reason"], strict=True)
             if status == "lost"
         ]
     return losses

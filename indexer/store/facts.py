@@ -1,4 +1,14 @@
-"""A document's facts on their way from the worker that found them to the shard that keeps them: plain columns.
+"""A document's facts on their way from the worker that found them to the shard that keeps them: plain columns, each declared once, here.
+
+What is said of a column here is all that the project knows of it. From it derive: the shards' columns (`shard.SCHEMA`), the order of a row
+that a worker adds (`DocumentFacts.add`), the views that the merge reads (`merge.merge_facts`), what of a symbol other files can see
+(`crawl.interface`), and how an artifact packs and checks its rows (`cache.pack`, `cache.relative`, `cache.rows`).
+
+A new column is declared here and filled where it is computed, mostly in `crawl.harvest`. The merge carries it into the index: columns of
+the header into `document`, of symbols into `symbol`, of occurrences into `occ`, of supertypes into `type_edge`, of extra_ranges into
+`extra_definition`, of diagnostics, unresolved_imports and coverage into `diagnostic`, `unresolved_import` and `document_coverage`. Those
+of targets stay in the shards; those of members, silent_members and owners are only read by the merge's stages. It needs a new
+SCHEMA_VERSION; in the views for users it comes by hand, as they are a promise.
 
 Loads nothing, so that a worker does not carry Arrow (45 MB each) to say what it found.
 """
@@ -7,66 +17,140 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
+
+from indexer.errors import Bug
+from indexer.model import CoverageStatus, Evidence, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
 
 U8, U16, I32, U64, TEXT, FLAG, LINES = "uint8", "uint16", "int32", "uint64", "string", "bool", "list<int32>"
 """Column types, as Arrow names them."""
 
+ROW_BEFORE = "<row before>"
+
+
+class Column(NamedTuple):
+    """One column of a table of facts.
+
+    Attributes:
+        type: as Arrow names it.
+        leads_to: the table of the same document into which its number leads; -1 leads nowhere.
+        is_place: a line or a column of a text. is_count: no negative number.
+        follows: an artifact keeps the difference to this column of the same row, or to this one of the ROW_BEFORE.
+        one_of: the values that there are. bits: the bits that there are.
+        is_long: a text that may be as long as a file, and no name.
+        shows: what other files can see of a symbol: where it changes, answers about them may.
+        absent: the value where whoever adds a row does not say; None: it must be said.
+    """
+
+    type: str
+    leads_to: str = ""
+    is_place: bool = False
+    is_count: bool = False
+    follows: str = ""
+    one_of: type[Enum] | None = None
+    bits: int = 0
+    is_long: bool = False
+    shows: bool = False
+    absent: Any = None
+
+
+def _leads_to(table: str) -> Column:
+    return Column(I32, leads_to=table)
+
+
+def _place(follows: str = "") -> Column:
+    return Column(I32, is_place=True, follows=follows)
+
+
+_COUNT = Column(I32, is_count=True)
+
 SYMBOLS = {
-    "moniker": TEXT,
-    "name": TEXT,
-    "qualified_name": TEXT,
-    "kind": U8,
-    "flags": U16,
-    "container": I32,  # ordinal in this list, -1 for the document itself
-    "start_line": I32,
-    "start_col": I32,
-    "end_line": I32,
-    "end_col": I32,
-    "sel_line": I32,
-    "sel_col": I32,
-    "sel_end_col": I32,
-    "signature": TEXT,
-    "documentation": TEXT,
-    "hover": TEXT,
+    "moniker": Column(TEXT),
+    "name": Column(TEXT),
+    "qualified_name": Column(TEXT),
+    "kind": Column(U8, one_of=SymbolKind, shows=True),
+    "flags": Column(U16, bits=sum(SymbolFlag) & ~int(SymbolFlag.EXTERNAL), shows=True),  # the merge says what is outside
+    "container": _leads_to("symbols"),  # -1 for the document itself
+    "start_line": _place(ROW_BEFORE),
+    "start_col": _place(),
+    "end_line": _place("start_line"),
+    "end_col": _place(),
+    "sel_line": _place("start_line"),
+    "sel_col": _place(),
+    "sel_end_col": _place(),
+    "signature": Column(TEXT, is_long=True, shows=True),
+    "documentation": Column(TEXT, is_long=True),
+    "hover": Column(TEXT, is_long=True, shows=True),
 }
-RANGES = {"symbol": I32, "start_line": I32, "start_col": I32, "end_line": I32, "end_col": I32}
-MEMBERS = {"symbol": I32, "line": I32, "end_col": I32}
-SILENT_MEMBERS = {"line": I32, "col": I32, "owner": I32, "by_super": FLAG}  # self.x that the server does not know
-OWNERS = {"symbol": I32, "target": I32, "own": I32}  # a member written outside its type: what the type is
+RANGES = {
+    "symbol": _leads_to("symbols"),
+    "start_line": _place(ROW_BEFORE),
+    "start_col": _place(),
+    "end_line": _place("start_line"),
+    "end_col": _place(),
+}
+MEMBERS = {"symbol": _leads_to("symbols"), "line": _place(ROW_BEFORE), "end_col": _place()}
+SILENT_MEMBERS = {  # self.x that the server does not know
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+    "owner": _leads_to("symbols"),
+    "by_super": Column(FLAG),
+}
+OWNERS = {  # a member written outside its type: what the type is
+    "symbol": _leads_to("symbols"),
+    "target": _leads_to("targets"),
+    "own": _leads_to("symbols"),
+}
 OCCURRENCES = {
-    "line": I32,
-    "col": I32,
-    "end_col": I32,
-    "name": TEXT,
-    "roles": U16,
-    "enclosing": I32,  # ordinal of a symbol of this document
-    "evidence": U8,
-    "symbol": I32,  # ordinal of a symbol of this document, or -1: see target
-    "target": I32,  # ordinal in targets, or -1: nobody knows what it means
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+    "end_col": _place("col"),
+    "name": Column(TEXT),
+    "roles": Column(U16, bits=sum(Role)),
+    "enclosing": _leads_to("symbols"),
+    "evidence": Column(U8, one_of=Evidence),
+    "symbol": _leads_to("symbols"),  # -1: see target
+    "target": _leads_to("targets"),  # -1: nobody knows what it means
 }
-TARGETS = {"path": TEXT, "line": I32, "col": I32, "end_line": I32, "end_col": I32, "symbol": U64}
-"""`symbol`: key of what is meant (`KEY_OF`), AT_PLACE where only the place is known, or NOTHING. A worker knows places; once merged, those
-inside the workspace are kept as symbols and have no position, so that no shifted line of another file makes them wrong."""
+TARGETS = {
+    "path": Column(TEXT),
+    "line": _place(),
+    "col": _place(),
+    "end_line": _place("line"),
+    "end_col": _place("col"),
+    "symbol": Column(U64),
+}
+"""`symbol`: key of what is meant (`moniker_key`), AT_PLACE where only the place is known, or NOTHING. A worker knows places; once merged,
+those inside the workspace are kept as symbols and have no position, so that no shifted line of another file makes them wrong."""
 
-AT_PLACE, NOTHING = 0, 1
-KEY_OF = "md5_number_lower({moniker})"
-"""In SQL; `moniker_key` in Python."""
+AT_PLACE, NOTHING = int(TargetSymbol.AT_PLACE), int(TargetSymbol.NOTHING)
 
-SUPERTYPES = {"symbol": I32, "target": I32, "own": I32, "evidence": U8}
+SUPERTYPES = {
+    "symbol": _leads_to("symbols"),
+    "target": _leads_to("targets"),
+    "own": _leads_to("symbols"),
+    "evidence": Column(U8, one_of=Evidence),
+}
 DIAGNOSTICS = {
-    "line": I32,
-    "col": I32,
-    "end_line": I32,
-    "end_col": I32,
-    "severity": U8,
-    "code": TEXT,
-    "source": TEXT,
-    "message": TEXT,
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+    "end_line": _place("line"),
+    "end_col": _place(),
+    "severity": Column(U8, one_of=Severity),
+    "code": Column(TEXT),
+    "source": Column(TEXT),
+    "message": Column(TEXT, is_long=True),
 }
-COVERAGE = {"method": TEXT, "status": TEXT, "reason": TEXT, "asked": I32, "answered": I32}
-UNRESOLVED = {"line": I32, "module": TEXT}
-TABLES: dict[str, dict[str, str]] = {
+COVERAGE = {
+    "method": Column(TEXT),
+    "status": Column(TEXT, one_of=CoverageStatus),
+    "reason": Column(TEXT, is_long=True),
+    "asked": _COUNT,
+    "answered": _COUNT,
+}
+UNRESOLVED = {"line": _place(ROW_BEFORE), "module": Column(TEXT)}
+TABLES: dict[str, dict[str, Column]] = {
     "symbols": SYMBOLS,
     "extra_ranges": RANGES,
     "members": MEMBERS,
@@ -79,30 +163,54 @@ TABLES: dict[str, dict[str, str]] = {
     "coverage": COVERAGE,
     "unresolved_imports": UNRESOLVED,
 }
-HEADER: dict[str, str] = {
-    "path": TEXT,
-    "language": TEXT,
-    "module": TEXT,
-    "digest": TEXT,
-    "size_bytes": I32,
-    "line_count": I32,
-    "is_test": FLAG,
-    "status": TEXT,
-    "error_lines": LINES,
-    "package_manager": TEXT,
-    "package": TEXT,
-    "package_version": TEXT,
+HEADER: dict[str, Column] = {
+    "path": Column(TEXT),
+    "language": Column(TEXT),
+    "module": Column(TEXT),
+    "digest": Column(TEXT),
+    "size_bytes": _COUNT,
+    "line_count": _COUNT,
+    "is_test": Column(FLAG),
+    "status": Column(TEXT),
+    "error_lines": Column(LINES, is_place=True),
+    "package_manager": Column(TEXT),
+    "package": Column(TEXT),
+    "package_version": Column(TEXT),
 }
 
 
 def moniker_key(moniker: str) -> int:
-    """What stands for a symbol in other files' targets: 64 bits, of which two symbols in ten million are alike with odds of 3e-6."""
+    """What stands for a symbol in other files' targets: 64 bits, of which two symbols in ten million are alike with odds of 3e-6.
+
+    In SQL the macro of the same name (`indexer.store.macros`).
+    """
     return int.from_bytes(hashlib.md5(moniker.encode(), usedforsecurity=False).digest()[8:], "little")
 
 
 @dataclass(slots=True)
 class DocumentFacts:
-    """One document's row: `header` by HEADER, `tables[name]` a list of columns in the order of TABLES[name]."""
+    """One document's row: `header` by HEADER, `tables[name][column]` the values of all rows; who appends to one column appends to all."""
 
     header: dict[str, Any]
-    tables: dict[str, list[list[Any]]] = field(default_factory=lambda: {name: [[] for _ in columns] for name, columns in TABLES.items()})
+    tables: dict[str, dict[str, list[Any]]] = field(
+        default_factory=lambda: {name: {column: [] for column in columns} for name, columns in TABLES.items()}
+    )
+
+    def __post_init__(self) -> None:
+        for name, column in HEADER.items():
+            if column.absent is not None:
+                self.header.setdefault(name, column.absent)
+
+    def add(self, table: str, **row: Any) -> None:
+        """One row, by column.
+
+        Raises:
+            Bug: a column is not said, or is none of the table's.
+        """
+        columns = self.tables[table]
+        if row.keys() != columns.keys():
+            row = {name: column.absent for name, column in TABLES[table].items() if column.absent is not None} | row
+            if row.keys() != columns.keys():
+                raise Bug(f"a row of {table} has the columns {sorted(row)}, and not {sorted(columns)}")
+        for name, value in row.items():
+            columns[name].append(value)

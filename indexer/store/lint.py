@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from indexer.store.macros import expand
+
 RULES: dict[str, str] = {
     "symbols have unique monikers": "SELECT moniker AS example FROM symbol GROUP BY moniker HAVING count(*) > 1",
     "monikers hold no line break": "SELECT moniker AS example FROM symbol WHERE contains(moniker, chr(10))",
@@ -19,11 +21,11 @@ RULES: dict[str, str] = {
         SELECT moniker AS example FROM symbol
         WHERE (end_line, end_col) < (start_line, start_col) OR start_line < 0 OR start_col < 0""",
     "a symbol's name lies in its range": """
-        SELECT moniker AS example FROM symbol WHERE flags & 2048 = 0 AND kind <> 2 AND flags & 2 = 0
+        SELECT moniker AS example FROM symbol WHERE NOT is_kind(kind, 'module') AND NOT has_flag(flags, 'external', 'parameter')
         AND ((sel_line, sel_col) < (start_line, start_col) OR (sel_line, sel_col) > (end_line, end_col))""",
     "containers exist": """
         SELECT s.moniker AS example FROM symbol s LEFT JOIN symbol c ON c.sym_id = s.container_id
-        WHERE s.kind <> 2 AND c.sym_id IS NULL AND s.flags & 2048 = 0""",
+        WHERE NOT is_kind(s.kind, 'module') AND c.sym_id IS NULL AND NOT has_flag(s.flags, 'external')""",
     # A circle has a step to a container that does not come first; members written outside their type have one too.
     "containers form no circle": """
         WITH RECURSIVE up(sym_id, container_id, steps) AS (
@@ -41,12 +43,13 @@ RULES: dict[str, str] = {
         SELECT d.path AS example FROM occ o JOIN document d USING (doc_id) WHERE o.line > d.line_count""",
     "every occurrence is enclosed": "SELECT name AS example FROM occ WHERE encl_id IS NULL",
     "every defined symbol has its definition among the references": """
-        SELECT s.moniker AS example FROM symbol s WHERE s.flags & 2048 = 0 AND s.kind <> 2
+        SELECT s.moniker AS example FROM symbol s WHERE NOT has_flag(s.flags, 'external') AND NOT is_kind(s.kind, 'module')
         AND NOT EXISTS (
             SELECT 1 FROM refs r WHERE r.sym_id = s.sym_id AND r.doc_id = s.doc_id AND r.line = s.sel_line AND r.col = s.sel_col)""",
     "references and occurrences agree": """
         SELECT 'refs' AS example FROM (
-            (SELECT sym_id, doc_id, line, col FROM refs WHERE evidence <> 7 EXCEPT SELECT sym_id, doc_id, line, col FROM occ)
+            (SELECT sym_id, doc_id, line, col FROM refs WHERE NOT is_evidence(evidence, 'inferred')
+             EXCEPT SELECT sym_id, doc_id, line, col FROM occ)
             UNION ALL
             (SELECT sym_id, doc_id, line, col FROM occ WHERE sym_id IS NOT NULL EXCEPT SELECT sym_id, doc_id, line, col FROM refs))""",
     "calls join known symbols": """
@@ -82,7 +85,7 @@ def lint(rows: Callable[[str], list[tuple[Any, ...]]]) -> list[Finding]:
     """The rules that an index breaks; empty for a well-formed one. `rows` runs a statement on it."""
     findings: list[Finding] = []
     for rule, sql in RULES.items():
-        [(count, example)] = rows(f"SELECT count(*), min(example) FROM ({sql})")
+        [(count, example)] = rows(expand(f"SELECT count(*), min(example) FROM ({sql})"))
         if count:
             findings.append(Finding(rule=rule, count=count, example=str(example)))
     return findings

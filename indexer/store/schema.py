@@ -20,5 +20,4 @@ from pathlib import Path
 SCHEMA_VERSION = 4
 CONTENT_VERSION = 5
 
-MERGE_SQL = Path(__file__).with_name("merge.sql")
 VIEWS_SQL = Path(__file__).with_name("views.sql")

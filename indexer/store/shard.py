@@ -26,23 +26,22 @@ _TYPES: dict[str, pa.DataType] = {
     FLAG: pa.bool_(),
     LINES: pa.list_(pa.int32()),
 }
-_TABLES = {name: [pa.field(column, _TYPES[kind]) for column, kind in columns.items()] for name, columns in TABLES.items()}
+_TABLES = {name: [pa.field(column, _TYPES[declared.type]) for column, declared in columns.items()] for name, columns in TABLES.items()}
 SCHEMA = pa.schema(
-    [pa.field(name, _TYPES[kind]) for name, kind in HEADER.items()]
+    [pa.field(name, _TYPES[declared.type]) for name, declared in HEADER.items()]
     + [pa.field(name, pa.list_(pa.struct(columns))) for name, columns in _TABLES.items()]
 )
 
 
 def write_shard(path: Path, documents: Sequence[DocumentFacts]) -> None:
     """Writes all or nothing: to a temporary name, then renamed."""
-    arrays: list[pa.Array] = [pa.array([item.header[name] for item in documents], _TYPES[kind]) for name, kind in HEADER.items()]
+    arrays: list[pa.Array] = [pa.array([item.header[name] for item in documents], _TYPES[column.type]) for name, column in HEADER.items()]
     for name, columns in _TABLES.items():
         offsets = [0]
         for document in documents:
-            offsets.append(offsets[-1] + len(document.tables[name][0]))
+            offsets.append(offsets[-1] + len(document.tables[name][columns[0].name]))
         children = [
-            pa.array([value for document in documents for value in document.tables[name][position]], column.type)
-            for position, column in enumerate(columns)
+            pa.array([value for document in documents for value in document.tables[name][column.name]], column.type) for column in columns
         ]
         struct = pa.StructArray.from_arrays(children, fields=columns)
         arrays.append(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct))

@@ -17,12 +17,15 @@ SELECT path, folder, language, lines, digest, status, reason, module, is_test, s
 CREATE VIEW symbols AS
 SELECT s.moniker AS symbol, s.name, s.qualified_name, k.label AS kind,
        d.path,
-       CASE WHEN s.flags & 2048 = 0 THEN s.start_line END AS start_line, CASE WHEN s.flags & 2048 = 0 THEN s.start_col END AS start_col,
-       CASE WHEN s.flags & 2048 = 0 THEN s.end_line END AS end_line, CASE WHEN s.flags & 2048 = 0 THEN s.end_col END AS end_col,
-       CASE WHEN s.flags & 2048 = 0 THEN s.sel_line END AS sel_line, CASE WHEN s.flags & 2048 = 0 THEN s.sel_col END AS sel_col,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN s.start_line END AS start_line,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN s.start_col END AS start_col,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN s.end_line END AS end_line,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN s.end_col END AS end_col,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN s.sel_line END AS sel_line,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN s.sel_col END AS sel_col,
        c.moniker AS container, coalesce(t.signature, '') AS signature, coalesce(t.documentation, '') AS documentation,
-       s.flags & 4 <> 0 AS exported,
-       s.flags & 1 <> 0 AS is_local, s.flags & 2048 <> 0 AS is_external, coalesce(t.hover, '') AS hover
+       has_flag(s.flags, 'exported') AS exported,
+       has_flag(s.flags, 'local') AS is_local, has_flag(s.flags, 'external') AS is_external, coalesce(t.hover, '') AS hover
 FROM symbol s
 JOIN document d USING (doc_id)
 JOIN kind k ON k.kind = s.kind
@@ -33,9 +36,9 @@ LEFT JOIN symbol_text t ON t.sym_id = s.sym_id;
 -- The target is the symbol's selection start, null outside the workspace folders.
 CREATE VIEW occurrences AS
 SELECT d.path, o.line, o.col, o.end_col, o.name, r.labels AS roles, s.moniker AS symbol,
-       CASE WHEN s.flags & 2048 = 0 THEN td.path END AS target_path,
-       CASE WHEN s.flags & 2048 = 0 THEN s.sel_line END AS target_line,
-       CASE WHEN s.flags & 2048 = 0 THEN s.sel_col END AS target_col,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN td.path END AS target_path,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN s.sel_line END AS target_line,
+       CASE WHEN NOT has_flag(s.flags, 'external') THEN s.sel_col END AS target_col,
        e.moniker AS enclosing, ev.label AS evidence
 FROM occ o
 JOIN document d USING (doc_id)
@@ -68,7 +71,7 @@ FROM override o JOIN symbol a ON a.sym_id = o.sub_id JOIN symbol b ON b.sym_id =
 
 CREATE VIEW diagnostics AS
 SELECT d.path, x.line, x.col, x.end_line, x.end_col,
-       CASE x.severity WHEN 1 THEN 'error' WHEN 2 THEN 'warning' WHEN 3 THEN 'information' ELSE 'hint' END AS severity,
+       severity_label(x.severity) AS severity,
        x.code, x.source, x.message
 FROM diagnostic x JOIN document d USING (doc_id);
 

@@ -1,4 +1,9 @@
-"""Shards to one DuckDB index: runs merge.sql and views.sql in a fresh file and adds what shards do not know.
+"""Shards to one DuckDB index: runs the stages of this folder and views.sql in a fresh file and adds what shards do not know.
+
+The stages are `1_documents.sql` to `8_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
+what it takes and makes. Tables are written in the order that their questions need (see the ORDER BY of each); ids are dense and follow
+path order, so the same shards give the same rows in the same order. A stage names the columns that it works with; other columns of a fact
+go into the index's table as `indexer.store.facts` declares them.
 
 The file is disposable: never committed, never shared between DuckDB versions, rebuilt from shards in seconds.
 """
@@ -15,8 +20,12 @@ import pyarrow as pa
 
 from indexer.errors import Bug, UsageError
 from indexer.model import Evidence, Role, Skipped, SymbolKind
-from indexer.store.facts import TARGETS
-from indexer.store.schema import MERGE_SQL, SCHEMA_VERSION, VIEWS_SQL
+from indexer.store.facts import HEADER, TABLES, TARGETS
+from indexer.store.macros import expand
+from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
+
+_LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()}
+STAGES = sorted(Path(__file__).parent.glob("*.sql"))
 
 _ROW_GROUP_ROWS = 8_192
 """DuckDB's default is 122,880. Reading one row decodes the string dictionaries of its group: 2.0 ms for a symbol's card become 0.8,
@@ -62,11 +71,32 @@ class Built:
 
 
 def read_facts(connection: duckdb.DuckDBPyConnection, kept: Sequence[Path], found: Sequence[Path], gone: Collection[str]) -> None:
-    """Makes the view `fact`: the rows of the shards in `kept` but for the files in `gone`, and, as new, those in `found`."""
+    """Makes the view `fact`: the rows of the shards in `kept` but for the files in `gone`, and, as new (`is_new`), those in `found`."""
     connection.register("gone", pa.table({"path": pa.array(sorted(gone), pa.string())}))
     parts = [f"SELECT *, false AS is_new FROM read_parquet({_quoted(kept)}) ANTI JOIN gone USING (path)"] if kept else []
     parts += [f"SELECT *, true AS is_new FROM read_parquet({_quoted(found)})"] if found else []
     connection.execute(f"CREATE TEMP VIEW fact AS {' UNION ALL '.join(parts)}")
+
+
+def merge_facts(connection: duckdb.DuckDBPyConnection) -> None:
+    """Makes the tables of an index from the view `fact`, in the database that is in use."""
+    connection.execute(f"CREATE TEMP VIEW header AS SELECT {', '.join(HEADER)}, is_new FROM fact")
+    documents, *others = STAGES
+    connection.execute(expand(documents.read_text(encoding="utf-8")))
+    for table in TABLES:
+        connection.execute(_rows_of(table))
+    for stage in others:
+        connection.execute(expand(stage.read_text(encoding="utf-8")))
+
+
+def _rows_of(table: str) -> str:
+    """The view `facts_<table>`: doc_id, `ordinal` within the document where other facts lead to these by it, their columns, `is_new`."""
+    ordinal = f", unnest(range(len(f.{table})))::INTEGER AS ordinal" if table in _LED_TO else ""
+    columns = ", ".join(f"row.{column}" for column in TABLES[table])
+    return f"""
+        CREATE TEMP VIEW facts_{table} AS
+        SELECT doc_id, {"ordinal, " if ordinal else ""}{columns}, is_new
+        FROM (SELECT d.doc_id, f.is_new, unnest(f.{table}) AS row{ordinal} FROM fact f JOIN document d USING (path))"""
 
 
 def _quoted(paths: Sequence[Path]) -> str:
@@ -100,10 +130,10 @@ def build(
         connection.execute("SET preserve_insertion_order = true")
         connection.execute("SET parquet_metadata_cache = true")  # a dozen statements read the same few files
         connection.execute("BEGIN")
-        connection.execute(MERGE_SQL.read_text(encoding="utf-8"))
+        merge_facts(connection)
         _add_labels(connection)
         _add_surroundings(connection, around)
-        connection.execute(VIEWS_SQL.read_text(encoding="utf-8"))
+        connection.execute(expand(VIEWS_SQL.read_text(encoding="utf-8")))
         counts, resolution = _counts(connection), _resolution(connection)
         settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM settled ORDER BY owner, ordinal").to_arrow_table()
         connection.execute("COMMIT")
@@ -216,20 +246,19 @@ def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, in
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    [row] = connection.execute(
-        """
+    counted = expand("""
         SELECT (SELECT count(*) FROM document WHERE status <> 'external'),
-               (SELECT count(*) FROM symbol WHERE flags & 2048 = 0),
-               (SELECT count(*) FROM symbol WHERE flags & 2048 = 0 AND flags & 1 = 0),
-               (SELECT count(*) FROM symbol WHERE flags & 2048 <> 0),
+               (SELECT count(*) FROM symbol WHERE NOT has_flag(flags, 'external')),
+               (SELECT count(*) FROM symbol WHERE NOT has_flag(flags, 'external', 'local')),
+               (SELECT count(*) FROM symbol WHERE has_flag(flags, 'external')),
                (SELECT count(*) FROM occ),
                (SELECT count(*) FROM occ WHERE sym_id IS NULL),
                (SELECT count(*) FROM call_in),
                (SELECT count(*) FROM type_edge),
                (SELECT count(*) FROM diagnostic),
                (SELECT count(*) FROM unresolved_import)
-        """
-    ).fetchall()
+        """)
+    [row] = connection.execute(counted).fetchall()
     names = (
         "documents",
         "symbols",

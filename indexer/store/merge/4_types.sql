@@ -1,0 +1,27 @@
+-- Types and their supertypes.
+-- Takes: document, symbol; sym_of, target_sym; facts_supertypes.
+-- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
+-- number of steps to it.
+
+CREATE TABLE type_edge AS
+SELECT DISTINCT m.sym_id AS sub_id, coalesce(t.sym_id, own.sym_id) AS super_id,
+       x.* EXCLUDE (doc_id, is_new, symbol, target, own)
+FROM facts_supertypes x
+JOIN sym_of m ON m.doc_id = x.doc_id AND m.ordinal = x.symbol
+LEFT JOIN target_sym t ON t.doc_id = x.doc_id AND t.ordinal = x.target
+LEFT JOIN sym_of own ON own.doc_id = x.doc_id AND own.ordinal = x.own AND x.own >= 0
+LEFT JOIN symbol there ON there.sym_id = t.sym_id
+LEFT JOIN document beyond ON beyond.doc_id = there.doc_id
+WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
+  -- an interface that a Go package keeps to itself is implemented by chance only
+  AND NOT (is_evidence(x.evidence, 'type_hierarchy') AND beyond.status = 'external' AND beyond.language = 'go'
+           AND NOT has_flag(there.flags, 'exported'))
+ORDER BY sub_id, super_id, evidence;
+
+CREATE TEMP TABLE ancestor AS
+WITH RECURSIVE up(sub_id, super_id, depth) AS (
+    SELECT DISTINCT sub_id, super_id, 1 FROM type_edge
+    UNION
+    SELECT u.sub_id, t.super_id, u.depth + 1 FROM up u JOIN type_edge t ON t.sub_id = u.super_id WHERE u.depth < 30
+)
+SELECT sub_id, super_id, min(depth) AS depth FROM up WHERE sub_id <> super_id GROUP BY ALL;

@@ -1,0 +1,129 @@
+-- What each identifier means.
+-- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor; facts_silent_members.
+-- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev. Takes symbols out
+-- of symbol, symbol_key and symbol_text that the text only seemed to define. For the next stage: final_occ (with the edges that are no
+-- meanings of a name).
+
+-- A field that only assignments through `self` define, below a property of the same name: the property's setter runs.
+CREATE TEMP TABLE below_property AS
+SELECT f.sym_id, arg_min(p.sym_id, (a.depth, p.sym_id)) AS property_id
+FROM (SELECT DISTINCT sym_id FROM member) f
+JOIN symbol s ON s.sym_id = f.sym_id AND is_kind(s.kind, 'field')
+JOIN ancestor a ON a.sub_id = s.container_id
+JOIN symbol p ON p.container_id = a.super_id AND p.name = s.name AND has_flag(p.flags, 'property')
+WHERE NOT EXISTS (SELECT 1 FROM raw_occ o JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = o.symbol
+                  WHERE m.sym_id = f.sym_id AND is_evidence(o.evidence, 'syntax') AND has_role(o.roles, 'definition') AND o.symbol >= 0
+                    AND NOT EXISTS (SELECT 1 FROM member b WHERE b.doc_id = o.doc_id AND b.line = o.line AND b.end_col = o.end_col))
+GROUP BY f.sym_id;
+
+-- `self.x`, `cls.x` and `super().x` that the server is silent on: by name along the class and its bases.
+CREATE TEMP TABLE inherited AS
+SELECT i.doc_id, i.line, i.col, arg_min(m.sym_id, (i.depth, m.sym_id)) AS sym_id
+FROM (
+    SELECT q.doc_id, q.line, q.col, q.name, c.class_id, c.depth
+    FROM (
+        SELECT x.doc_id, x.line AS line, x.col AS col, o.name, w.sym_id AS owner_id, x.by_super AS by_super
+        FROM facts_silent_members x
+        JOIN sym_of w ON w.doc_id = x.doc_id AND w.ordinal = x.owner
+        JOIN raw_occ o ON o.doc_id = x.doc_id AND o.line = x.line AND o.col = x.col
+    ) q
+    JOIN (
+        SELECT sym_id AS owner_id, sym_id AS class_id, 0 AS depth FROM symbol WHERE is_type(kind)
+        UNION ALL SELECT sub_id, super_id, depth FROM ancestor
+    ) c ON c.owner_id = q.owner_id AND (c.depth > 0 OR NOT q.by_super)
+) i
+JOIN symbol m ON m.container_id = i.class_id AND m.name = i.name AND NOT has_flag(m.flags, 'parameter')
+GROUP BY ALL;
+
+CREATE TEMP TABLE resolved AS
+SELECT o.* EXCLUDE (enclosing, symbol, target) REPLACE (
+           CASE WHEN s.sym_id IS NULL AND h.sym_id IS NOT NULL THEN evidence('inherited') ELSE o.evidence END::UTINYINT AS evidence),
+       e.sym_id AS encl_id,
+       CASE WHEN (is_kind(s.kind, 'constructor') OR s.name = '__new__') AND o.name <> s.name AND s.container_id IS NOT NULL THEN s.container_id
+            ELSE coalesce(p.property_id, s.sym_id, h.sym_id) END AS sym_id
+FROM raw_occ o
+LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol
+LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
+LEFT JOIN symbol s ON s.sym_id = coalesce(own.sym_id, t.sym_id)
+LEFT JOIN below_property p ON p.sym_id = s.sym_id
+LEFT JOIN inherited h ON h.doc_id = o.doc_id AND h.line = o.line AND h.col = o.col
+LEFT JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing;
+
+-- Of several meanings of one identifier, those of the same name are its targets; at a call site the others are what the
+-- server found by the callee's type (evidence `callee_type`), and an unresolved row beside a resolved one says nothing.
+CREATE TEMP TABLE several AS
+SELECT r.doc_id, r.line, r.col, bool_or(coalesce(s.name, '') = r.name) AS has_own_name, bool_or(r.sym_id IS NOT NULL) AS has_any
+FROM resolved r LEFT JOIN symbol s USING (sym_id)
+GROUP BY r.doc_id, r.line, r.col HAVING count(*) > 1;
+
+CREATE TEMP TABLE final_occ AS
+SELECT * EXCLUDE (sym_id, encl_id, evidence) REPLACE (roles::USMALLINT AS roles), sym_id, encl_id, min(evidence)::UTINYINT AS evidence
+FROM (
+    SELECT r.* REPLACE (
+        CASE WHEN has_role(r.roles, 'definition') AND has_role(r.roles, 'write') AND b.sym_id IS NOT NULL AND b.sym_id <> r.sym_id
+             THEN r.roles - role('definition') ELSE r.roles END AS roles,
+        CASE WHEN m.has_own_name AND s.name <> r.name AND has_role(r.roles, 'call') AND NOT is_evidence(r.evidence, 'inferred')
+             THEN evidence('callee_type') ELSE r.evidence END AS evidence)
+    FROM resolved r LEFT JOIN several m ON m.doc_id = r.doc_id AND m.line = r.line AND m.col = r.col LEFT JOIN symbol s ON s.sym_id = r.sym_id
+    LEFT JOIN member b ON b.doc_id = r.doc_id AND b.line = r.line AND b.end_col = r.end_col
+    WHERE (r.sym_id IS NOT NULL OR m.has_any IS NULL OR NOT m.has_any)
+      AND NOT (is_evidence(r.evidence, 'callee_type') AND s.qualified_name = 'builtins.object')  -- `cls()` of a class that has no constructor
+)
+GROUP BY ALL;
+
+-- A member that the text only seemed to define is no symbol: all its assignments write a base's, or it is a prototype and the
+-- body is elsewhere. What points to it means what the server said at its place. Its parameters go with it.
+CREATE TEMP TABLE phantom AS
+SELECT s.sym_id, min(o.sym_id) AS instead_id
+FROM (SELECT DISTINCT sym_id FROM member) m JOIN symbol s USING (sym_id)
+LEFT JOIN final_occ o ON o.doc_id = s.doc_id AND o.line = s.sel_line AND o.col = s.sel_col
+WHERE NOT EXISTS (SELECT 1 FROM final_occ own WHERE own.sym_id = s.sym_id AND own.doc_id = s.doc_id AND own.line = s.sel_line AND own.col = s.sel_col)
+  AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = s.sym_id AND NOT has_flag(c.flags, 'parameter'))
+GROUP BY s.sym_id;
+INSERT INTO phantom
+SELECT c.sym_id, NULL FROM symbol c JOIN phantom p ON p.sym_id = c.container_id WHERE has_flag(c.flags, 'parameter');
+DELETE FROM symbol WHERE sym_id IN (SELECT sym_id FROM phantom);
+DELETE FROM symbol_key WHERE sym_id IN (SELECT sym_id FROM phantom);
+DELETE FROM symbol_text WHERE sym_id IN (SELECT sym_id FROM phantom);
+UPDATE final_occ SET sym_id = p.instead_id FROM phantom p WHERE final_occ.sym_id = p.sym_id;
+UPDATE final_occ SET encl_id = s.doc_module_id
+FROM phantom p JOIN (SELECT c.sym_id, r.sym_id AS doc_module_id FROM sym_of c JOIN sym_of r ON r.doc_id = c.doc_id AND r.ordinal = 0) s USING (sym_id)
+WHERE final_occ.encl_id = p.sym_id;
+UPDATE type_edge SET super_id = p.instead_id FROM phantom p WHERE type_edge.super_id = p.sym_id AND p.instead_id IS NOT NULL;
+
+CREATE TABLE override AS
+SELECT m.sym_id AS sub_id, arg_min(b.sym_id, (a.depth, b.sym_id)) AS super_id
+FROM symbol m
+JOIN ancestor a ON a.sub_id = m.container_id
+JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
+WHERE is_kind(m.kind, 'method', 'property', 'constructor') AND is_kind(b.kind, 'method', 'property', 'constructor')
+GROUP BY m.sym_id
+ORDER BY ALL;
+
+CREATE TABLE type_edge_rev AS SELECT super_id, sub_id, evidence FROM type_edge ORDER BY super_id, sub_id, evidence;
+
+CREATE TABLE occ AS
+SELECT * FROM final_occ WHERE NOT is_evidence(evidence, 'callee_type', 'inferred')
+ORDER BY doc_id, line, col, sym_id;
+
+CREATE TABLE refs AS
+SELECT sym_id, doc_id, line, col, end_col, roles, encl_id, evidence
+FROM final_occ WHERE sym_id IS NOT NULL AND NOT is_evidence(evidence, 'callee_type')
+ORDER BY sym_id, doc_id, line, col;
+
+-- Identifiers that nobody could resolve: each may be a reference that a list lacks.
+CREATE TABLE unresolved_name AS
+SELECT name, doc_id, line, col, end_col, roles, encl_id FROM occ WHERE sym_id IS NULL AND NOT has_role(roles, 'definition')
+ORDER BY name, doc_id, line, col;
+
+-- Calls whose callee nobody knows, by the function that makes them; bases that nobody knows, by their class.
+CREATE TABLE unresolved_call AS
+SELECT encl_id, name, doc_id, line, col FROM unresolved_name WHERE has_role(roles, 'call') ORDER BY encl_id, line, col;
+
+CREATE TABLE unresolved_base AS
+SELECT s.sym_id AS class_id, u.name, u.doc_id
+FROM unresolved_name u
+JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND is_type(s.kind)
+ AND (s.start_line, s.start_col) <= (u.line, u.col) AND (u.line, u.col) < (s.end_line, s.end_col)
+WHERE has_role(u.roles, 'supertype')
+ORDER BY ALL;

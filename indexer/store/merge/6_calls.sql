@@ -1,0 +1,48 @@
+-- Who calls whom.
+-- Takes: symbol; final_occ, ancestor.
+-- Makes: call_in (by callee), call_out (the same by caller).
+
+-- What runs when a class is called: __init__ and __new__, its own or of the nearest ancestor that has one.
+CREATE TEMP TABLE constructor AS
+-- Constructors outside the workspace are left out: which of them are known depends on what else is referred to.
+SELECT class_id, arg_min(sym_id, (depth, sym_id)) AS sym_id
+FROM (
+    SELECT m.container_id AS class_id, m.sym_id, m.name, 0 AS depth FROM symbol m
+    WHERE (is_kind(m.kind, 'constructor') OR m.name = '__new__') AND NOT has_flag(m.flags, 'external')
+    UNION ALL
+    SELECT a.sub_id, m.sym_id, m.name, a.depth FROM ancestor a JOIN symbol m ON m.container_id = a.super_id
+    WHERE (is_kind(m.kind, 'constructor') OR m.name = '__new__') AND NOT has_flag(m.flags, 'external')
+)
+GROUP BY class_id, name;
+
+CREATE TEMP TABLE raw_call AS
+SELECT o.encl_id AS caller, o.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, o.evidence
+FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+WHERE has_role(o.roles, 'call') AND NOT is_kind(s.kind, 'module')
+  AND (is_type(s.kind) OR is_callable(s.kind) OR is_kind(s.kind, 'property') OR NOT has_flag(s.flags, 'local'))
+UNION ALL
+SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('constructor')
+FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE has_role(o.roles, 'call', 'decorator')
+UNION ALL
+SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('property')
+FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+WHERE has_role(o.roles, 'read', 'write') AND NOT has_role(o.roles, 'call', 'definition') AND has_flag(s.flags, 'property')
+UNION ALL
+SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('decorator')
+FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+WHERE has_role(o.roles, 'decorator') AND NOT has_role(o.roles, 'call') AND is_kind(s.kind, 'class', 'method', 'function')
+UNION ALL
+SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('inferred')
+FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+WHERE (has_role(o.roles, 'argument') AND NOT has_role(o.roles, 'call') AND is_kind(s.kind, 'method', 'function'))
+   OR (has_role(o.roles, 'fixture') AND is_evidence(o.evidence, 'inferred'));
+
+CREATE TABLE call_in AS
+SELECT callee, caller, doc_id, line, col, end_col, min(evidence)::UTINYINT AS evidence
+FROM raw_call WHERE caller IS NOT NULL
+GROUP BY ALL
+ORDER BY callee, doc_id, line, col, caller;
+
+CREATE TABLE call_out AS
+SELECT caller, callee, doc_id, line, col, end_col, evidence FROM call_in
+ORDER BY caller, line, col, callee;
