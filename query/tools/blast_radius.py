@@ -14,10 +14,10 @@ from query.context import Context
 from query.facts import names
 from query.facts.blast_radius import MAX_CALLERS, Caller, Changed, TestFunction, Totals, caller_lines, changed_line, measure, test_lines
 from query.facts.completeness import DEFINITION, provenance
+from query.facts.extents import symbols_of
 from query.facts.index import Index
 from query.facts.parameters import Named, asked, next_cursor, offset_of
 from query.facts.symbols import TYPES, Symbol
-from query.facts.uses import symbols_of
 from query.surface.registry import tool
 
 _TRANSITIVE = 2

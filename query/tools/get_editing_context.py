@@ -14,15 +14,17 @@ from query.answers.envelope import Answer
 from query.answers.style import Style, count, printable
 from query.context import Context
 from query.facts import sync_guards
-from query.facts import uses as impact
 from query.facts.completeness import DEFINITION, languages_of, provenance
 from query.facts.definitions import LanguageId
+from query.facts.documents import Document, documents
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
 from query.facts.index import Index
 from query.facts.names import document_path
 from query.facts.parameters import Sources, asked, next_cursor, offset_of
+from query.facts.risk import Risk, risks
 from query.facts.symbols import Symbol, symbols_by_id
+from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
 
 CHARS_PER_TOKEN = 4
@@ -234,7 +236,7 @@ class _Facts(NamedTuple):
     places: dict[int, tuple[int, int, bool]]  # first line, last line, only declared here
     callers: dict[int, list[tuple[bool, Caller]]]  # in a test
     callees: dict[int, list[Callee]]
-    risks: dict[int, impact.Risk]
+    risks: dict[int, Risk]
     guarded: set[int]
 
 
@@ -260,10 +262,10 @@ def _facts(context: Context, path: str) -> _Facts:
         sym_id: (first + 1, last + 1, declared) for sym_id, first, last, declared in index.rows(_PLACES, {"doc": row[0] if row else -1})
     }
     ids = sorted(places)
-    uses = impact.uses_of(index, ids, dispatch=True)
+    uses = uses_of(index, ids, dispatch=True)
     calls = index.rows(_CALLEES, {"ids": ids})
     known = symbols_by_id(index, sorted({*ids, *(use.holder for use in uses), *(callee for _, callee, _ in calls)}))
-    documents = impact.documents(index, {use.doc_id for use in uses})
+    docs = documents(index, {use.doc_id for use in uses})
     symbols = sorted((known[sym_id] for sym_id in ids), key=lambda symbol: (places[symbol.sym_id][0], symbol.record.col, symbol.sym_id))
     callees: dict[int, list[Callee]] = {}
     for caller, callee, number in calls:
@@ -275,9 +277,9 @@ def _facts(context: Context, path: str) -> _Facts:
         symbols=symbols,
         names=_names(symbols),
         places=places,
-        callers=_ranked(path, uses, documents, known),
+        callers=_ranked(path, uses, docs, known),
         callees=callees,
-        risks=impact.risks(index, context.certificate, ids, uses),
+        risks=risks(index, context.certificate, ids, uses),
         guarded=sync_guards.guarded(index, ids),
     )
 
@@ -297,10 +299,10 @@ def _names(symbols: Sequence[Symbol]) -> dict[int, str]:
 
 
 def _ranked(
-    path: str, uses: Sequence[impact.Use], documents: dict[int, impact.Document], known: dict[int, Symbol]
+    path: str, uses: Sequence[Use], documents: dict[int, Document], known: dict[int, Symbol]
 ) -> dict[int, list[tuple[bool, Caller]]]:
     """Callers by symbol; an import alone makes no caller."""
-    first: dict[tuple[int, int], impact.Use] = {}
+    first: dict[tuple[int, int], Use] = {}
     number: Counter[tuple[int, int]] = Counter()
     calling: set[tuple[int, int]] = set()
     for use in uses:

@@ -15,11 +15,15 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
 from query.facts.completeness import DEFINITION, languages_of, provenance
+from query.facts.documents import documents
+from query.facts.extents import symbols_of
 from query.facts.index import Index
+from query.facts.inline_tests import no_tests, test_symbols
 from query.facts.names import document_path
 from query.facts.parameters import asked, next_cursor, offset_of
+from query.facts.scopes import scopes
 from query.facts.symbols import symbols_by_id
-from query.facts.uses import Use, documents, no_tests, scopes, symbols_of, test_symbols, uses_of
+from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
 
 Why = Literal["itself", "inline", "calls", "references", "imports", "transitive", "name", "sibling"]
