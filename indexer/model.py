@@ -46,6 +46,12 @@ CALLABLE_KINDS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.C
 
 TYPE_KINDS = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.STRUCT, SymbolKind.ENUM})
 
+SCOPE_KINDS = TYPE_KINDS | CALLABLE_KINDS | {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.PROPERTY}
+"""What other definitions and statements stand in."""
+
+VALUE_KINDS = frozenset({SymbolKind.PROPERTY, SymbolKind.FIELD, SymbolKind.VARIABLE, SymbolKind.CONSTANT})
+"""What holds a value."""
+
 
 class Role(IntFlag):
     """What an identifier does where it stands; a set. Bits are stored, so they never change their meaning."""
@@ -92,6 +98,15 @@ class Evidence(IntEnum):
     @property
     def label(self) -> str:
         return self.name.lower()
+
+
+class Severity(IntEnum):
+    """LSP DiagnosticSeverity, by number."""
+
+    ERROR = 1
+    WARNING = 2
+    INFORMATION = 3
+    HINT = 4
 
 
 class SymbolFlag(IntFlag):

@@ -16,6 +16,7 @@ from indexer.errors import AmbiguousName, ConfigError, IndexUnusable, Locked, Na
 from indexer.store.schema import VIEWS_SQL
 from query.cli.command import main_group
 from query.facts.index import Index
+from query.facts.sql import run
 from query.surface.registry import ALIASES
 
 pytest_plugins = ["query_fixtures"]
@@ -96,6 +97,25 @@ def test_every_view_is_documented_with_its_columns_in_order(shop: Index):
     for view in views:
         columns, _ = shop.describe(f"SELECT * FROM {view} LIMIT 0")
         assert documented[view].replace("then: ", "").split(", ") == columns, view
+
+
+def test_the_documented_examples_of_sql_run(shop: Index):
+    text = (ROOT / "indexer" / "doc" / "sql.md").read_text(encoding="utf-8").partition("## Examples")[2]
+    statements = [statement.strip() for statement in re.sub(r"```\w*", "", text).split(";") if statement.strip()]
+    assert len(statements) >= 5
+    for statement in statements:
+        shop.describe(statement)
+
+
+def test_numbers_of_the_tables_have_their_names_in_every_door_to_sql(shop: Index):
+    statement = "SELECT name FROM symbol WHERE is_kind(kind, 'function') AND NOT has_flag(flags, 'local', 'external') ORDER BY name"
+    _, by_views = shop.describe("SELECT name FROM symbols WHERE kind = 'function' AND NOT is_local AND NOT is_external ORDER BY name")
+    assert by_views
+    assert shop.describe(statement)[1] == by_views
+    assert shop.rows(statement) == by_views
+    assert shop.arrow(statement).column("name").to_pylist() == [name for (name,) in by_views]
+    with pytest.raises(UsageError, match=r"sql: symbol_kind\(\) knows no 'klass'; known: file"):
+        run(shop, "SELECT symbol_kind('klass')")
 
 
 def test_the_readme_names_every_exit_code():

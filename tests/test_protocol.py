@@ -20,7 +20,7 @@ from indexer.lsp import decode
 from indexer.lsp.framing import MAX_BODY_BYTES, MAX_HEADER_BYTES, FrameReader, frame
 from indexer.lsp.protocol import initialize_params
 from indexer.lsp.session import Answer, Notification, Session, State
-from indexer.model import CALLABLE_KINDS, Role, SymbolKind
+from indexer.model import CALLABLE_KINDS, Role, Severity, SymbolKind
 
 # ---- framing
 
@@ -349,6 +349,10 @@ def test_symbol_kinds_are_those_of_the_protocol() -> None:
     assert {plain(kind.name): kind.value for kind in SymbolKind} == {plain(kind.name): kind.value for kind in lsp.SymbolKind}
     assert SymbolKind.ENUM_MEMBER.label == "enum member"
     assert SymbolKind.CLASS not in CALLABLE_KINDS
+
+
+def test_severities_are_those_of_the_protocol() -> None:
+    assert {one.name.lower(): one.value for one in Severity} == {one.name.lower(): one.value for one in lsp.DiagnosticSeverity}
 
 
 def test_role_labels_are_words_in_order_of_their_bits() -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from indexer.errors import Damaged, IndexUnusable, NoIndex, UnsafeIndex, UsageError, VersionMismatch
 from indexer.store.damage import read_manifest
 from indexer.store.generations import Home, find_home
+from indexer.store.macros import expand
 from indexer.store.proof import unproven
 from indexer.store.schema import SCHEMA_VERSION
 
@@ -96,9 +97,9 @@ class Index:
         return self.kept[name]
 
     def rows(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
-        """All rows of a statement; parameters by name (`$x`) or by order (`?`)."""
+        """All rows of a statement; parameters by name (`$x`) or by order (`?`), numbers by their names of `indexer.store.macros`."""
         try:
-            return self.cursor().execute(sql, parameters).fetchall()
+            return self.cursor().execute(expand(sql), parameters).fetchall()
         except duckdb.Error as error:
             if is_damage(error):
                 raise _damaged(self.generation, error) from error
@@ -135,8 +136,9 @@ class Index:
 
         Raises:
             UsageError: not one statement, or one that does more than read.
-            Exception: DuckDB's own error for a wrong statement.
+            Exception: DuckDB's own error for a wrong statement; UnknownName for a macro that is used wrongly.
         """
+        sql = expand(sql)
         _require_reading(sql)
         try:
             cursor = self.cursor().execute(sql)
@@ -151,10 +153,12 @@ class Index:
         """The rows of one statement on the views as an Arrow table; `.to_pandas()` and `polars.from_arrow` take it from there.
 
         Raises:
-            UsageError: more than one statement, or one that does more than read. duckdb.Error: a wrong statement.
+            UsageError: more than one statement, or one that does more than read.
+            duckdb.Error: a wrong statement. UnknownName: a macro that is used wrongly.
         """
         import duckdb as door  # the core module has no Arrow
 
+        sql = expand(sql)
         _require_reading(sql)
         with door.connect(str(self.generation), read_only=True, config=_SETTINGS) as connection:
             return connection.sql(sql, params=parameters).to_arrow_table()

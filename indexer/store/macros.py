@@ -1,0 +1,168 @@
+"""Names in SQL for the numbers that an index stores: kinds, flags, roles, evidence, severities, kinds of targets.
+
+A statement says `is_type(s.kind)`, `has_flag(s.flags, 'local')`, `o.evidence <> evidence('inferred')`, and `expand` writes the numbers of
+`indexer.model` in their place before DuckDB sees the text. All SQL of the project passes through it: `query.facts.index.Index` expands what
+it is given, so do the merge, the views and the lint, and what users write for `lspidx sql`. DuckDB's own macros cost more (ADR 0033).
+
+Constants take names in quotes and become a number. Of flags and roles, several names make one mask:
+
+    symbol_kind('class')   evidence('inferred')   severity('error')   symbol_flag('local', 'parameter')   role('read', 'write')
+    target_symbol('nothing')   what `symbol` of a target is in place of a key, see `indexer.store.facts.TARGETS`
+
+Conditions take an expression and then names in quotes, and hold where ONE of the names does; those of a group of kinds take no names:
+
+    is_kind(s.kind, 'class', 'enum member')   is_evidence(o.evidence, 'inferred')
+    has_flag(s.flags, 'local', 'parameter')   has_role(o.roles, 'read', 'write')
+    is_type(s.kind)   is_callable(s.kind)   is_scope(s.kind)   is_value(s.kind)   by TYPE_KINDS, CALLABLE_KINDS … of `indexer.model`
+
+`moniker_key(moniker)` is the number that stands for a symbol in other files' facts.
+
+Names are those that the views print: of a kind with spaces (`enum member`), of all else the member of the enum in lower case. Macros are
+written in lower case with no space before the parenthesis. Text in quotes and comments is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import IntEnum, IntFlag
+from functools import lru_cache
+
+from indexer.model import (
+    CALLABLE_KINDS,
+    SCOPE_KINDS,
+    TYPE_KINDS,
+    VALUE_KINDS,
+    Evidence,
+    Role,
+    Severity,
+    SymbolFlag,
+    SymbolKind,
+)
+from indexer.store.facts import AT_PLACE, KEY_OF, NOTHING
+
+_KINDS = {kind.label: int(kind) for kind in SymbolKind}
+_EVIDENCE = {evidence.label: int(evidence) for evidence in Evidence}
+
+
+def _lower_case(members: Iterable[IntEnum | IntFlag]) -> dict[str, int]:
+    return {str(member.name).lower(): int(member) for member in members}
+
+
+_FLAGS, _ROLES = _lower_case(SymbolFlag), _lower_case(Role)
+
+_NUMBERS: Mapping[str, Mapping[str, int]] = {
+    "symbol_kind": _KINDS,
+    "evidence": _EVIDENCE,
+    "severity": _lower_case(Severity),
+    "target_symbol": {"at_place": AT_PLACE, "nothing": NOTHING},
+}
+_BITS: Mapping[str, Mapping[str, int]] = {"symbol_flag": _FLAGS, "role": _ROLES}
+_ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE}
+_ANY_BIT: Mapping[str, Mapping[str, int]] = {"has_flag": _FLAGS, "has_role": _ROLES}
+_GROUPS: Mapping[str, Iterable[int]] = {
+    "is_type": TYPE_KINDS,
+    "is_callable": CALLABLE_KINDS,
+    "is_scope": SCOPE_KINDS,
+    "is_value": VALUE_KINDS,
+}
+
+_CONSTANTS = frozenset({*_NUMBERS, *_BITS})
+_MACROS = _CONSTANTS | {*_ONE_OF, *_ANY_BIT, *_GROUPS, "moniker_key"}
+_CALLS = tuple(f"{macro}(" for macro in sorted(_MACROS))
+_VERBATIM = r"""\b[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
+_TOKEN = re.compile(rf"{_VERBATIM}|(?P<word>[A-Za-z_][\w.$]*)(?P<open>\()?", re.DOTALL)
+"""What is to be copied as it is, and words: whole ones, so that `s.role` is not taken for `role`."""
+_PIECE = re.compile(rf"{_VERBATIM}|[(),\[\]]", re.DOTALL)
+_NAME = re.compile(r"\s*'([^']*)'\s*")
+
+
+class UnknownName(ValueError):
+    """A statement uses a macro with a name that there is not, or in another way than it is made for."""
+
+
+@lru_cache(maxsize=512)
+def expand(sql: str) -> str:
+    """The statement with numbers in place of the names above; the text itself where it has none.
+
+    Raises:
+        UnknownName: no number has this name, or the arguments are not an expression and names in quotes.
+    """
+    return _expanded(sql)
+
+
+def _expanded(sql: str) -> str:
+    if not any(call in sql for call in _CALLS):  # a hundredth of the time that reading the words takes
+        return sql
+    parts: list[str] = []
+    position = start = 0
+    while (token := _TOKEN.search(sql, position)) is not None:
+        position = token.end()
+        if not token["open"] or not _is_macro(token["word"], sql, position):
+            continue
+        arguments, position = _arguments(sql, position, token["word"])
+        parts += [sql[start : token.start()], _number(token["word"], arguments)]
+        start = position
+    return "".join([*parts, sql[start:]])
+
+
+def _is_macro(word: str, sql: str, opened: int) -> bool:
+    """A constant is one only before a quote: `WITH role(a) AS`, `INSERT INTO evidence(label)` are the writer's own names."""
+    return word in _MACROS and (word not in _CONSTANTS or sql[opened:].lstrip().startswith("'"))
+
+
+def _arguments(sql: str, start: int, macro: str) -> tuple[list[str], int]:
+    """The texts between the commas of a call whose first argument begins at `start`, and where the call ends."""
+    found: list[str] = []
+    depth, begin = 0, start
+    for piece in _PIECE.finditer(sql, start):
+        match piece[0]:
+            case "(" | "[":
+                depth += 1
+            case "," if depth == 0:
+                found.append(sql[begin : piece.start()])
+                begin = piece.end()
+            case ")" if depth == 0:
+                return [*found, sql[begin : piece.start()]], piece.end()
+            case ")" | "]":
+                depth -= 1
+            case _:
+                pass
+    raise UnknownName(f"the parenthesis of {macro}( is not closed")
+
+
+def _number(macro: str, arguments: list[str]) -> str:
+    if macro in _NUMBERS:
+        numbers = _named(macro, _NUMBERS[macro], arguments)
+        if len(numbers) != 1:
+            raise UnknownName(f"{macro}() takes one name, got {len(numbers)}")
+        return str(numbers[0])
+    if macro in _BITS:
+        return str(sum(set(_named(macro, _BITS[macro], arguments))))
+    expression = _expanded(arguments[0].strip())
+    if macro in _ONE_OF:
+        return _among(expression, _named(macro, _ONE_OF[macro], arguments[1:]))
+    if macro in _ANY_BIT:
+        return f"({expression} & {sum(set(_named(macro, _ANY_BIT[macro], arguments[1:])))} <> 0)"
+    if len(arguments) != 1:
+        raise UnknownName(f"{macro}() takes one argument, got {len(arguments)}")
+    return KEY_OF.format(moniker=expression) if macro == "moniker_key" else _among(expression, _GROUPS[macro])
+
+
+def _among(expression: str, numbers: Iterable[int]) -> str:
+    listed = [str(int(number)) for number in sorted(numbers)]
+    return f"({expression} = {listed[0]})" if len(listed) == 1 else f"({expression} IN ({', '.join(listed)}))"
+
+
+def _named(macro: str, known: Mapping[str, int], arguments: list[str]) -> list[int]:
+    if not arguments:
+        raise UnknownName(f"{macro}() takes an expression and then names in quotes")
+    numbers: list[int] = []
+    for argument in arguments:
+        name = _NAME.fullmatch(argument)
+        if name is None:
+            raise UnknownName(f"{macro}() takes names in quotes, not {argument.strip()}")
+        if name[1] not in known:
+            raise UnknownName(f"{macro}() knows no '{name[1]}'; known: {', '.join(known)}")
+        numbers.append(known[name[1]])
+    return numbers
