@@ -188,7 +188,7 @@ def _flat(ctx: click.Context, param: click.Parameter, values: tuple[Any, ...]) -
 def _symbol_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Qualified names of the index that begin so, or whose last part does; none where there is no index."""
     from query.facts.index import open_index
-    from query.facts.names import completions
+    from query.facts.partial_names import completions
 
     try:
         with open_index() as index:

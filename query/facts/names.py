@@ -345,23 +345,6 @@ def _hint(index: Index, name: str) -> str:
     return (f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else "") + partial
 
 
-# ---- names in part
-
-
-def completions(index: Index, typed: str, most: int) -> list[str]:
-    """At most `most` qualified names that contain what was typed so far, and whose last part begins as that of it does; no locals."""
-    rows = index.rows(
-        """
-        SELECT DISTINCT s.qualified_name FROM symbol_name n JOIN symbol s USING (sym_id)
-        WHERE NOT has_flag(s.flags, 'local', 'external') AND starts_with(n.lname, lower($last))
-          AND contains(lower(s.qualified_name), lower($typed))
-        ORDER BY 1 LIMIT $most
-        """,
-        {"last": typed.rpartition(".")[2], "typed": typed, "most": most},
-    )
-    return [row[0] for row in rows]
-
-
 def qualified_name(index: Index, path: str, dotted_name: str) -> str:
     """The qualified name of what a file defines, by its name inside the file; that name where the index knows none, or several."""
     rows = index.rows(
