@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from indexer.model import Evidence
 from query.facts.index import Index
@@ -22,7 +23,9 @@ class Kin(NamedTuple):
     evidence: tuple[str, ...]
 
 
-_STEPS = {
+Way = Literal["subtypes", "supertypes", "overriding", "overridden"]
+
+_STEPS: dict[Way, str] = {
     "subtypes": "SELECT e.super_id, e.sub_id, e.evidence FROM {ids} JOIN type_edge_rev e ON e.super_id = u.id",
     "supertypes": "SELECT e.sub_id, e.super_id, e.evidence FROM {ids} JOIN type_edge e ON e.sub_id = u.id",
     "overriding": "SELECT o.super_id, o.sub_id, NULL FROM {ids} JOIN override o ON o.super_id = u.id",
@@ -31,26 +34,32 @@ _STEPS = {
 _IDS = "(SELECT unnest($ids::INTEGER[]) AS id) u"
 
 
-def kin(index: Index, sym_id: int, way: str, *, depth: int = MAX_DEPTH) -> list[Kin]:
-    """Breadth first, nearest first, in order of ids; each once.
+def steps(index: Index, way: Way, frontier: Sequence[int]) -> dict[tuple[int, int], tuple[str, ...]]:
+    """By (one of these, the type or member one step away from it): who knows of the step. In order of ids."""
+    known: dict[tuple[int, int], set[int]] = {}
+    for of, other, evidence in index.rows(_STEPS[way].format(ids=_IDS), {"ids": list(frontier)}):
+        known.setdefault((of, other), set()).update([] if evidence is None else [evidence])
+    return {step: tuple(Evidence(number).label for number in sorted(numbers)) or (OVERRIDE,) for step, numbers in sorted(known.items())}
 
-    Args:
-        way: `subtypes`, `supertypes`, `overriding` or `overridden`.
-    """
-    statement = _STEPS[way].format(ids=_IDS)
+
+def kin_steps(index: Index, sym_id: int, way: Way, *, depth: int = MAX_DEPTH) -> list[Kin]:
+    """Breadth first: all that is reached, once for each symbol one step nearer that leads to it at its smallest depth."""
     seen, frontier, found = {sym_id}, [sym_id], list[Kin]()
-    for step in range(1, depth + 1):
+    for level in range(1, depth + 1):
         if not frontier:
             break
-        known: dict[tuple[int, int], set[int]] = {}
-        for of, other, evidence in index.rows(statement, {"ids": frontier}):
-            if other not in seen:
-                known.setdefault((other, of), set()).update([] if evidence is None else [evidence])
-        nearest: dict[int, Kin] = {}
-        for (other, of), numbers in sorted(known.items()):
-            labels = tuple(Evidence(number).label for number in sorted(numbers)) or (OVERRIDE,)
-            nearest.setdefault(other, Kin(other, step, of, labels))
-        found += nearest.values()
-        seen.update(nearest)
-        frontier = list(nearest)
+        level_found = [
+            Kin(other, level, of, evidence) for (of, other), evidence in steps(index, way, frontier).items() if other not in seen
+        ]
+        found += level_found
+        frontier = list(dict.fromkeys(item.sym_id for item in level_found))
+        seen.update(frontier)
     return found
+
+
+def kin(index: Index, sym_id: int, way: Way, *, depth: int = MAX_DEPTH) -> list[Kin]:
+    """Breadth first, nearest first, in order of ids; each once, by the first symbol that leads to it."""
+    nearest: dict[int, Kin] = {}
+    for item in sorted(kin_steps(index, sym_id, way, depth=depth), key=lambda item: (item.depth, item.sym_id, item.of)):
+        nearest.setdefault(item.sym_id, item)
+    return list(nearest.values())

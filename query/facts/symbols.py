@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from indexer.errors import UsageError
 from indexer.model import SymbolKind
 from query.answers.envelope import SymbolRecord
 from query.facts.index import Index
@@ -64,3 +66,22 @@ def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
         return {row[0]: to_symbol(row) for row in rows}
     rows = index.rows(f"SELECT {CARD} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_card s ON s.sym_id = u.id", {"ids": ids})
     return {row[0]: to_symbol(row) for row in rows}
+
+
+def outside(index: Index, ids: Collection[int]) -> set[int]:
+    """Those of the symbols that lie outside the workspace: they come after all others in the order of ids."""
+    first = index.keep("first external", lambda: index.row("SELECT min(sym_id) FROM symbol WHERE has_flag(flags, 'external')"))
+    return {sym_id for sym_id in ids if first is not None and first[0] is not None and sym_id >= first[0]}
+
+
+def kind_numbers(kinds: Sequence[str]) -> list[int]:
+    """The numbers of kinds that are named as the answers name them.
+
+    Raises:
+        UsageError: no kind is called so.
+    """
+    known = {kind.label: int(kind) for kind in SymbolKind}
+    for kind in kinds:
+        if kind not in known:
+            raise UsageError(f"no kind is called '{kind}'; known: {', '.join(known)}")
+    return [known[kind] for kind in kinds]
