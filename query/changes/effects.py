@@ -8,9 +8,10 @@ from typing import Literal, NamedTuple
 from query.changes.compare import Changed, Side
 from query.changes.outlines import Entity, Known, Outline, from_index
 from query.changes.trees import Part
+from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.parameters import Sources
-from query.facts.uses import Use, documents
+from query.facts.uses import Use
 
 SideName = Literal["old", "new"]
 

@@ -15,12 +15,14 @@ from query.changes.reach import Reach
 from query.changes.rules import LEVELS, Facts, judge
 from query.changes.signatures import CALLED_AS, is_compatible
 from query.facts.completeness import Certificate
+from query.facts.documents import documents
 from query.facts.folders import folder_of, folders
 from query.facts.index import Index
 from query.facts.parameters import Sources
+from query.facts.risk import Risk, coverage, risks
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.sync_guards import guarded
-from query.facts.uses import Risk, coverage, documents, risks, uses_of
+from query.facts.uses import uses_of
 
 _CODE = frozenset((*TYPE_KINDS, *CALLABLE_KINDS, SymbolKind.PROPERTY))
 _ANNOTATION = int(Role.ANNOTATION)

@@ -15,9 +15,11 @@ from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, SymbolFlag, Symb
 from query.changes.compare import Changed, What
 from query.changes.effects import Bound, CallSite, Files, call_sites, names_in
 from query.changes.signatures import stands_in
+from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.parameters import Sources
-from query.facts.uses import Use, documents, scopes, uses_of
+from query.facts.scopes import scopes
+from query.facts.uses import Use, uses_of
 
 How = Literal["missing", "differs"]
 

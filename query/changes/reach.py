@@ -20,8 +20,11 @@ from typing import Literal, NamedTuple
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
 from query.changes.suites import cargo_tests, go_mains, go_tests, suites
+from query.facts.documents import Document, documents
+from query.facts.hierarchy import overridden
 from query.facts.index import Index
-from query.facts.uses import Document, Scope, documents, holders, overridden, scopes, uses_of
+from query.facts.scopes import Scope, holders, scopes
+from query.facts.uses import uses_of
 
 MAX_REACHED = 25_000
 """Symbols that a search for tests visits before it ends."""

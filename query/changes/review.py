@@ -25,9 +25,10 @@ from query.changes.suites import cargo_tests, suites
 from query.changes.trees import Part, SideCertificate, base_of, language, parts
 from query.facts.blast_radius import overrides_bound
 from query.facts.completeness import DEFINITION, Certificate, provenance
+from query.facts.documents import Document, documents
 from query.facts.index import Index
+from query.facts.scopes import Scope, around, scopes
 from query.facts.symbols import symbols_by_id
-from query.facts.uses import Document, Scope, around, documents, scopes
 
 __all__ = ["TEST_DEPTH", "Affected", "AffectedTest", "Ask", "ChangedFile", "ChangedSymbol", "Review", "Totals", "review"]
 

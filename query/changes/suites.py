@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from indexer.model import Evidence, Role
 from query.facts.index import Index
-from query.facts.uses import attributed_definitions
+from query.facts.inline_tests import attributed_definitions
 
 PREPARES = frozenset(
     (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence
@@ -12,6 +12,9 @@ OVERRIDE = "override"
 """In place of evidence: the member overrides one of a supertype."""
 
 MAX_DEPTH = 100
+
+MAX_OVERRIDDEN = 300_000
+"""Pairs of a member and one that it overrides which one search gives at most."""
 
 
 class Kin(NamedTuple):
@@ -63,3 +66,36 @@ def kin(index: Index, sym_id: int, way: Way, *, depth: int = MAX_DEPTH) -> list[
     for item in sorted(kin_steps(index, sym_id, way, depth=depth), key=lambda item: (item.depth, item.sym_id, item.of)):
         nearest.setdefault(item.sym_id, item)
     return list(nearest.values())
+
+
+# ---- members that override
+
+
+def overridden(index: Index, ids: Collection[int]) -> list[tuple[int, int, bool]]:
+    """Rows (member, a member that it overrides at any distance, whether that lies outside the workspace); no constructors.
+
+    At most MAX_OVERRIDDEN: of a chain of classes they are half the square of its length, and who answers says so (`radius.doubts`).
+    """
+    above: dict[int, list[tuple[int, bool]]] = index.keep("overrides", lambda: _overrides(index))
+    found: list[tuple[int, int, bool]] = []
+    for sym_id in ids:
+        seen = {sym_id}
+        pending = [sym_id]
+        while pending and len(found) < MAX_OVERRIDDEN:
+            for super_id, external in above.get(pending.pop(), ()):
+                if super_id not in seen:
+                    seen.add(super_id)
+                    pending.append(super_id)
+                    found.append((sym_id, super_id, external))
+    return found
+
+
+def _overrides(index: Index) -> dict[int, list[tuple[int, bool]]]:
+    sql = """
+        SELECT o.sub_id, o.super_id, s.flags & 2048 <> 0 FROM override o JOIN symbol s ON s.sym_id = o.super_id WHERE s.kind <> 9
+        ORDER BY ALL
+    """
+    above: dict[int, list[tuple[int, bool]]] = {}
+    for sub_id, super_id, external in index.rows(sql):
+        above.setdefault(sub_id, []).append((super_id, external))
+    return above

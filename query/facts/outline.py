@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from query.facts.documents import contents
 from query.facts.index import Index
 
 
@@ -83,5 +84,5 @@ def outline(index: Index, path: str, *, with_locals: bool = False) -> list[Outli
 
 def spans(index: Index, path: str) -> dict[int, Span]:
     """By symbol, where it lies in a document: without locals and parameters, and without the document's own module."""
-    row = index.row("SELECT doc_id FROM document WHERE path = ?", [path])
-    return {} if row is None else {sym_id: Span(*span) for sym_id, *span in index.rows(_SPANS, {"doc": row[0]})}
+    known = contents(index, [path])
+    return {sym_id: Span(*span) for sym_id, *span in index.rows(_SPANS, {"doc": known[path].doc_id})} if known else {}

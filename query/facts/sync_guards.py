@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from query.facts.index import Index
-from query.facts.uses import around, scopes
+from query.facts.scopes import around, scopes
 
 
 class Primitives(NamedTuple):

@@ -14,12 +14,12 @@ from query.context import Context
 from query.facts import names
 from query.facts.blast_radius import MAX_CALLERS, Caller, Changed, TestFunction, Totals, caller_lines, changed_line, measure, test_lines
 from query.facts.completeness import DEFINITION, provenance
-from query.facts.files import ids_of
+from query.facts.documents import contents
+from query.facts.extents import symbols_of
 from query.facts.index import Index
 from query.facts.members import members_within
 from query.facts.parameters import Named, asked, next_cursor, offset_of
 from query.facts.symbols import TYPES, Symbol
-from query.facts.uses import symbols_of
 from query.surface.registry import tool
 
 _TRANSITIVE = 2
@@ -142,7 +142,7 @@ def _changed(index: Index, ask: BlastRadius) -> tuple[list[int], list[str], list
     if not paths and not named:
         raise NameNotFound(f"none of the {len(files)} files is in the index; the first: {missing[0].detail}")
     paths += [symbol.record.path for symbol in named if _is_document(symbol)]
-    ids = symbols_of(index, ids_of(index, paths), ask.scope)
+    ids = symbols_of(index, [item.doc_id for item in contents(index, paths).values()], ask.scope)
     for symbol in named:
         if not _is_document(symbol):
             ids.append(symbol.sym_id)

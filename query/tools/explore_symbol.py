@@ -11,17 +11,19 @@ from query.answers.envelope import Answer, SymbolRecord
 from query.answers.style import Style, printable
 from query.context import Context
 from query.facts import sync_guards
-from query.facts import uses as impact
 from query.facts.calls import callees_of
 from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
 from query.facts.definitions import LanguageId
+from query.facts.documents import documents
 from query.facts.hierarchy import Kin, kin
 from query.facts.index import Index
 from query.facts.names import unambiguous
 from query.facts.parameters import Named, Sources, asked
 from query.facts.references import references_by_file
+from query.facts.risk import risks
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.facts.texts import definition_lines, source_of, text_of
+from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
 
 _FILES = 5
@@ -166,7 +168,7 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     index = context.index
     symbol = ask.resolve(index)
     sym_id, record = symbol.sym_id, symbol.record
-    uses = impact.uses_of(index, [sym_id], dispatch=True)
+    uses = uses_of(index, [sym_id], dispatch=True)
     callers = _callers(uses)
     callees = callees_of(index, [sym_id]).get(sym_id, {})
     of_type = record.kind in TYPES
@@ -176,9 +178,9 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     ranked = sorted(callers.values(), key=lambda found: (found[0].is_test, found[2] != "call", -found[1], found[0].doc_id, found[0].line))
     below = [item for listed in related.values() for item in listed[: ask.limit]]
     known = symbols_by_id(index, sorted({*callees, *(use.holder for use, _, _ in ranked[: ask.limit]), *(item.sym_id for item in below)}))
-    risk = impact.risks(index, context.certificate, [sym_id], uses)[sym_id]
+    risk = risks(index, context.certificate, [sym_id], uses)[sym_id]
     sources = Sources(index)
-    documents = impact.documents(index, {use.doc_id for use in uses})
+    docs = documents(index, {use.doc_id for use in uses})
     text = text_of(index, sym_id)
     lines = definition_lines(index, symbol)
     ranked_callees = sorted(
@@ -202,11 +204,11 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         callers=[
             ExploredCaller(
                 symbol=known[use.holder].record,
-                path=documents[use.doc_id].path,
+                path=docs[use.doc_id].path,
                 line=use.line + 1,
                 uses=number,
                 how=how,
-                text=sources.line(documents[use.doc_id].path, use.line),
+                text=sources.line(docs[use.doc_id].path, use.line),
             )
             for use, number, how in ranked[: ask.limit]
             if use.holder in known
@@ -237,9 +239,9 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     )
 
 
-def _callers(uses: Sequence[impact.Use]) -> dict[int, tuple[impact.Use, int, str]]:
+def _callers(uses: Sequence[Use]) -> dict[int, tuple[Use, int, str]]:
     """By holder: its first use, how many it has, and how it uses the symbol. An import alone makes no caller."""
-    found: dict[int, tuple[impact.Use, int, str]] = {}
+    found: dict[int, tuple[Use, int, str]] = {}
     for use in uses:
         if use.relation == "import":
             continue

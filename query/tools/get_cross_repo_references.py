@@ -14,7 +14,7 @@ from query.answers.envelope import Answer, Reason
 from query.answers.style import Style, count, headline, one_line
 from query.context import Context
 from query.facts.completeness import DEFINITION, provenance
-from query.facts.files import is_any_below
+from query.facts.documents import is_any_below
 from query.facts.folders import Folder, folder_of, folders, index_command, moved
 from query.facts.index import Index
 from query.facts.names import unambiguous

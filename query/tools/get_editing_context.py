@@ -14,18 +14,19 @@ from query.answers.envelope import Answer
 from query.answers.style import Style, count, printable
 from query.context import Context
 from query.facts import sync_guards
-from query.facts import uses as impact
 from query.facts.calls import callees_of
 from query.facts.completeness import DEFINITION, finished_at, languages_of, provenance
 from query.facts.definitions import LanguageId
-from query.facts.files import digest_of, sizes_of
+from query.facts.documents import Document, contents, documents, sizes_of
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
 from query.facts.index import Index
 from query.facts.names import document_path
 from query.facts.outline import Span, spans
 from query.facts.parameters import Sources, asked, next_cursor, offset_of
+from query.facts.risk import Risk, risks
 from query.facts.symbols import Symbol, symbols_by_id
+from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
 
 CHARS_PER_TOKEN = 4
@@ -210,7 +211,7 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
 def _etag(context: Context, ask: GetEditingContext, path: str) -> str:
     """Of all that the answer is made of: the file, the index, where the work tree has left it, and what was asked for."""
     index = context.index
-    digest = digest_of(index, path)
+    digest = contents(index, [path])[path].digest
     if not is_as_indexed(index, path):
         file = index.root / path
         digest = blob_digest(file.read_bytes()) if file.is_file() else ""
@@ -235,7 +236,7 @@ class _Facts(NamedTuple):
     spans: dict[int, Span]
     callers: dict[int, list[tuple[bool, Caller]]]  # in a test
     callees: dict[int, list[Callee]]
-    risks: dict[int, impact.Risk]
+    risks: dict[int, Risk]
     guarded: set[int]
 
 
@@ -244,18 +245,18 @@ def _facts(context: Context, path: str) -> _Facts:
     index = context.index
     found = spans(index, path)
     ids = sorted(found)
-    uses = impact.uses_of(index, ids, dispatch=True)
+    uses = uses_of(index, ids, dispatch=True)
     calls = callees_of(index, ids)
     known = symbols_by_id(index, sorted({*ids, *(use.holder for use in uses), *(callee for called in calls.values() for callee in called)}))
-    documents = impact.documents(index, {use.doc_id for use in uses})
+    docs = documents(index, {use.doc_id for use in uses})
     symbols = sorted((known[sym_id] for sym_id in ids), key=lambda symbol: (found[symbol.sym_id].first, symbol.record.col, symbol.sym_id))
     return _Facts(
         symbols=symbols,
         names=_names(symbols),
         spans=found,
-        callers=_ranked(path, uses, documents, known),
+        callers=_ranked(path, uses, docs, known),
         callees={caller: _callees(called, known) for caller, called in calls.items()},
-        risks=impact.risks(index, context.certificate, ids, uses),
+        risks=risks(index, context.certificate, ids, uses),
         guarded=sync_guards.guarded(index, ids),
     )
 
@@ -282,10 +283,10 @@ def _names(symbols: Sequence[Symbol]) -> dict[int, str]:
 
 
 def _ranked(
-    path: str, uses: Sequence[impact.Use], documents: dict[int, impact.Document], known: dict[int, Symbol]
+    path: str, uses: Sequence[Use], documents: dict[int, Document], known: dict[int, Symbol]
 ) -> dict[int, list[tuple[bool, Caller]]]:
     """Callers by symbol; an import alone makes no caller."""
-    first: dict[tuple[int, int], impact.Use] = {}
+    first: dict[tuple[int, int], Use] = {}
     number: Counter[tuple[int, int]] = Counter()
     calling: set[tuple[int, int]] = set()
     for use in uses:

@@ -13,7 +13,7 @@ from query.answers.style import Style
 from query.context import Context, Workspace
 from query.facts.completeness import provenance
 from query.facts.coverage import CrawlServer, crawl_servers, states_of
-from query.facts.files import languages_here
+from query.facts.documents import languages
 from query.facts.index import Index
 from query.facts.parameters import asked
 from query.surface.registry import names, tool
@@ -141,7 +141,7 @@ def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapa
     index = context.index
     language = ask.language.lower()
     known = {server.language: server for server in crawl_servers(index)}
-    for other in languages_here(index):
+    for other in languages(index):
         known.setdefault(other, CrawlServer(other, "", "", "", "{}"))
     result = [_server(index, *server) for of, server in sorted(known.items()) if not language or of == language]
     return Answer(

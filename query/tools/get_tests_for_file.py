@@ -15,13 +15,16 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
 from query.facts.completeness import DEFINITION, languages_of, provenance
-from query.facts.files import ids_of, test_files
+from query.facts.documents import contents, documents, test_documents
+from query.facts.extents import symbols_of
 from query.facts.index import Index
+from query.facts.inline_tests import no_tests, test_symbols
 from query.facts.members import modules_of
 from query.facts.names import document_path
 from query.facts.parameters import asked, next_cursor, offset_of
+from query.facts.scopes import scopes
 from query.facts.symbols import symbols_by_id
-from query.facts.uses import Use, documents, no_tests, scopes, symbols_of, test_symbols, uses_of
+from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
 
 Why = Literal["itself", "inline", "calls", "references", "imports", "transitive", "name", "sibling"]
@@ -101,7 +104,7 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     if not ask.file_path:
         raise UsageError("name the source file: file_path")
     path = document_path(index, ask.file_path)
-    [doc_id] = ids_of(index, [path])
+    doc_id = contents(index, [path])[path].doc_id
     symbols = symbols_of(index, [doc_id], "all")
     uses = uses_of(index, [*symbols, *modules_of(index, doc_id)])
     found = _by_use(index, uses)
@@ -204,7 +207,7 @@ def _add_named(index: Index, found: dict[str, TestFile], path: str) -> None:
     tests_folders = {f"{folder}/{name}".lstrip("/") for name in ("tests", "test")}
     language = languages_of(index).get(path, "")
     families = {"javascript": "typescript", "c": "cpp"}
-    for other, spoken in test_files(index):
+    for other, spoken in test_documents(index):
         if other == path or families.get(spoken, spoken) != families.get(language, language):
             continue
         where, _, called = other.rpartition("/")

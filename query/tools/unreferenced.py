@@ -14,10 +14,12 @@ from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.documents import documents
 from query.facts.index import Index
+from query.facts.inline_tests import test_symbols
 from query.facts.parameters import asked, next_cursor, offset_of, path_pattern
 from query.facts.symbols import symbols_by_id
-from query.facts.uses import documents, test_symbols, unresolved_names
+from query.facts.unresolved_names import unresolved_names
 from query.surface.registry import tool
 
 Confidence = Literal["certain", "maybe"]

@@ -14,9 +14,9 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts.completeness import DEFINITION, provenance
 from query.facts.index import Index
+from query.facts.inline_tests import no_tests, test_symbols
 from query.facts.parameters import asked, next_cursor, offset_of, path_pattern
 from query.facts.symbols import symbols_by_id
-from query.facts.uses import no_tests, test_symbols
 from query.surface.registry import tool
 
 _KINDS = ("function", "method", "class", "interface", "struct", "enum")

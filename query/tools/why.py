@@ -8,16 +8,18 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from indexer.errors import UsageError
-from indexer.model import Evidence
+from indexer.model import TYPE_KINDS, Evidence
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.style import Style, count, one_line, printable
 from query.context import Context
 from query.facts import names
 from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.parameters import Sources, asked
+from query.facts.scopes import scopes
 from query.facts.symbols import Symbol, symbols_by_id
-from query.facts.uses import CALL_EVIDENCE, TYPE_KINDS, documents, scopes
+from query.facts.uses import CALL_EVIDENCE
 from query.surface.registry import tool
 
 Via = Literal["calls", "references", "types", "any"]
