@@ -12,16 +12,17 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts import names
 from query.facts.completeness import DEFINITION, SUPERTYPES, Certificate
+from query.facts.dead_code import Wanted, dead_code, is_uncertain
 from query.facts.folders import index_command
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
 from query.facts.parameters import Sources
 from query.facts.references import uses_from_outside
-from query.facts.symbols import TYPES, Symbol
+from query.facts.symbols import TYPES, Symbol, kind_numbers
 from query.refactor.outcome import Edited, lines
 from query.refactor.rename import kin_of
 from query.refactor.symbols import OfSymbol, Target, comments_above, edit_symbol, end_of
-from query.surface.registry import load, tool
+from query.surface.registry import tool
 
 if TYPE_CHECKING:
     from query.edits.text import Edit
@@ -117,11 +118,11 @@ def _symbol(index: Index, target: Target) -> Symbol:
 
 def _doubts(context: Context, symbol: Symbol) -> list[str] | None:
     """Why the list of what nobody refers to is not certain of this symbol; None where the list passes over it: it is called unnamed."""
-    quality, _ = load("unreferenced")
-    ask = quality.parameters(
-        path=symbol.record.path, kind=[symbol.record.kind], include_exported=True, tests="include", limit=10_000
-    )  # fmt: skip
-    found = next((row for row in quality.run(context, ask).result if row.symbol.symbol == symbol.record.symbol), None)
+    record = symbol.record
+    known = context.certificate.of_workspace([*DEFINITION, SUPERTYPES])
+    wanted = Wanted(kinds=kind_numbers([record.kind]), path=record.path, exported=True, tests="include")
+    listed = dead_code(context.index, wanted, partial=is_uncertain(known))
+    found = next((row for row in listed if row.candidate.sym_id == symbol.sym_id), None)
     if found is None:  # `__enter__`, an entry point, a test
         return None
     return found.reasons if found.confidence == "maybe" else []
