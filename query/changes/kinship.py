@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from indexer.model import TYPE_KINDS, Evidence, SymbolFlag, SymbolKind
 from query.facts.declarations import Member, types_with_abstract_members
-from query.facts.hierarchy import Edge, all_subtypes, all_supertypes, types
+from query.facts.hierarchy import TypeEdge, all_subtypes, all_supertypes, types
 from query.facts.index import Index
 from query.facts.symbols import ids_of_monikers
 
@@ -60,7 +60,7 @@ class Kinship:
         its = self.types[type_id]
         return bool(its.flags & _ABSTRACT) or its.kind == SymbolKind.INTERFACE or type_id in self._asking
 
-    def _walk(self, edges: Mapping[int, Sequence[Edge]], start: int, *, listed: bool) -> list[int]:
+    def _walk(self, edges: Mapping[int, Sequence[TypeEdge]], start: int, *, listed: bool) -> list[int]:
         seen = {start}
         found: list[int] = []
         waiting = deque([start])

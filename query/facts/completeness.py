@@ -414,3 +414,9 @@ def _provenance(index: Index, family: Collection[str]) -> Provenance:
         imported=index.meta.get("imported") == "true",
         foreign=True if index.foreign else msgspec.UNSET,
     )
+
+
+def finished_at(index: Index) -> str:
+    """When the run that made the index was over, to the fraction of a second: no two runs have the same."""
+    row: tuple[str | None] | None = index.keep("made", lambda: index.row("SELECT max(finished)::VARCHAR FROM run"))
+    return row[0] or "" if row else ""

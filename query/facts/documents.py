@@ -122,3 +122,30 @@ def languages(index: Index) -> frozenset[str]:
 def has_test_documents(index: Index) -> bool:
     """Whether a document of the workspace is a test by its path."""
     return index.row("SELECT 1 FROM document WHERE is_test AND status <> 'external' LIMIT 1") is not None
+
+
+# ---- some of them
+
+
+def is_any_below(index: Index, prefix: str) -> bool:
+    """Whether the path of some document of the workspace begins so."""
+    sql = "SELECT 1 FROM document WHERE starts_with(path, ?) AND status <> 'external' LIMIT 1"
+    return index.row(sql, [prefix]) is not None
+
+
+def sizes_of(index: Index, paths: Collection[str]) -> dict[str, int]:
+    """By path, the bytes of these documents as indexed; 0 where that is not known."""
+    sql = "SELECT d.path, d.size_bytes FROM (SELECT unnest($paths::VARCHAR[]) AS path) p JOIN document d USING (path)"
+    return {path: int(size or 0) for path, size in index.rows(sql, {"paths": sorted(paths)})}
+
+
+def paths_of_language(index: Index, language: str) -> list[str]:
+    """The documents of the workspace in one language."""
+    return [row[0] for row in index.rows("SELECT path FROM document WHERE language = ? AND status <> 'external'", [language])]
+
+
+def test_documents(index: Index) -> list[tuple[str, str]]:
+    """Path and language of every document of the workspace that is a test by its path; read once per index."""
+    sql = "SELECT path, language FROM document WHERE is_test AND status <> 'external'"
+    found: list[tuple[str, str]] = index.keep("test documents", lambda: index.rows(sql))
+    return found

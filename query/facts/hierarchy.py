@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from indexer.model import Evidence
 from query.facts.index import Index
@@ -17,7 +17,7 @@ MAX_OVERRIDDEN = 300_000
 """Pairs of a member and one that it overrides which one search gives at most."""
 
 
-class Edge(NamedTuple):
+class TypeEdge(NamedTuple):
     """A type and one directly above or below it, as it is asked for; `evidence` says who knows."""
 
     of: int
@@ -53,7 +53,9 @@ class Kin(NamedTuple):
     evidence: tuple[str, ...]
 
 
-_STEPS = {
+Way = Literal["subtypes", "supertypes", "overriding", "overridden"]
+
+_STEPS: dict[Way, str] = {
     "subtypes": "SELECT e.super_id, e.sub_id, e.evidence FROM {ids} JOIN type_edge_rev e ON e.super_id = u.id",
     "supertypes": "SELECT e.sub_id, e.super_id, e.evidence FROM {ids} JOIN type_edge e ON e.sub_id = u.id",
     "overriding": "SELECT o.super_id, o.sub_id, NULL FROM {ids} JOIN override o ON o.super_id = u.id",
@@ -62,33 +64,40 @@ _STEPS = {
 _IDS = "(SELECT unnest($ids::INTEGER[]) AS id) u"
 
 
-def kin(index: Index, sym_id: int, way: str, *, depth: int = MAX_DEPTH) -> list[Kin]:
-    """Breadth first, nearest first, in order of ids; each once.
+def _edges(index: Index, way: Way, ids: Collection[int]) -> list[tuple[Any, ...]]:
+    """(one of these, one directly beside it, evidence or None), by number."""
+    return index.rows(f"{_STEPS[way].format(ids=_IDS)} ORDER BY ALL", {"ids": sorted(ids)}) if ids else []
 
-    Args:
-        way: `subtypes`, `supertypes`, `overriding` or `overridden`.
-    """
+
+def steps(index: Index, way: Way, frontier: Sequence[int]) -> dict[tuple[int, int], tuple[str, ...]]:
+    """By (one of these, the type or member one step away from it): who knows of the step. In order of ids."""
+    known: dict[tuple[int, int], set[int]] = {}
+    for of, other, evidence in _edges(index, way, frontier):
+        known.setdefault((of, other), set()).update([] if evidence is None else [evidence])
+    return {step: tuple(Evidence(number).label for number in sorted(numbers)) or (OVERRIDE,) for step, numbers in sorted(known.items())}
+
+
+def kin_steps(index: Index, sym_id: int, way: Way, *, depth: int = MAX_DEPTH) -> list[Kin]:
+    """Breadth first: all that is reached, once for each symbol one step nearer that leads to it at its smallest depth."""
     seen, frontier, found = {sym_id}, [sym_id], list[Kin]()
-    for step in range(1, depth + 1):
+    for level in range(1, depth + 1):
         if not frontier:
             break
-        known: dict[tuple[int, int], set[int]] = {}
-        for of, other, evidence in _step(index, way, frontier):
-            if other not in seen:
-                known.setdefault((other, of), set()).update([] if evidence is None else [evidence])
-        nearest: dict[int, Kin] = {}
-        for (other, of), numbers in sorted(known.items()):
-            labels = tuple(Evidence(number).label for number in sorted(numbers)) or (OVERRIDE,)
-            nearest.setdefault(other, Kin(other, step, of, labels))
-        found += nearest.values()
-        seen.update(nearest)
-        frontier = list(nearest)
+        level_found = [
+            Kin(other, level, of, evidence) for (of, other), evidence in steps(index, way, frontier).items() if other not in seen
+        ]
+        found += level_found
+        frontier = list(dict.fromkeys(item.sym_id for item in level_found))
+        seen.update(frontier)
     return found
 
 
-def _step(index: Index, way: str, ids: Collection[int]) -> list[tuple[Any, ...]]:
-    """(one of these, one directly beside it, evidence or None), by number."""
-    return index.rows(f"{_STEPS[way].format(ids=_IDS)} ORDER BY ALL", {"ids": sorted(ids)}) if ids else []
+def kin(index: Index, sym_id: int, way: Way, *, depth: int = MAX_DEPTH) -> list[Kin]:
+    """Breadth first, nearest first, in order of ids; each once, by the first symbol that leads to it."""
+    nearest: dict[int, Kin] = {}
+    for item in sorted(kin_steps(index, sym_id, way, depth=depth), key=lambda item: (item.depth, item.sym_id, item.of)):
+        nearest.setdefault(item.sym_id, item)
+    return list(nearest.values())
 
 
 # ---- types
@@ -106,17 +115,17 @@ def types(index: Index, ids: Collection[int]) -> dict[int, Type]:
     return {row[0]: Type(*row) for row in rows}
 
 
-def subtypes(index: Index, ids: Collection[int]) -> list[Edge]:
+def subtypes(index: Index, ids: Collection[int]) -> list[TypeEdge]:
     """Edges to the types directly below these, by number."""
-    return [Edge(*row) for row in _step(index, "subtypes", ids)]
+    return [TypeEdge(*row) for row in _edges(index, "subtypes", ids)]
 
 
-def supertypes(index: Index, ids: Collection[int]) -> list[Edge]:
+def supertypes(index: Index, ids: Collection[int]) -> list[TypeEdge]:
     """Edges to the types directly above these, by number."""
-    return [Edge(*row) for row in _step(index, "supertypes", ids)]
+    return [TypeEdge(*row) for row in _edges(index, "supertypes", ids)]
 
 
-def all_subtypes(index: Index, start: Iterable[int], evidence: Evidence | None = None) -> dict[int, list[Edge]]:
+def all_subtypes(index: Index, start: Iterable[int], evidence: Evidence | None = None) -> dict[int, list[TypeEdge]]:
     """By type the edges to those directly below it, from these types on as far as they lead.
 
     Args:
@@ -125,13 +134,13 @@ def all_subtypes(index: Index, start: Iterable[int], evidence: Evidence | None =
     return _all(start, lambda ids: subtypes(index, ids), evidence)
 
 
-def all_supertypes(index: Index, start: Iterable[int]) -> dict[int, list[Edge]]:
+def all_supertypes(index: Index, start: Iterable[int]) -> dict[int, list[TypeEdge]]:
     """By type the edges to those directly above it, from these types on as far as they lead."""
     return _all(start, lambda ids: supertypes(index, ids), None)
 
 
-def _all(start: Iterable[int], step: Callable[[Collection[int]], list[Edge]], evidence: Evidence | None) -> dict[int, list[Edge]]:
-    found: dict[int, list[Edge]] = {}
+def _all(start: Iterable[int], step: Callable[[Collection[int]], list[TypeEdge]], evidence: Evidence | None) -> dict[int, list[TypeEdge]]:
+    found: dict[int, list[TypeEdge]] = {}
     frontier = set(start)
     while frontier:
         edges = [edge for edge in step(frontier) if evidence is None or edge.evidence == evidence]
@@ -142,7 +151,7 @@ def _all(start: Iterable[int], step: Callable[[Collection[int]], list[Edge]], ev
     return found
 
 
-def reachable(edges: Mapping[int, Collection[Edge]], start: int) -> set[int]:
+def reachable(edges: Mapping[int, Collection[TypeEdge]], start: int) -> set[int]:
     """Types at the ends of edges, at any distance from `start`."""
     found: set[int] = set()
     waiting = [edge.other for edge in edges.get(start, ())]

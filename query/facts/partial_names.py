@@ -1,4 +1,7 @@
-"""Names that fit what was typed so far. A module that loads little: shells wait for it at every Tab, and `names` takes half as long again."""
+"""Names that fit what was typed so far.
+
+A module of its own that loads little: a shell waits for it at every Tab, and `names` would take half as long again to load.
+"""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from indexer.errors import UsageError
 from indexer.model import SymbolFlag, SymbolKind
 from query.answers.envelope import SymbolRecord
 from query.facts.index import Index
@@ -81,3 +82,22 @@ def ids_of_monikers(index: Index, monikers: Collection[str]) -> dict[str, int]:
     ) if ids else []  # fmt: skip
     known = dict(rows)
     return {moniker: known[moniker] for moniker in asked if moniker in known}
+
+
+def outside(index: Index, ids: Collection[int]) -> set[int]:
+    """Those of the symbols that lie outside the workspace: they come after all others in the order of ids."""
+    first = index.keep("first external", lambda: index.row("SELECT min(sym_id) FROM symbol WHERE has_flag(flags, 'external')"))
+    return {sym_id for sym_id in ids if first is not None and first[0] is not None and sym_id >= first[0]}
+
+
+def kind_numbers(kinds: Sequence[str]) -> list[int]:
+    """The numbers of kinds that are named as the answers name them.
+
+    Raises:
+        UsageError: no kind is called so.
+    """
+    known = {kind.label: int(kind) for kind in SymbolKind}
+    for kind in kinds:
+        if kind not in known:
+            raise UsageError(f"no kind is called '{kind}'; known: {', '.join(known)}")
+    return [known[kind] for kind in kinds]
