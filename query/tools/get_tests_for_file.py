@@ -15,7 +15,7 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
 from query.facts.completeness import DEFINITION, languages_of, provenance
-from query.facts.documents import contents, documents, test_documents
+from query.facts.documents import contents, documents, documents_of_tests
 from query.facts.extents import symbols_of
 from query.facts.index import Index
 from query.facts.inline_tests import no_tests, test_symbols
@@ -207,7 +207,7 @@ def _add_named(index: Index, found: dict[str, TestFile], path: str) -> None:
     tests_folders = {f"{folder}/{name}".lstrip("/") for name in ("tests", "test")}
     language = languages_of(index).get(path, "")
     families = {"javascript": "typescript", "c": "cpp"}
-    for other, spoken in test_documents(index):
+    for other, spoken in documents_of_tests(index):
         if other == path or families.get(spoken, spoken) != families.get(language, language):
             continue
         where, _, called = other.rpartition("/")
