@@ -144,7 +144,7 @@ def paths_of_language(index: Index, language: str) -> list[str]:
     return [row[0] for row in index.rows("SELECT path FROM document WHERE language = ? AND status <> 'external'", [language])]
 
 
-def test_documents(index: Index) -> list[tuple[str, str]]:
+def documents_of_tests(index: Index) -> list[tuple[str, str]]:
     """Path and language of every document of the workspace that is a test by its path; read once per index."""
     sql = "SELECT path, language FROM document WHERE is_test AND status <> 'external'"
     found: list[tuple[str, str]] = index.keep("test documents", lambda: index.rows(sql))

@@ -15,14 +15,13 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
 from query.facts.completeness import DEFINITION, languages_of, provenance
-from query.facts.documents import contents, documents, test_documents
+from query.facts.documents import contents, documents, documents_of_tests
 from query.facts.extents import symbols_of
 from query.facts.index import Index
 from query.facts.inline_tests import no_tests, test_symbols
-from query.facts.members import modules_of
 from query.facts.names import document_path
 from query.facts.parameters import asked, next_cursor, offset_of
-from query.facts.scopes import scopes
+from query.facts.scopes import modules_of, scopes
 from query.facts.symbols import symbols_by_id
 from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
@@ -106,7 +105,7 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     path = document_path(index, ask.file_path)
     doc_id = contents(index, [path])[path].doc_id
     symbols = symbols_of(index, [doc_id], "all")
-    uses = uses_of(index, [*symbols, *modules_of(index, doc_id)])
+    uses = uses_of(index, [*symbols, *modules_of(index, [doc_id]).values()])
     found = _by_use(index, uses)
     held, _ = walk(index, set(symbols), uses, ask.depth)
     in_tests = [item for item in held if item.uses[0].is_test]
@@ -207,7 +206,7 @@ def _add_named(index: Index, found: dict[str, TestFile], path: str) -> None:
     tests_folders = {f"{folder}/{name}".lstrip("/") for name in ("tests", "test")}
     language = languages_of(index).get(path, "")
     families = {"javascript": "typescript", "c": "cpp"}
-    for other, spoken in test_documents(index):
+    for other, spoken in documents_of_tests(index):
         if other == path or families.get(spoken, spoken) != families.get(language, language):
             continue
         where, _, called = other.rpartition("/")
