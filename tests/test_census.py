@@ -60,7 +60,7 @@ def test_fewer_modules_outside_of_facts_hold_sql():
 
 def test_only_facts_ask_an_index_for_rows():
     """Whatever a statement looks like: who wants to know something asks a function of `query.facts`, which returns records."""
-    reading = {"rows", "row", "describe", "arrow", "cursor", "execute"}
+    reading = {"rows", "row", "arrow", "execute"}
     found = [
         f"{path}:{node.lineno}"
         for path, tree in _modules("query")
