@@ -17,10 +17,11 @@ from query.changes.reach import Reach
 from query.changes.rules import LEVELS, Facts, judge
 from query.changes.signatures import CALLED_AS, is_compatible
 from query.facts.completeness import Certificate
-from query.facts.documents import contents, documents, has_test_documents
+from query.facts.documents import contents, documents
 from query.facts.folders import folder_of, folders
 from query.facts.hierarchy import overriders
 from query.facts.index import Index
+from query.facts.inline_tests import has_tests
 from query.facts.parameters import Sources
 from query.facts.risk import Risk, coverage, risks
 from query.facts.symbols import Symbol, symbols_by_id
@@ -78,13 +79,13 @@ class Findings:
         """Ranked, the worst first."""
         locked = {index: guarded(index, {number for number in numbers if number >= 0}) for index, numbers in self._numbers().items()}
         overriding = self._overriding()
-        has_tests = has_test_documents(self._index)
+        any_tests = has_tests(self._index)
         commits = churn(self._index.root, "HEAD", {item.changed.side.outline.path for item in self._bound}) if with_churn else {}
         made: list[ChangedSymbol] = []
         for number, item in enumerate(self._bound):
             found = self._found(number, item)
             measured = _Measured(
-                tests=max(reach.counts.get(item.new_id, 0), of_old.counts.get(item.old_id, 0)) if has_tests else -1,
+                tests=max(reach.counts.get(item.new_id, 0), of_old.counts.get(item.old_id, 0)) if any_tests else -1,
                 locked=item.new_id in locked[self._index] or (item.new_id < 0 and item.old_id in locked[self._old]),
                 overrides=overriding.get(number, (0, 0)),
                 commits=commits.get(item.changed.side.outline.path, 0),

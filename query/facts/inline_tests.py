@@ -86,8 +86,13 @@ def _behind(index: Index, marks: Mapping[int, Collection[int]]) -> Iterator[tupl
                 yield doc_id, line, definitions[place][1]
 
 
+def has_tests(index: Index) -> bool:
+    """Whether the workspace has any test, in a document of its own or beside the code."""
+    found: bool = index.keep("any test", lambda: has_test_documents(index) or bool(_test_roots(index)))
+    return found
+
+
 def no_tests(index: Index) -> list[Reason]:
     """The reason why an answer about tests says nothing: there is none in the index."""
-    found: bool = index.keep("any test", lambda: has_test_documents(index) or bool(_test_roots(index)))
     detail = "the index holds no tests: nothing here is known to be tested or not; they may be excluded or lie outside its folders"
-    return [] if found else [Reason(code="no_tests_indexed", detail=detail)]
+    return [] if has_tests(index) else [Reason(code="no_tests_indexed", detail=detail)]
