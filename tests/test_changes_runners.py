@@ -497,6 +497,14 @@ def test_the_tests_of_rust_that_reach_a_change_are_just_those_that_are_run(
     assert cargo_ran(run(rust, found, "--color=never")) == sorted(name for name, _ in expected)
 
 
+def test_a_crate_whose_only_tests_stand_beside_its_code_has_tests(tmp_path: Path):
+    code = "pub fn area(n: i64) -> i64 {\n    n * n\n}\n"
+    beside = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn squares() {\n        super::area(2);\n    }\n}\n"
+    root = made(tmp_path / "crate", {"Cargo.toml": '[package]\nname = "beside"\nversion = "0.1.0"\n', "src/lib.rs": code + beside})
+    edit(root, "src/lib.rs", ("n * n", "n * n + 0"))
+    assert [(symbol.name, symbol.tests) for symbol in look(root).symbols] == [("area", 1)]
+
+
 @pytest.mark.parametrize(
     ("path", "name", "target"),
     [

@@ -16,7 +16,7 @@ from indexer.crawl.limits import Budget, Limits
 from indexer.crawl.run import Crawl, crawl
 from indexer.errors import ConfigError
 from indexer.model import Trust
-from query.facts import uses
+from query.facts import hierarchy
 from query.facts.index import open_index
 from query.surface.registry import call
 
@@ -233,10 +233,10 @@ def test_a_chain_of_overrides_is_followed_up_to_a_bound_and_the_answer_says_so(
     done = crawl_with("good")
     with open_index(done.root) as index:
         whole = call(index, "blast_radius", {"changed_files": ["chain.py"]})
-        monkeypatch.setattr(uses, "MAX_OVERRIDDEN", 30)
+        monkeypatch.setattr(hierarchy, "MAX_OVERRIDDEN", 30)
         cut = call(index, "blast_radius", {"changed_files": ["chain.py"]})
         members = [sym_id for (sym_id,) in index.rows("SELECT sub_id FROM override ORDER BY 1")]
-        assert 30 <= len(uses.overridden(index, members)) < 50
+        assert 30 <= len(hierarchy.overridden(index, members)) < 50
     assert "overrides_bound" not in {item.code for item in whole.completeness.reasons}
     assert "overrides_bound" in {item.code for item in cut.completeness.reasons}
     assert cut.completeness.status == "partial"

@@ -11,7 +11,7 @@ from query.answers.envelope import Completeness, Provenance
 from query.changes.compare import What
 from query.changes.interfaces import How
 from query.changes.rules import Level
-from query.facts.uses import Level as Ladder
+from query.facts.risk import Level as Ladder
 
 Runner = Literal["pytest", "go", "cargo", "file"]
 """What runs a test. `file`: the language's runner takes the file (vitest, jest, ctest's sources)."""

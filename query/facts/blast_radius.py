@@ -14,12 +14,16 @@ import msgspec
 from indexer.model import SymbolFlag, SymbolKind
 from query.answers.envelope import Reason, SymbolRecord
 from query.answers.style import Style, count
-from query.facts import uses as impact
+from query.facts import hierarchy
 from query.facts.completeness import Certificate
+from query.facts.documents import Document, documents
 from query.facts.index import Index
+from query.facts.risk import Level, Risk, risks
+from query.facts.scopes import around, scopes
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.sync_guards import guarded
-from query.facts.uses import Document, Level, Relation, Risk, Use, around, documents, risks, scopes, unresolved_names, uses_of
+from query.facts.unresolved_names import unresolved_names
+from query.facts.uses import Relation, Use, uses_of
 
 MAX_CALLERS = 20_000
 """Callers and tests that a transitive search collects before it ends."""
@@ -384,6 +388,6 @@ def test_lines(rows: Sequence[TestFunction], style: Style) -> Iterator[str]:
 
 def overrides_bound(index: Index, changed: Sequence[int]) -> list[Reason]:
     """Whether a bound has cut what these members override, and with it uses of them through a supertype."""
-    if len(impact.overridden(index, changed)) < impact.MAX_OVERRIDDEN:
+    if len(hierarchy.overridden(index, changed)) < hierarchy.MAX_OVERRIDDEN:
         return []
-    return [Reason(code="overrides_bound", detail=f"of what these members override only {impact.MAX_OVERRIDDEN} were looked at")]
+    return [Reason(code="overrides_bound", detail=f"of what these members override only {hierarchy.MAX_OVERRIDDEN} were looked at")]

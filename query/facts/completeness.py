@@ -151,7 +151,8 @@ class Certificate:
         rows = self._index.rows(
             """
             SELECT u.name, u.doc_id FROM unresolved_name u WHERE u.name IN (
-                SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id WHERE s.flags & 1 = 0
+                SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id
+                WHERE NOT has_flag(s.flags, 'local')
             ) ORDER BY ALL
             """,
             {"ids": list(callers)},
@@ -413,3 +414,9 @@ def _provenance(index: Index, family: Collection[str]) -> Provenance:
         imported=index.meta.get("imported") == "true",
         foreign=True if index.foreign else msgspec.UNSET,
     )
+
+
+def finished_at(index: Index) -> str:
+    """When the run that made the index was over, to the fraction of a second: no two runs have the same."""
+    row: tuple[str | None] | None = index.keep("made", lambda: index.row("SELECT max(finished)::VARCHAR FROM run"))
+    return row[0] or "" if row else ""

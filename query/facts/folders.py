@@ -106,3 +106,21 @@ def _commit_of(place: Path, reference: str) -> str:
 
 def _is_commit(text: str) -> bool:
     return len(text) in (40, 64) and all(char in "0123456789abcdef" for char in text)
+
+
+class FileCounts(NamedTuple):
+    """How many files of a folder are in the index, and how many were skipped."""
+
+    documents: int
+    skipped: int
+
+
+NO_FILES = FileCounts(0, 0)
+
+
+def file_counts(index: Index) -> dict[str, FileCounts]:
+    """By name of the folder; one without any file is left out."""
+    rows = index.rows(
+        "SELECT folder, count(*) FILTER (status <> 'skipped'), count(*) FILTER (status = 'skipped') FROM documents GROUP BY 1"
+    )
+    return {folder: FileCounts(documents, skipped) for folder, documents, skipped in rows}

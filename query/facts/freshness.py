@@ -14,6 +14,7 @@ from pathlib import Path
 
 from indexer.errors import UsageError
 from indexer.text import blob_digest
+from query.facts.documents import digests
 from query.facts.folders import Folder, folder_of, folders
 from query.facts.index import Index
 
@@ -28,7 +29,6 @@ MAX_FOLDERS = 500
 
 RECHECK_S = 1.0
 _NO_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
-DIGESTS = "SELECT path, digest FROM document WHERE status <> 'external'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +77,7 @@ def _look(index: Index) -> Drift:
             continue
         if status.st_size == size and reads < MAX_READS:
             reads += 1
-            digests: dict[str, str] = index.keep("digests", lambda: dict(index.rows(DIGESTS)))
-            if _digest(root + path) == digests.get(path):
+            if _digest(root + path) == digests(index).get(path):
                 continue
         changed.append(path)
     new, looked_everywhere = _new_files(index, root, {row[0] for row in stamps})
@@ -94,8 +93,7 @@ def is_as_indexed(index: Index, path: str) -> bool:
         return False
     if known.get(path) == (status.st_size, status.st_mtime_ns):
         return True
-    digests: dict[str, str] = index.keep("digests", lambda: dict(index.rows(DIGESTS)))
-    same = _digest(str(index.root / path)) == digests.get(path)
+    same = _digest(str(index.root / path)) == digests(index).get(path)
     if not same:
         index.kept.pop("drift", None)  # a look that is a moment old did not see it
     return same

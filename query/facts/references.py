@@ -71,10 +71,10 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
     values: dict[str, Any] = {"id": symbol.sym_id}
     conditions = [f"{_part(parts, values)} IS NOT NULL"] if tuple(parts) != ("",) else ["true"]
     if not ask.include_declaration:
-        conditions.append("(r.roles & 1 = 0 OR r.evidence = 7)")
+        conditions.append("(NOT has_role(r.roles, 'definition') OR is_evidence(r.evidence, 'inferred'))")
     if ask.role:
-        values["roles"] = _mask(ask.role)
-        conditions.append("r.roles & $roles <> 0")
+        values["mask"] = _mask(ask.role)
+        conditions.append("r.roles & $mask <> 0")
     if ask.path:
         values["path"] = path_pattern(index, ask.path)
         conditions.append("(d.path GLOB $path OR starts_with(d.path, $path))")
@@ -83,14 +83,14 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
     source = "SELECT doc_id, line, col, end_col, roles, encl_id, evidence FROM refs WHERE sym_id = $id"
     if ask.possible:
         values["name"] = symbol.record.name
-        source += " UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, 255 FROM unresolved_name WHERE name = $name"
+        source += f" UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, {_POSSIBLE} FROM unresolved_name WHERE name = $name"
     part = _part(parts, values) if len(parts) > 1 else "0"
     source, where = f"FROM ({source}) r JOIN document d USING (doc_id)", f"WHERE {' AND '.join(conditions)}"
     rows = index.rows(
         f"""
         SELECT {part} AS part, d.path, r.line, r.col, r.end_col, r.roles, e.qualified_name, r.evidence, d.is_test, count(*) OVER ()
         {source} LEFT JOIN symbol e ON e.sym_id = r.encl_id {where}
-        ORDER BY part, r.evidence = 255, r.roles & 1 DESC, d.path, r.line, r.col LIMIT $limit OFFSET $offset
+        ORDER BY part, r.evidence = {_POSSIBLE}, has_role(r.roles, 'definition') DESC, d.path, r.line, r.col LIMIT $limit OFFSET $offset
         """,
         {**values, "limit": ask.limit, "offset": offset_of(ask.cursor)},
     )
@@ -138,3 +138,69 @@ def _mask(roles: list[str]) -> int:
             raise UsageError(f"no role is called '{name}'; known: {', '.join(known)}")
         mask |= int(known[name.lower()])
     return mask
+
+
+# ---- without filters
+
+
+class FileReferences(NamedTuple):
+    path: str
+    references: int
+    is_test: bool
+
+
+class Place(NamedTuple):
+    """Where an identifier stands in its document: 0-based, the end exclusive; what it does there."""
+
+    line: int
+    col: int
+    end_col: int
+    roles: Role
+
+
+def references_by_file(index: Index, sym_id: int) -> list[FileReferences]:
+    """How often each file refers to a symbol, definitions left out; the files with most references first."""
+    rows = index.rows(
+        """
+        SELECT doc_id, count(*) FROM refs
+        WHERE sym_id = ? AND (NOT has_role(roles, 'definition') OR is_evidence(evidence, 'inferred')) GROUP BY 1
+        """,
+        [sym_id],
+    )
+    documents = index.documents({doc_id for doc_id, _ in rows})
+    found = [FileReferences(documents[doc_id][0], number, documents[doc_id][1]) for doc_id, number in rows]
+    return sorted(found, key=lambda file: (-file.references, file.path))
+
+
+def places_in(index: Index, sym_id: int, path: str) -> list[Place]:
+    """Where one document names a symbol, definitions too, by position; without what is only probably meant."""
+    rows = index.rows(
+        """
+        SELECT line, col, end_col, bit_or(roles) FROM refs
+        WHERE sym_id = $id AND doc_id = (SELECT doc_id FROM document WHERE path = $path) AND NOT is_evidence(evidence, 'inferred')
+        GROUP BY line, col, end_col ORDER BY line, col
+        """,
+        {"id": sym_id, "path": path},
+    )
+    return [Place(line, col, end, Role(roles)) for line, col, end, roles in rows]
+
+
+def uses_from_outside(index: Index, sym_id: int) -> list[tuple[str, int, int]]:
+    """Path, line and column (0-based) of all that refers to a symbol, calls it, or does so to what lies in its text, from outside of it."""
+    return index.rows(
+        """
+        WITH own AS (
+            SELECT i.sym_id FROM symbol s JOIN symbol i ON i.doc_id = s.doc_id
+              AND (i.start_line, i.start_col) >= (s.start_line, s.start_col) AND (i.end_line, i.end_col) <= (s.end_line, s.end_col)
+            WHERE s.sym_id = $id
+        ), outside AS (
+            SELECT r.doc_id, r.line, r.col FROM own JOIN refs r ON r.sym_id = own.sym_id, (SELECT * FROM symbol WHERE sym_id = $id) s
+            WHERE r.doc_id <> s.doc_id OR (r.line, r.col) < (s.start_line, s.start_col) OR (r.line, r.col) >= (s.end_line, s.end_col)
+            UNION
+            SELECT c.doc_id, c.line, c.col FROM own JOIN call_in c ON c.callee = own.sym_id, (SELECT * FROM symbol WHERE sym_id = $id) s
+            WHERE c.doc_id <> s.doc_id OR (c.line, c.col) < (s.start_line, s.start_col) OR (c.line, c.col) >= (s.end_line, s.end_col)
+        )
+        SELECT d.path, o.line, o.col FROM outside o JOIN document d USING (doc_id) ORDER BY ALL
+        """,
+        {"id": sym_id},
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import msgspec
@@ -14,10 +14,12 @@ from query.context import Context
 from query.facts import names
 from query.facts.blast_radius import MAX_CALLERS, Caller, Changed, TestFunction, Totals, caller_lines, changed_line, measure, test_lines
 from query.facts.completeness import DEFINITION, provenance
+from query.facts.documents import contents
+from query.facts.extents import symbols_of
 from query.facts.index import Index
+from query.facts.members import members_within
 from query.facts.parameters import Named, asked, next_cursor, offset_of
 from query.facts.symbols import TYPES, Symbol
-from query.facts.uses import symbols_of
 from query.surface.registry import tool
 
 _TRANSITIVE = 2
@@ -140,33 +142,13 @@ def _changed(index: Index, ask: BlastRadius) -> tuple[list[int], list[str], list
     if not paths and not named:
         raise NameNotFound(f"none of the {len(files)} files is in the index; the first: {missing[0].detail}")
     paths += [symbol.record.path for symbol in named if _is_document(symbol)]
-    ids = symbols_of(index, _doc_ids(index, paths), ask.scope)
+    ids = symbols_of(index, [item.doc_id for item in contents(index, paths).values()], ask.scope)
     for symbol in named:
         if not _is_document(symbol):
             ids.append(symbol.sym_id)
-            ids += _members(index, symbol, ask.scope) if symbol.record.kind in (*TYPES, "module", "namespace") else []
+            ids += members_within(index, symbol.sym_id, ask.scope) if symbol.record.kind in (*TYPES, "module", "namespace") else []
     return list(dict.fromkeys(ids)), [*paths, *(symbol.record.path for symbol in named)], missing
 
 
 def _is_document(symbol: Symbol) -> bool:
     return symbol.record.kind == "module" and not symbol.record.container and not symbol.record.external
-
-
-def _doc_ids(index: Index, paths: Sequence[str]) -> list[int]:
-    sql = "SELECT d.doc_id FROM document d WHERE d.path IN (SELECT unnest($paths::VARCHAR[])) ORDER BY 1"
-    return [row[0] for row in index.rows(sql, {"paths": list(paths)})]
-
-
-def _members(index: Index, symbol: Symbol, scope: str) -> list[int]:
-    """Members of a type at any depth, by what they are contained in: Go's methods too."""
-    rows = index.rows(
-        """
-        WITH RECURSIVE down(sym_id) AS (
-            SELECT $id::INTEGER UNION SELECT s.sym_id FROM down JOIN symbol s ON s.container_id = down.sym_id WHERE s.flags & 3 = 0
-        )
-        SELECT s.sym_id FROM down JOIN symbol s USING (sym_id) WHERE s.flags & $wanted = $wanted AND s.sym_id <> $id AND s.kind <> 26
-        ORDER BY s.sym_id
-        """,
-        {"id": symbol.sym_id, "wanted": 4 if scope == "exported" else 0},
-    )
-    return [row[0] for row in rows]

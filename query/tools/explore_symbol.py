@@ -11,14 +11,19 @@ from query.answers.envelope import Answer, SymbolRecord
 from query.answers.style import Style, printable
 from query.context import Context
 from query.facts import sync_guards
-from query.facts import uses as impact
+from query.facts.calls import callees_of
 from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
 from query.facts.definitions import LanguageId
+from query.facts.documents import documents
 from query.facts.hierarchy import Kin, kin
 from query.facts.index import Index
 from query.facts.names import unambiguous
 from query.facts.parameters import Named, Sources, asked
+from query.facts.references import references_by_file
+from query.facts.risk import risks
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
+from query.facts.texts import definition_lines, source_of, text_of
+from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
 
 _FILES = 5
@@ -163,11 +168,9 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     index = context.index
     symbol = ask.resolve(index)
     sym_id, record = symbol.sym_id, symbol.record
-    uses = impact.uses_of(index, [sym_id], dispatch=True)
+    uses = uses_of(index, [sym_id], dispatch=True)
     callers = _callers(uses)
-    callees: dict[int, int] = dict(
-        index.rows("SELECT callee, count(*) FROM call_out WHERE caller = ? AND evidence <> 7 AND callee <> caller GROUP BY 1", [sym_id])
-    )
+    callees = callees_of(index, [sym_id]).get(sym_id, {})
     of_type = record.kind in TYPES
     related = {way: kin(index, sym_id, way, depth=1) if of_type else [] for way in ("supertypes", "subtypes")}
     related["implementations"] = kin(index, sym_id, "subtypes" if of_type else "overriding")
@@ -175,22 +178,22 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     ranked = sorted(callers.values(), key=lambda found: (found[0].is_test, found[2] != "call", -found[1], found[0].doc_id, found[0].line))
     below = [item for listed in related.values() for item in listed[: ask.limit]]
     known = symbols_by_id(index, sorted({*callees, *(use.holder for use, _, _ in ranked[: ask.limit]), *(item.sym_id for item in below)}))
-    risk = impact.risks(index, context.certificate, [sym_id], uses)[sym_id]
+    risk = risks(index, context.certificate, [sym_id], uses)[sym_id]
     sources = Sources(index)
-    documents = impact.documents(index, {use.doc_id for use in uses})
-    text = index.row("SELECT signature, documentation, hover FROM symbol_text WHERE sym_id = ?", [sym_id]) or ("", "", "")
-    source, line, lines = _source(index, symbol, sources, ask.source_lines)
+    docs = documents(index, {use.doc_id for use in uses})
+    text = text_of(index, sym_id)
+    lines = definition_lines(index, symbol)
     ranked_callees = sorted(
         callees, key=lambda callee: (known[callee].record.external, -callees[callee], known[callee].record.path, callee)
     )
     result = Explored(
         symbol=record,
-        signature=text[0],
-        documentation=text[1],
-        hover=text[2],
-        source=source,
-        source_line=line,
-        source_total_lines=lines,
+        signature=text.signature,
+        documentation=text.documentation,
+        hover=text.hover,
+        source=source_of(sources, lines, ask.source_lines) if lines else "",
+        source_line=lines.first + 1 if lines else 0,
+        source_total_lines=lines.last - lines.first + 1 if lines else 0,
         risk=risk.level,
         risk_reasons=list(risk.reasons),
         packages=list(risk.packages),
@@ -201,11 +204,11 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         callers=[
             ExploredCaller(
                 symbol=known[use.holder].record,
-                path=documents[use.doc_id].path,
+                path=docs[use.doc_id].path,
                 line=use.line + 1,
                 uses=number,
                 how=how,
-                text=sources.line(documents[use.doc_id].path, use.line),
+                text=sources.line(docs[use.doc_id].path, use.line),
             )
             for use, number, how in ranked[: ask.limit]
             if use.holder in known
@@ -236,9 +239,9 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     )
 
 
-def _callers(uses: Sequence[impact.Use]) -> dict[int, tuple[impact.Use, int, str]]:
+def _callers(uses: Sequence[Use]) -> dict[int, tuple[Use, int, str]]:
     """By holder: its first use, how many it has, and how it uses the symbol. An import alone makes no caller."""
-    found: dict[int, tuple[impact.Use, int, str]] = {}
+    found: dict[int, tuple[Use, int, str]] = {}
     for use in uses:
         if use.relation == "import":
             continue
@@ -249,27 +252,13 @@ def _callers(uses: Sequence[impact.Use]) -> dict[int, tuple[impact.Use, int, str
 
 
 def _references(index: Index, symbol: Symbol) -> References:
-    rows = index.rows("SELECT doc_id, count(*) FROM refs WHERE sym_id = ? AND (roles & 1 = 0 OR evidence = 7) GROUP BY 1", [symbol.sym_id])
-    documents = index.documents({doc_id for doc_id, _ in rows})
-    files = sorted(((documents[doc_id][0], number, documents[doc_id][1]) for doc_id, number in rows), key=lambda file: (-file[1], file[0]))
+    files = references_by_file(index, symbol.sym_id)
     return References(
-        total=sum(number for _, number, _ in files),
-        in_tests=sum(number for _, number, is_test in files if is_test),
+        total=sum(file.references for file in files),
+        in_tests=sum(file.references for file in files if file.is_test),
         files=len(files),
-        top_files=[FileCount(path=path, count=number, is_test=is_test) for path, number, is_test in files[:_FILES]],
+        top_files=[FileCount(path=file.path, count=file.references, is_test=file.is_test) for file in files[:_FILES]],
     )
-
-
-def _source(index: Index, symbol: Symbol, sources: Sources, limit: int) -> tuple[str, int, int]:
-    """The first lines of the definition, the 1-based line that they begin on, and how many lines it has."""
-    row = index.row("SELECT start_line, end_line, end_col FROM symbol WHERE sym_id = ?", [symbol.sym_id])
-    if row is None or symbol.record.external:
-        return "", 0, 0
-    start, end, end_col = row
-    last = end if end_col else max(start, end - 1)
-    lines = sources.lines(symbol.record.path)
-    text = "" if lines is None else b"\n".join(lines[start : min(last + 1, start + limit)]).decode("utf-8", "replace")
-    return text, start + 1, last - start + 1
 
 
 def _list(found: list[Kin], known: dict[int, Symbol], limit: int) -> RelatedList:

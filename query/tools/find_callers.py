@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any, Literal
 
@@ -13,11 +13,11 @@ from indexer.model import Evidence
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.style import Style, count, headline, printable
 from query.context import Context, Workspace
+from query.facts.calls import DIRECTIONS, Reached, Selection, walk
 from query.facts.completeness import DEFINITION, provenance
-from query.facts.index import Index
 from query.facts.names import unambiguous
 from query.facts.parameters import Live, Named, Sources, asked, next_cursor, offset_of
-from query.facts.symbols import Symbol, symbols_by_id
+from query.facts.symbols import symbols_by_id
 from query.surface.registry import tool
 
 Direction = Literal["incoming", "outgoing", "both"]
@@ -26,10 +26,6 @@ CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor",
 """Evidence that counts unless the caller chooses: the call is in the text and its target is known."""
 
 MAX_NODES = 5_000
-
-_OVERRIDE = 255
-"""In place of evidence: the call names a member that this one overrides."""
-
 
 IN_WORDS = {
     "definition": "",
@@ -154,35 +150,36 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     """Callers and callees of a symbol with every call site, to any depth."""
     index, certificate = context.index, context.certificate
     symbol = ask.resolve(index)
-    kinds = _evidence(ask.evidence)
-    edges: list[tuple[str, int, int, int]] = []  # direction, symbol, depth, of
+    selection = Selection(evidence=_evidence(ask.evidence), tests=ask.tests, external=ask.external, dispatch=ask.dispatch)
+    edges: list[Reached] = []
     capped = False
-    sites: dict[tuple[str, int, int], list[tuple[Any, ...]]] = {}
-    for direction in ("incoming", "outgoing"):
+    for direction in DIRECTIONS:
         if ask.direction in (direction, "both"):
-            capped |= _walk(context, ask, symbol, direction, kinds, edges, sites)
+            found, ended = walk(index, symbol.sym_id, direction, ask.depth, selection, most=MAX_NODES - len(edges))
+            edges += found
+            capped |= ended
     offset = offset_of(ask.cursor)
     shown = edges[offset : offset + ask.limit]
-    known = symbols_by_id(index, sorted({edge[1] for edge in shown} | {edge[3] for edge in shown}))
+    known = symbols_by_id(index, sorted({edge.sym_id for edge in shown} | {edge.of for edge in shown}))
     sources = Sources(index)
     result = [
         Edge(
-            direction="incoming" if direction == "incoming" else "outgoing",
-            symbol=known[sym_id].record,
-            depth=depth,
-            of=known[of].record.symbol,
+            direction=edge.direction,
+            symbol=known[edge.sym_id].record,
+            depth=edge.depth,
+            of=known[edge.of].record.symbol,
             sites=[
                 Site(
-                    path=path,
-                    line=line + 1,
-                    col=col + 1,
-                    evidence="override" if evidence == _OVERRIDE else Evidence(evidence).label,
-                    text=sources.line(path, line),
+                    path=site.path,
+                    line=site.line + 1,
+                    col=site.col + 1,
+                    evidence="override" if site.override else Evidence(site.evidence).label,
+                    text=sources.line(site.path, site.line),
                 )
-                for path, line, col, evidence in sites[direction, sym_id, of]
+                for site in edge.sites
             ],
         )
-        for direction, sym_id, depth, of in shown
+        for edge in shown
     ]
     about = symbol.record.path
     more = certificate.unresolved_callers(_expanded(ask, edges, "incoming"), about=about) if ask.depth > 1 else []
@@ -206,106 +203,15 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     )
 
 
-def _expanded(ask: FindCallers, edges: list[tuple[str, int, int, int]], direction: str) -> list[int]:
+def _expanded(ask: FindCallers, edges: Sequence[Reached], direction: str) -> list[int]:
     """Callers (callees) whose own callers (callees) are part of the answer too."""
-    return sorted({sym_id for way, sym_id, depth, _ in edges if way == direction and depth < ask.depth})
+    return sorted({edge.sym_id for edge in edges if edge.direction == direction and edge.depth < ask.depth})
 
 
-def _evidence(chosen: list[str]) -> list[int]:
+def _evidence(chosen: Sequence[str]) -> frozenset[int]:
     known = {kind.label: int(kind) for kind in Evidence}
     for name in chosen:
         if name not in known and name != "all":
             raise UsageError(f"no evidence is called '{name}'; known: all, {', '.join(known)}")
     names = list(known) if "all" in chosen else chosen or list(CERTAIN)
-    return [known[name] for name in names if name in known]
-
-
-def _walk(
-    context: Context,
-    ask: FindCallers,
-    start: Symbol,
-    direction: str,
-    kinds: list[int],
-    edges: list[tuple[str, int, int, int]],
-    sites: dict[tuple[str, int, int], list[tuple[Any, ...]]],
-) -> bool:
-    """Breadth first from `start`; True where MAX_NODES ended it."""
-    seen = {start.sym_id}
-    frontier = [start.sym_id]
-    for depth in range(1, ask.depth + 1):
-        if not frontier:
-            break
-        reached: dict[tuple[int, int], None] = {}
-        for of, sym_id, path, line, col, evidence in _step(context, ask, frontier, direction, kinds, depth == 1 and ask.dispatch):
-            key = (direction, sym_id, of)
-            if sym_id in seen and (sym_id, of) not in reached and sym_id != start.sym_id:
-                continue
-            if sym_id == start.sym_id and depth > 1:
-                continue
-            if key not in sites:
-                if len(edges) >= MAX_NODES:
-                    return True
-                sites[key] = []
-                edges.append((direction, sym_id, depth, of))
-                reached[sym_id, of] = None
-            sites[key].append((path, line, col, evidence))
-        frontier = [sym_id for sym_id, _ in reached if sym_id not in seen]
-        frontier = list(dict.fromkeys(frontier))
-        seen.update(frontier)
-    return False
-
-
-# A single symbol is given as a constant, which reads one segment of a sorted table; a join builds a hash table first.
-_ONE = {
-    "incoming": "SELECT callee, caller, doc_id, line, col, evidence FROM call_in WHERE callee = $id",
-    "outgoing": "SELECT caller, callee, doc_id, line, col, evidence FROM call_out WHERE caller = $id",
-}
-_MANY = {
-    "incoming": """
-        SELECT c.callee, c.caller, c.doc_id, c.line, c.col, c.evidence
-        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id
-    """,
-    "outgoing": """
-        SELECT c.caller, c.callee, c.doc_id, c.line, c.col, c.evidence
-        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id
-    """,
-}
-_DISPATCH = """
-    WITH RECURSIVE up(super_id) AS (
-        SELECT super_id FROM override WHERE sub_id = $id
-        UNION SELECT o.super_id FROM up JOIN override o ON o.sub_id = up.super_id
-    )
-    SELECT $id::INTEGER, c.caller, c.doc_id, c.line, c.col, c.evidence FROM up JOIN call_in c ON c.callee = up.super_id
-"""
-
-
-def _step(
-    context: Context, ask: FindCallers, frontier: list[int], direction: str, kinds: list[int], dispatch: bool
-) -> list[tuple[Any, ...]]:
-    """Rows (of, symbol, path, line, col, evidence): callers by place, callees in the order of the text, dependencies last."""
-    index = context.index
-    if len(frontier) == 1:
-        rows = index.rows(_ONE[direction], {"id": frontier[0]})
-    else:
-        rows = index.rows(_MANY[direction], {"ids": frontier})
-    wanted = set(kinds)
-    rows = [row for row in rows if row[5] in wanted]
-    if direction == "incoming" and dispatch:
-        found = index.rows(_DISPATCH, {"id": frontier[0]})
-        rows += [(*row[:5], _OVERRIDE) for row in found if row[5] in wanted]
-    documents = index.documents({row[2] for row in rows})
-    if ask.tests != "include":
-        rows = [row for row in rows if documents[row[2]][1] == (ask.tests == "only")]
-    placed = [(of, sym_id, documents[doc_id][0], line, col, evidence) for of, sym_id, doc_id, line, col, evidence in rows]
-    if direction == "incoming":
-        return sorted(placed, key=lambda row: (row[5] == _OVERRIDE, row))
-    outside = _outside(index, {row[1] for row in placed})
-    if not ask.external:
-        placed = [row for row in placed if row[1] not in outside]
-    return sorted(placed, key=lambda row: (row[1] in outside, row[0], row[3], row[4], row[1]))
-
-
-def _outside(index: Index, ids: set[int]) -> set[int]:
-    """Those of the symbols that lie outside the workspace: they come after all others in the order of ids."""
-    first = index.keep("first external", lambda: index.row("SELECT min(sym_id) FROM symbol WHERE flags & 2048 <> 0"))
-    return {sym_id for sym_id in ids if first is not None and first[0] is not None and sym_id >= first[0]}
+    return frozenset(known[name] for name in names if name in known)

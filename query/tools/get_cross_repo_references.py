@@ -14,9 +14,11 @@ from query.answers.envelope import Answer, Reason
 from query.answers.style import Style, count, headline, one_line
 from query.context import Context
 from query.facts.completeness import DEFINITION, provenance
+from query.facts.documents import is_any_below
 from query.facts.folders import Folder, folder_of, folders, index_command, moved
 from query.facts.index import Index
 from query.facts.names import unambiguous
+from query.facts.packages import package_of, users_of, users_of_copies
 from query.facts.parameters import asked, next_cursor, offset_of
 from query.facts.references import Count, Filtered, Found, Reference, search
 from query.facts.symbols import Symbol
@@ -207,7 +209,7 @@ def _covered(index: Index, known: Sequence[Folder], root: str) -> Iterator[tuple
     prefix = "" if prefix == "./" else prefix
     own = folder_of(prefix, list(known))
     if prefix == own.prefix or (prefix.startswith(own.prefix) and not prefix.startswith("../", len(own.prefix))):
-        if index.row("SELECT 1 FROM document WHERE starts_with(path, ?) AND status <> 'external' LIMIT 1", [prefix]):
+        if is_any_below(index, prefix):
             yield prefix, own
         return
     for folder in known:
@@ -251,54 +253,18 @@ def _surroundings(index: Index, symbol: Symbol, parts: Sequence[_Part]) -> Itera
 def _about_use(index: Index, symbol: Symbol, parts: Sequence[_Part], found: Found) -> Iterator[FolderWarning]:
     """Consumers that do not refer to the symbol: whether they refer to its package at all, or to an installed copy of it."""
     silent = [part for number, part in enumerate(parts) if not part.is_library and number not in found.counts]
-    row = index.row("SELECT d.package_manager, d.package FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id = ?", [symbol.sym_id])
-    if not silent or row is None:
+    package = package_of(index, symbol.sym_id)
+    if not silent or package is None:
         return
-    users = _users(index, *row)
+    users = users_of(index, package)
     for part in silent:
         if not any(part.holds(path) for path in users):
-            detail = f"no file of it refers to anything of the package '{row[1]}'"
+            detail = f"no file of it refers to anything of the package '{package.name}'"
             yield FolderWarning(code="package_not_used", folder=part.name, detail=detail)
-    copies = [] if symbol.record.external else _uses_of_copies(index, symbol, *row)
+    copies = [] if symbol.record.external else users_of_copies(index, package, symbol.record.name)
     for part in parts:
         paths = [path for path in copies if part.holds(path)]
         if paths:
-            detail = f"{len(paths)} references to '{symbol.record.name}' mean an installed copy of '{row[1]}' and are not listed"
+            detail = f"{len(paths)} references to '{symbol.record.name}' mean an installed copy of '{package.name}' and are not listed"
             listed = sorted(set(paths))[:20]
             yield FolderWarning(code="installed_copy", folder=part.name, detail=detail, count=len(paths), paths=listed)
-
-
-def _users(index: Index, manager: str, package: str) -> list[str]:
-    """Documents that refer to anything of a package in another document."""
-    sql = """
-        SELECT DISTINCT r.doc_id FROM (
-            SELECT s.sym_id, s.doc_id FROM document d JOIN symbol s USING (doc_id) WHERE d.package_manager = ? AND d.package = ?
-        ) p JOIN refs r ON r.sym_id = p.sym_id WHERE r.doc_id <> p.doc_id
-    """
-
-    def look() -> list[str]:
-        ids = [row[0] for row in index.rows(sql, [manager, package])]
-        documents = index.documents(ids)
-        return [documents[doc_id][0] for doc_id in ids]
-
-    users: list[str] = index.keep(f"users of {manager} {package}", look)
-    return users
-
-
-def _uses_of_copies(index: Index, symbol: Symbol, manager: str, package: str) -> list[str]:
-    """Documents, one for each reference, that mean a symbol of this name in the package as it is installed outside the workspace."""
-    if not manager:
-        return []
-    sql = "SELECT doc_id FROM document WHERE status = 'external' AND package_manager = ? AND package = ?"
-    outside = index.keep(f"copies of {manager} {package}", lambda: [row[0] for row in index.rows(sql, [manager, package])])
-    if not outside:
-        return []
-    rows = index.rows(
-        """
-        SELECT r.doc_id FROM symbol_name n JOIN refs r ON r.sym_id = n.sym_id
-        WHERE n.lname = lower($name) AND n.name = $name AND list_contains($outside::INTEGER[], n.doc_id)
-        """,
-        {"name": symbol.record.name, "outside": outside},
-    )
-    documents = index.documents({row[0] for row in rows})
-    return [documents[row[0]][0] for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -14,6 +14,8 @@ from query.answers.envelope import Answer, Completeness, Reason
 from query.answers.style import Style, one_line
 from query.context import Context, Workspace
 from query.facts.completeness import provenance
+from query.facts.coverage import was_asked
+from query.facts.diagnostics import complaints
 from query.facts.freshness import is_as_indexed
 from query.facts.names import document_path
 from query.facts.parameters import asked, next_cursor, offset_of
@@ -121,43 +123,18 @@ def TOOL(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
 def _indexed(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     index = context.index
     path = document_path(index, ask.file_path) if ask.file_path else ""
-    values: dict[str, Any] = {}
-    conditions = ["d.status <> 'external'"]
-    if path:
-        conditions.append("x.doc_id = (SELECT doc_id FROM document WHERE path = $file)")
-        values["file"] = path
-    if ask.path:
-        conditions.append("(d.path GLOB $path OR starts_with(d.path, $path))")
-        values["path"] = ask.path
-    if ask.severity:
-        conditions.append("list_contains($severities, x.severity)")
-        values["severities"] = [_severity(name) for name in ask.severity]
-    source = f"FROM diagnostic x JOIN document d USING (doc_id) WHERE {' AND '.join(conditions)}"
-    counted = dict(index.rows(f"SELECT x.severity, count(*) {source} GROUP BY 1", values))
-    files = index.row(f"SELECT count(DISTINCT x.doc_id) {source}", values)
     offset = offset_of(ask.cursor)
-    rows = index.rows(
-        f"""
-        SELECT d.path, x.line, x.col, x.end_line, x.end_col, x.severity, x.message, x.code, x.source {source}
-        ORDER BY x.severity, d.path, x.line, x.col, x.end_line, x.end_col, x.code, x.message LIMIT $limit OFFSET $offset
-        """,
-        {**values, "limit": ask.limit, "offset": offset},
+    found = complaints(
+        index, file=path, path=ask.path, severities=[_severity(name) for name in ask.severity], offset=offset, limit=ask.limit
     )
-    total = sum(counted.values())
     result = Diagnostics(
-        counts={name: int(counted.get(number, 0)) for number, name in SEVERITIES.items()},
-        files=int(files[0]) if files else 0,
+        counts={name: int(found.counts.get(number, 0)) for number, name in SEVERITIES.items()},
+        files=found.files,
         stale=[changed for changed in context.certificate.drift.paths if (not path or changed == path) and _holds(ask.path, changed)][:20],
-        diagnostics=[
-            Diagnostic(
-                path=of, line=line + 1, col=col + 1, end_line=end_line + 1, end_col=end_col + 1, severity=SEVERITIES.get(severity, "hint"),
-                number=severity, message=message, code=code or "", source=origin or "",
-            )
-            for of, line, col, end_line, end_col, severity, message, code, origin in rows
-        ],
-    )  # fmt: skip
+        diagnostics=found.page,
+    )
     certificate = context.certificate
-    known = [method for method in _METHODS if index.keep(f"has {method}", lambda m=method: _has(context, m))] or _METHODS[:1]
+    known = [method for method in _METHODS if was_asked(index, method)] or _METHODS[:1]
     if path:
         completeness = certificate.of_documents([path], known)
     else:
@@ -166,16 +143,12 @@ def _indexed(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
         tool="get_diagnostics",
         query={**asked(ask), **({"file_path": path} if path else {})},
         result=result,
-        total=total,
-        truncated=offset + len(rows) < total,
+        total=found.total,
+        truncated=offset + len(found.page) < found.total,
         completeness=completeness,
         provenance=provenance(index, path),
-        next_cursor=next_cursor(offset, len(rows), total),
+        next_cursor=next_cursor(offset, len(found.page), found.total),
     )
-
-
-def _has(context: Context, method: str) -> bool:
-    return context.index.row("SELECT 1 FROM document_coverage WHERE method = ? LIMIT 1", [method]) is not None
 
 
 def _holds(pattern: str, path: str) -> bool:

@@ -16,6 +16,7 @@ from query.facts import names
 from query.facts.completeness import DEFINITION, provenance
 from query.facts.definitions import LanguageId
 from query.facts.parameters import Named, Sources, asked, next_cursor, offset_of
+from query.facts.references import places_in
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 
@@ -107,37 +108,30 @@ def TOOL(context: Context, ask: GetDocumentHighlights) -> Answer[Highlights]:
     """All occurrences of a symbol in one document: text, read or write."""
     index = context.index
     symbol, path = _meant(context, ask)
-    rows = index.rows(
-        """
-        SELECT line, col, end_col, bit_or(roles) FROM refs
-        WHERE sym_id = $id AND doc_id = (SELECT doc_id FROM document WHERE path = $path) AND evidence <> 7
-        GROUP BY line, col, end_col ORDER BY line, col
-        """,
-        {"id": symbol.sym_id, "path": path},
-    )
+    places = places_in(index, symbol.sym_id, path)
     offset = offset_of(ask.cursor)
     sources = Sources(index)
     shown = [
         Highlight(
-            line=line + 1,
-            col=col + 1,
-            end_col=end + 1,
-            kind=(kind := _kind(roles)),
+            line=place.line + 1,
+            col=place.col + 1,
+            end_col=place.end_col + 1,
+            kind=(kind := _kind(place.roles)),
             number=_NUMBERS[kind],
-            roles=Role(roles).labels,
-            text=sources.line(path, line),
+            roles=place.roles.labels,
+            text=sources.line(path, place.line),
         )
-        for line, col, end, roles in rows[offset : offset + ask.limit]
+        for place in places[offset : offset + ask.limit]
     ]
     return Answer(
         tool="get_document_highlights",
         query=asked(ask, symbol),
         result=Highlights(path=path, highlights=shown),
-        total=len(rows),
-        truncated=offset + len(shown) < len(rows),
+        total=len(places),
+        truncated=offset + len(shown) < len(places),
         completeness=context.certificate.of_documents([path], DEFINITION),
         provenance=provenance(index, path),
-        next_cursor=next_cursor(offset, len(shown), len(rows)),
+        next_cursor=next_cursor(offset, len(shown), len(places)),
     )
 
 
@@ -159,7 +153,7 @@ def _meant(context: Context, ask: GetDocumentHighlights) -> tuple[Symbol, str]:
     return symbol, symbol.record.path
 
 
-def _kind(roles: int) -> Literal["text", "read", "write"]:
+def _kind(roles: Role) -> Literal["text", "read", "write"]:
     if roles & Role.WRITE:
         return "write"
     return "read" if roles & (Role.READ | Role.CALL) else "text"

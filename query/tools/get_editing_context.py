@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -14,15 +14,19 @@ from query.answers.envelope import Answer
 from query.answers.style import Style, count, printable
 from query.context import Context
 from query.facts import sync_guards
-from query.facts import uses as impact
-from query.facts.completeness import DEFINITION, languages_of, provenance
+from query.facts.calls import callees_of
+from query.facts.completeness import DEFINITION, finished_at, languages_of, provenance
 from query.facts.definitions import LanguageId
+from query.facts.documents import Document, contents, documents, sizes_of
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
 from query.facts.index import Index
 from query.facts.names import document_path
+from query.facts.outline import Span, spans
 from query.facts.parameters import Sources, asked, next_cursor, offset_of
+from query.facts.risk import Risk, risks
 from query.facts.symbols import Symbol, symbols_by_id
+from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
 
 CHARS_PER_TOKEN = 4
@@ -207,19 +211,17 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
 def _etag(context: Context, ask: GetEditingContext, path: str) -> str:
     """Of all that the answer is made of: the file, the index, where the work tree has left it, and what was asked for."""
     index = context.index
-    stored = index.row("SELECT digest FROM document WHERE path = ?", [path])
-    digest = str(stored[0]) if stored else ""
+    digest = contents(index, [path])[path].digest
     if not is_as_indexed(index, path):
         file = index.root / path
         digest = blob_digest(file.read_bytes()) if file.is_file() else ""
-    made = index.keep("made", lambda: index.row("SELECT max(finished)::VARCHAR FROM run"))
     parts = [
         _FORMAT,
         path,
         digest,
         index.meta.get("generation", ""),
         index.meta.get("recipe", ""),
-        str(made),
+        finished_at(index),
         *context.certificate.drift.paths,
     ]
     parts += [str(ask.limit), str(ask.budget), ask.cursor]
@@ -231,55 +233,39 @@ class _Facts(NamedTuple):
 
     symbols: list[Symbol]
     names: dict[int, str]  # within the file
-    places: dict[int, tuple[int, int, bool]]  # first line, last line, only declared here
+    spans: dict[int, Span]
     callers: dict[int, list[tuple[bool, Caller]]]  # in a test
     callees: dict[int, list[Callee]]
-    risks: dict[int, impact.Risk]
+    risks: dict[int, Risk]
     guarded: set[int]
-
-
-_PLACES = """
-    SELECT s.sym_id, s.start_line, s.end_line, false FROM symbol s
-    WHERE s.doc_id = $doc AND s.flags & 3 = 0 AND s.kind NOT IN (2, 26)
-    UNION ALL
-    SELECT o.sym_id, min(o.line), min(o.line), true FROM occ o JOIN symbol s ON s.sym_id = o.sym_id
-    WHERE o.doc_id = $doc AND o.roles & 1 <> 0 AND s.doc_id <> $doc AND s.flags & 2051 = 0 AND s.kind NOT IN (2, 3, 26)
-    GROUP BY o.sym_id
-"""
-_CALLEES = """
-    SELECT c.caller, c.callee, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id
-    WHERE c.evidence <> 7 AND c.caller <> c.callee GROUP BY ALL ORDER BY ALL
-"""
 
 
 def _facts(context: Context, path: str) -> _Facts:
     """By one statement per kind of fact, whatever the number of symbols."""
     index = context.index
-    row = index.row("SELECT doc_id FROM document WHERE path = ?", [path])
-    places = {
-        sym_id: (first + 1, last + 1, declared) for sym_id, first, last, declared in index.rows(_PLACES, {"doc": row[0] if row else -1})
-    }
-    ids = sorted(places)
-    uses = impact.uses_of(index, ids, dispatch=True)
-    calls = index.rows(_CALLEES, {"ids": ids})
-    known = symbols_by_id(index, sorted({*ids, *(use.holder for use in uses), *(callee for _, callee, _ in calls)}))
-    documents = impact.documents(index, {use.doc_id for use in uses})
-    symbols = sorted((known[sym_id] for sym_id in ids), key=lambda symbol: (places[symbol.sym_id][0], symbol.record.col, symbol.sym_id))
-    callees: dict[int, list[Callee]] = {}
-    for caller, callee, number in calls:
-        record = known[callee].record
-        callees.setdefault(caller, []).append(Callee(name=record.qualified_name, path=record.path, line=record.line, uses=number))
-    for listed in callees.values():
-        listed.sort(key=lambda item: (not item.line, -item.uses, item.path, item.line, item.name))
+    found = spans(index, path)
+    ids = sorted(found)
+    uses = uses_of(index, ids, dispatch=True)
+    calls = callees_of(index, ids)
+    known = symbols_by_id(index, sorted({*ids, *(use.holder for use in uses), *(callee for called in calls.values() for callee in called)}))
+    docs = documents(index, {use.doc_id for use in uses})
+    symbols = sorted((known[sym_id] for sym_id in ids), key=lambda symbol: (found[symbol.sym_id].first, symbol.record.col, symbol.sym_id))
     return _Facts(
         symbols=symbols,
         names=_names(symbols),
-        places=places,
-        callers=_ranked(path, uses, documents, known),
-        callees=callees,
-        risks=impact.risks(index, context.certificate, ids, uses),
+        spans=found,
+        callers=_ranked(path, uses, docs, known),
+        callees={caller: _callees(called, known) for caller, called in calls.items()},
+        risks=risks(index, context.certificate, ids, uses),
         guarded=sync_guards.guarded(index, ids),
     )
+
+
+def _callees(called: Mapping[int, int], known: Mapping[int, Symbol]) -> list[Callee]:
+    """By rank: what is defined in the workspace before the rest, then by number of calls."""
+    records = ((known[sym_id].record, number) for sym_id, number in called.items())
+    found = [Callee(name=record.qualified_name, path=record.path, line=record.line, uses=number) for record, number in records]
+    return sorted(found, key=lambda item: (not item.line, -item.uses, item.path, item.line, item.name))
 
 
 def _names(symbols: Sequence[Symbol]) -> dict[int, str]:
@@ -297,10 +283,10 @@ def _names(symbols: Sequence[Symbol]) -> dict[int, str]:
 
 
 def _ranked(
-    path: str, uses: Sequence[impact.Use], documents: dict[int, impact.Document], known: dict[int, Symbol]
+    path: str, uses: Sequence[Use], documents: dict[int, Document], known: dict[int, Symbol]
 ) -> dict[int, list[tuple[bool, Caller]]]:
     """Callers by symbol; an import alone makes no caller."""
-    first: dict[tuple[int, int], impact.Use] = {}
+    first: dict[tuple[int, int], Use] = {}
     number: Counter[tuple[int, int]] = Counter()
     calling: set[tuple[int, int]] = set()
     for use in uses:
@@ -344,7 +330,7 @@ def _within(ask: GetEditingContext, result: EditingContext, facts: _Facts, offse
 
 def _symbol(facts: _Facts, symbol: Symbol, limit: int, limit_callees: int) -> SymbolContext:
     sym_id, record = symbol.sym_id, symbol.record
-    first, last, declared = facts.places[sym_id]
+    span = facts.spans[sym_id]
     callers = facts.callers.get(sym_id, [])
     outside, tests = ([caller for is_test, caller in callers if is_test == wanted] for wanted in (False, True))
     callees = facts.callees.get(sym_id, [])
@@ -352,11 +338,11 @@ def _symbol(facts: _Facts, symbol: Symbol, limit: int, limit_callees: int) -> Sy
     return SymbolContext(
         name=facts.names[sym_id],
         kind=record.kind,
-        line=first,
-        end_line=last,
+        line=span.first + 1,
+        end_line=span.last + 1,
         signature=record.signature,
         exported=record.exported,
-        declared=declared,
+        declared=span.declared,
         sync_guarded=sym_id in facts.guarded,
         risk=risk.level if risk else "",
         risk_reasons=list(risk.reasons) if risk else [],
@@ -375,11 +361,7 @@ def _savings(index: Index, path: str, result: EditingContext) -> TokenSavings:
     for symbol in result.symbols:
         told.update(caller.path for caller in (*symbol.non_test_callers, *symbol.test_callers))
         told.update(callee.path for callee in symbol.callees if callee.line)
-    rows: list[tuple[Any, ...]] = index.rows(
-        "SELECT d.path, d.size_bytes FROM (SELECT unnest($paths::VARCHAR[]) AS path) p JOIN document d USING (path)",
-        {"paths": sorted(told)},
-    )
-    sizes = {of: int(size or 0) for of, size in rows}
+    sizes = sizes_of(index, told)
     return TokenSavings(
         returned=len(msgspec.json.encode(result)) // CHARS_PER_TOKEN,
         whole_file=sizes.get(path, 0) // CHARS_PER_TOKEN,

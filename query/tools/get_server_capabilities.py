@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
@@ -12,6 +12,8 @@ from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Context, Workspace
 from query.facts.completeness import provenance
+from query.facts.coverage import CrawlServer, crawl_servers, states_of
+from query.facts.documents import languages
 from query.facts.index import Index
 from query.facts.parameters import asked
 from query.surface.registry import names, tool
@@ -138,12 +140,10 @@ def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapa
     """What each language server could do when the index was made, and which tools can answer for its language."""
     index = context.index
     language = ask.language.lower()
-    rows = index.rows("SELECT language, name, version, position_encoding, capabilities FROM server ORDER BY ALL")
-    known = {row[0]: row[1:] for row in rows}
-    without = index.rows("SELECT DISTINCT language FROM document WHERE status <> 'external' ORDER BY 1")
-    for (other,) in without:
-        known.setdefault(other, ("", "", "", "{}"))
-    result = [_server(index, of, *facts) for of, facts in sorted(known.items()) if not language or of == language]
+    known = {server.language: server for server in crawl_servers(index)}
+    for other in languages(index):
+        known.setdefault(other, CrawlServer(other, "", "", "", "{}"))
+    result = [_server(index, *server) for of, server in sorted(known.items()) if not language or of == language]
     return Answer(
         tool="get_server_capabilities",
         query=asked(ask),
@@ -157,7 +157,7 @@ def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapa
 
 def _server(index: Index | None, language: str, name: str, version: str, encoding: str, capabilities: str) -> ServerCapabilities:
     said: dict[str, Any] = json.loads(capabilities or "{}")
-    states = _states(index, language) if index is not None else {}
+    states = states_of(index, language) if index is not None else {}
     supported: list[str] = []
     unsupported: dict[str, str] = {}
     partly: dict[str, str] = {}
@@ -187,24 +187,3 @@ def _server(index: Index | None, language: str, name: str, version: str, encodin
         live=[tool_name for tool_name in supported if tool_name in LIVE],
         capabilities=said,
     )
-
-
-def _states(index: Index, language: str) -> dict[str, Literal["done", "in part", "unsupported", "lost", "skipped"]]:
-    """By method: done where it was for all documents of the language (or they had nothing to ask), in part where for some."""
-    rows = index.rows(
-        """
-        SELECT c.method, count(*) FILTER (c.status IN ('done', 'empty')), count(*) FILTER (c.status = 'unsupported'),
-               count(*) FILTER (c.status = 'lost'), count(*) FILTER (c.status = 'skipped' AND c.reason = 'no_server')
-        FROM document_coverage c JOIN document d USING (doc_id) WHERE d.language = ? GROUP BY 1
-        """,
-        [language],
-    )
-    states: dict[str, Literal["done", "in part", "unsupported", "lost", "skipped"]] = {}
-    for method, done, unsupported, lost, without in rows:
-        if not (unsupported or lost or without):
-            states[method] = "done"
-        elif done:
-            states[method] = "in part"
-        else:
-            states[method] = "unsupported" if unsupported else "lost" if lost else "skipped"
-    return states

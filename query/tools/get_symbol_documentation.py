@@ -16,6 +16,7 @@ from query.facts.completeness import languages_of, provenance
 from query.facts.index import Index
 from query.facts.names import document_path
 from query.facts.parameters import Named, asked
+from query.facts.texts import text_of
 from query.surface.registry import tool
 
 if TYPE_CHECKING:
@@ -90,8 +91,7 @@ def TOOL(context: Context, ask: GetSymbolDocumentation) -> Answer[Documentation]
         return _answered(ask, found)
     path = symbol.record.path
     language = languages_of(index).get(path, "")
-    row = index.row("SELECT signature, documentation, hover FROM symbol_text WHERE sym_id = ?", [symbol.sym_id])
-    signature, documentation, hover = row or ("", "", "")
+    signature, documentation, hover = text_of(index, symbol.sym_id)
     doc, source = (documentation, "documentation") if documentation else (_prose(hover), "hover") if _prose(hover) else ("", "none")
     signature = signature or _code(hover)
     more: list[Reason] = []

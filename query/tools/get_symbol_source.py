@@ -13,6 +13,7 @@ from query.facts import names
 from query.facts.completeness import provenance
 from query.facts.parameters import Named, Sources, asked
 from query.facts.symbols import Symbol
+from query.facts.texts import all_definition_lines, source_of
 from query.surface.registry import tool
 
 
@@ -55,24 +56,17 @@ def TOOL(context: Context, ask: GetSymbolSource) -> Answer[list[Source]]:
     """The source text of a symbol, or of the innermost definition around a position."""
     index = context.index
     symbol = _meant(context, ask)
-    rows = index.rows(
-        """
-        SELECT doc_id, start_line, end_line, end_col FROM symbol WHERE sym_id = $id
-        UNION ALL SELECT doc_id, start_line, end_line, end_col FROM extra_definition WHERE sym_id = $id
-        ORDER BY doc_id, start_line, end_line
-        """,
-        {"id": symbol.sym_id},
-    )
-    documents = index.documents({row[0] for row in rows})
-    places = [(documents[doc_id][0], *place) for doc_id, *place in rows if not symbol.record.external]
-    places.sort(key=lambda place: place[0] != symbol.record.path)
     sources = Sources(index)
-    found: list[Source] = []
-    for path, start, end, end_col in places:
-        lines = sources.lines(path)
-        last = end if end_col else max(start, end - 1)
-        text = b"\n".join(lines[start : last + 1]).decode("utf-8", "replace") if lines is not None else ""
-        found.append(Source(symbol=symbol.record, path=path, start_line=start + 1, end_line=last + 1, source=text))
+    found = [
+        Source(
+            symbol=symbol.record,
+            path=lines.path,
+            start_line=lines.first + 1,
+            end_line=lines.last + 1,
+            source=source_of(sources, lines),
+        )
+        for lines in all_definition_lines(index, symbol)
+    ]
     return Answer(
         tool="get_symbol_source",
         query=asked(ask, symbol),

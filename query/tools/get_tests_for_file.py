@@ -15,11 +15,15 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
 from query.facts.completeness import DEFINITION, languages_of, provenance
+from query.facts.documents import contents, documents, documents_of_tests
+from query.facts.extents import symbols_of
 from query.facts.index import Index
+from query.facts.inline_tests import no_tests, test_symbols
 from query.facts.names import document_path
 from query.facts.parameters import asked, next_cursor, offset_of
+from query.facts.scopes import modules_of, scopes
 from query.facts.symbols import symbols_by_id
-from query.facts.uses import Use, documents, no_tests, scopes, symbols_of, test_symbols, uses_of
+from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
 
 Why = Literal["itself", "inline", "calls", "references", "imports", "transitive", "name", "sibling"]
@@ -99,9 +103,9 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     if not ask.file_path:
         raise UsageError("name the source file: file_path")
     path = document_path(index, ask.file_path)
-    doc_id = _doc_id(index, path)
+    doc_id = contents(index, [path])[path].doc_id
     symbols = symbols_of(index, [doc_id], "all")
-    uses = uses_of(index, [*symbols, *_modules(index, doc_id)])
+    uses = uses_of(index, [*symbols, *modules_of(index, [doc_id]).values()])
     found = _by_use(index, uses)
     held, _ = walk(index, set(symbols), uses, ask.depth)
     in_tests = [item for item in held if item.uses[0].is_test]
@@ -126,15 +130,6 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
         provenance=provenance(index, path),
         next_cursor=next_cursor(offset, len(shown), len(ranked)),
     )
-
-
-def _doc_id(index: Index, path: str) -> int:
-    row = index.row("SELECT doc_id FROM document WHERE path = ?", [path])
-    return -1 if row is None else row[0]
-
-
-def _modules(index: Index, doc_id: int) -> list[int]:
-    return [row[0] for row in index.rows("SELECT sym_id FROM symbol WHERE doc_id = ? AND kind = 2 AND container_id IS NULL", [doc_id])]
 
 
 def _by_use(index: Index, uses: Sequence[Use]) -> dict[str, TestFile]:
@@ -209,11 +204,9 @@ def _add_named(index: Index, found: dict[str, TestFile], path: str) -> None:
     )
     beside = {folder, f"{folder}/__tests__".lstrip("/")}
     tests_folders = {f"{folder}/{name}".lstrip("/") for name in ("tests", "test")}
-    sql = "SELECT path, language FROM document WHERE is_test AND status <> 'external'"
-    rows: list[tuple[str, str]] = index.keep("test documents", lambda: index.rows(sql))
     language = languages_of(index).get(path, "")
     families = {"javascript": "typescript", "c": "cpp"}
-    for other, spoken in rows:
+    for other, spoken in documents_of_tests(index):
         if other == path or families.get(spoken, spoken) != families.get(language, language):
             continue
         where, _, called = other.rpartition("/")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from indexer.model import SymbolFlag
+from indexer.model import SymbolFlag, SymbolKind
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.style import Style, headline
 from query.context import Context, Workspace
@@ -16,6 +16,7 @@ from query.facts.definitions import LanguageId
 from query.facts.hierarchy import MAX_DEPTH, Kin, kin
 from query.facts.parameters import Live, Named, asked, next_cursor, offset_of
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
+from query.facts.uses import scopes
 from query.surface.registry import tool
 
 _MEMBERS = ("method", "property", "constructor")
@@ -81,8 +82,10 @@ def TOOL(context: Context, ask: GoToImplementation) -> Answer[list[Implementatio
     index = context.index
     symbol = ask.resolve(index)
     of_type = symbol.record.kind in TYPES
-    way = "subtypes" if of_type else "overriding"
-    found = kin(index, symbol.sym_id, way, depth=MAX_DEPTH if ask.transitive else 1) if of_type or symbol.record.kind in _MEMBERS else []
+    depth = MAX_DEPTH if ask.transitive else 1
+    found: list[Kin] = []
+    if of_type or symbol.record.kind in _MEMBERS:
+        found = kin(index, symbol.sym_id, "subtypes" if of_type else "overriding", depth=depth)
     if not found and not _abstract(context, [symbol])[symbol.sym_id]:
         found = [Kin(symbol.sym_id, 0, symbol.sym_id, (ITSELF,))]
     offset = offset_of(ask.cursor)
@@ -114,24 +117,22 @@ def TOOL(context: Context, ask: GoToImplementation) -> Answer[list[Implementatio
 
 def _abstract(context: Context, symbols: list[Symbol]) -> dict[int, bool]:
     """Interfaces, what the source calls abstract, and members of interfaces."""
-    rows = context.index.rows(
-        """
-        SELECT s.sym_id, s.flags, coalesce(c.kind = 11, false) FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-        JOIN symbol s ON s.sym_id = u.id LEFT JOIN symbol c ON c.sym_id = s.container_id
-        """,
-        {"ids": [symbol.sym_id for symbol in symbols]},
-    )
-    flagged = {sym_id: bool(flags & SymbolFlag.ABSTRACT) or inside for sym_id, flags, inside in rows}
-    return {symbol.sym_id: symbol.record.kind == "interface" or flagged.get(symbol.sym_id, False) for symbol in symbols}
+    known = scopes(context.index, [symbol.sym_id for symbol in symbols])
+
+    def is_abstract(sym_id: int) -> bool:
+        scope = known[sym_id]
+        inside = scope.container is not None and known[scope.container].kind == SymbolKind.INTERFACE
+        return inside or scope.kind == SymbolKind.INTERFACE or bool(scope.flags & SymbolFlag.ABSTRACT)
+
+    return {symbol.sym_id: is_abstract(symbol.sym_id) for symbol in symbols}
 
 
 def _more(context: Context, symbol: Symbol, found: list[Kin]) -> list[Reason]:
     """Bases that nobody knows and that are called as the type asked about, or as one below it."""
     record = symbol.record
     if record.kind not in TYPES:
-        row = context.index.row(
-            "SELECT c.name FROM symbol s JOIN symbol c ON c.sym_id = s.container_id WHERE s.sym_id = ?", [symbol.sym_id]
-        )
-        return context.certificate.unresolved_subtypes({row[0]}, about=record.path) if row else []
+        around = scopes(context.index, [symbol.sym_id])
+        container = around[symbol.sym_id].container
+        return context.certificate.unresolved_subtypes({around[container].name}, about=record.path) if container is not None else []
     known = symbols_by_id(context.index, sorted({item.sym_id for item in found}))
     return context.certificate.unresolved_subtypes({record.name, *(other.record.name for other in known.values())}, about=record.path)

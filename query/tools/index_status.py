@@ -12,7 +12,7 @@ from indexer.errors import NameNotFound
 from query.answers.envelope import Answer
 from query.answers.style import Style, count
 from query.context import Context
-from query.facts import names
+from query.facts import coverage, names
 from query.facts.completeness import DEFINITION, provenance
 from query.facts.index import Index
 from query.facts.parameters import asked, next_cursor, offset_of
@@ -129,49 +129,27 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
     def holds(path: str) -> bool:
         return not scope or path == scope or path.startswith(scope + "/")
 
-    inside = "($scope = '' OR {0}.path = $scope OR starts_with({0}.path, $scope || '/')) AND ($language = '' OR {0}.language = $language)"
-    values = {"scope": scope, "language": language}
-    documents = f"(SELECT doc_id, path, language FROM document d WHERE d.status <> 'external' AND {inside.format('d')}) d"
-    coverage = f"FROM document_coverage c JOIN {documents} USING (doc_id) WHERE ($method = '' OR c.method = $method)"
-    asking = {**values, "method": ask.method}
-    methods = index.rows(
-        f"SELECT d.language, c.method, c.status, count(*), sum(c.asked), sum(c.answered) {coverage} GROUP BY ALL ORDER BY ALL", asking
-    )
-    gaps = (
-        f"{coverage} AND (c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR (c.method = 'syntax' AND c.reason <> '') "
-        "OR starts_with(c.reason, 'questions_cut'))"
-    )
-    counted = index.row(f"SELECT count(*) {gaps}", asking)
-    total = int(counted[0]) if counted else 0
+    part = coverage.Part(scope, language, ask.method)
+    methods = coverage.method_counts(index, part)
     offset = offset_of(ask.cursor)
-    page = index.rows(
-        f"""
-        SELECT d.path, d.language, c.method, c.status, c.reason {gaps}
-        ORDER BY c.status <> 'lost', c.status, c.method, d.path LIMIT $limit OFFSET $offset
-        """,
-        {**asking, "limit": ask.limit, "offset": offset},
-    )
-    skipped = index.rows(f"SELECT k.path, k.reason, k.language FROM skipped k WHERE {inside.format('k')} ORDER BY ALL", values)
+    page, total = coverage.gaps(index, part, offset=offset, limit=ask.limit)
+    skipped = coverage.skipped_files(index, part)
     tree = context.certificate.drift
     changed = [path for path in tree.paths if holds(path)]
-    numbers = _numbers(index, documents, values)
     result = Status(
         scope=scope or ".",
-        languages=_languages(index, report, inside, values),
-        methods=[
-            MethodStatus(language=of, method=method, status=state, documents=number, asked=int(asked_ or 0), answered=int(answered or 0))
-            for of, method, state, number, asked_, answered in methods
-        ],
-        gaps=[Gap(path=path, language=of, method=method, status=state, reason=reason) for path, of, method, state, reason in page],
-        skipped=[SkippedFile(path=path, reason=reason) for path, reason, _ in skipped[:_MAX_LISTED]],
+        languages=_languages(index, report, part),
+        methods=[MethodStatus(**row._asdict()) for row in methods],
+        gaps=[Gap(**row._asdict()) for row in page],
+        skipped=[SkippedFile(path=path, reason=reason) for path, reason in skipped[:_MAX_LISTED]],
         skipped_count=len(skipped),
         changed=changed[:_MAX_LISTED],
         changed_count=len(changed),
         checked=tree.checked,
         refresh=report["refresh"],
-        **numbers,
+        **coverage.numbers(index, part)._asdict(),
     )
-    every = sorted({method for _, method, *_ in methods} | set(DEFINITION))
+    every = sorted({row.method for row in methods} | set(DEFINITION))
     return Answer(
         tool="index_status",
         query={**asked(ask), **({"file_path": scope} if scope else {})},
@@ -189,11 +167,7 @@ def _scope(index: Index, path: str) -> str:
     if not path or path in (".", "./", str(index.root)):
         return ""
     folder = path.removeprefix(str(index.root) + "/").removeprefix("./").rstrip("/")
-    row = index.row(
-        "SELECT 1 FROM documents WHERE starts_with(path, $folder || '/') OR (path = $folder AND status = 'skipped') LIMIT 1",
-        {"folder": folder},
-    )
-    if row:
+    if coverage.is_folder(index, folder):
         return folder
     try:
         return names.document_path(index, path)
@@ -201,33 +175,9 @@ def _scope(index: Index, path: str) -> str:
         raise NameNotFound(f"'{path}' is neither a document nor a folder of the index; {error}") from error
 
 
-def _numbers(index: Index, documents: str, values: dict[str, Any]) -> dict[str, int]:
-    row = index.row(
-        f"""
-        SELECT (SELECT count(*) FROM {documents}),
-               (SELECT count(*) FROM symbol s JOIN {documents} USING (doc_id)),
-               (SELECT count(*) FROM occ o JOIN {documents} USING (doc_id)),
-               (SELECT count(*) FROM unresolved_name u JOIN {documents} USING (doc_id)),
-               (SELECT count(*) FROM unresolved_import u JOIN {documents} USING (doc_id))
-        """,
-        values,
-    )
-    fields = ("documents", "symbols", "occurrences", "unresolved_identifiers", "unresolved_imports")
-    return dict(zip(fields, row or (0,) * len(fields), strict=True))
-
-
-def _languages(index: Index, report: dict[str, Any], inside: str, values: dict[str, Any]) -> list[LanguageStatus]:
+def _languages(index: Index, report: dict[str, Any], part: coverage.Part) -> list[LanguageStatus]:
     """As the report of `lspidx status` has them, with the numbers of the scope."""
-    rows = index.rows(
-        f"""
-        SELECT language, count(*) FILTER (NOT skipped), count(*) FILTER (skipped) FROM (
-            SELECT path, language, false AS skipped FROM document WHERE status <> 'external'
-            UNION ALL SELECT path, language, true FROM skipped WHERE language <> ''
-        ) f WHERE {inside.format("f")} GROUP BY 1
-        """,
-        values,
-    )
-    numbers = {language: (files, skipped) for language, files, skipped in rows}
+    numbers = coverage.files_by_language(index, part)
     return [
         LanguageStatus(
             language=item["language"],

@@ -15,6 +15,7 @@ from query.facts.completeness import provenance
 from query.facts.definitions import LanguageId
 from query.facts.freshness import is_as_indexed
 from query.facts.parameters import Named, asked
+from query.facts.texts import text_of
 from query.surface.registry import tool
 
 
@@ -81,12 +82,11 @@ def TOOL(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
 def _indexed(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
     index = context.index
     symbol = ask.resolve(index)
-    row = index.row("SELECT signature, documentation, hover FROM symbol_text WHERE sym_id = ?", [symbol.sym_id])
-    signature, documentation, hover = row or ("", "", "")
+    text = text_of(index, symbol.sym_id)
     return Answer(
         tool="inspect_symbol",
         query=asked(ask, symbol),
-        result=Inspection(symbol=symbol.record, signature=signature, documentation=documentation, hover=hover),
+        result=Inspection(symbol=symbol.record, signature=text.signature, documentation=text.documentation, hover=text.hover),
         total=1,
         truncated=False,
         completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax", "textDocument/hover"]),

@@ -13,6 +13,7 @@ from query.context import Context
 from query.facts.completeness import provenance
 from query.facts.definitions import LanguageId
 from query.facts.names import document_path
+from query.facts.outline import Outlined, outline
 from query.facts.parameters import asked
 from query.surface.registry import tool
 
@@ -48,28 +49,6 @@ class OutlineItem(msgspec.Struct, kw_only=True, omit_defaults=True):
     children: list[OutlineItem] = []
 
 
-_COLUMNS = """
-    SELECT s.sym_id, s.container_id, s.moniker, s.name, k.label, {place}, coalesce(t.signature, ''),
-           CASE WHEN w.doc_id <> d.doc_id AND s.kind <> 2 THEN w.qualified_name ELSE '' END, {declared}
-"""
-_DETAILS = """
-    JOIN kind k ON k.kind = s.kind LEFT JOIN symbol w ON w.sym_id = s.container_id LEFT JOIN symbol_text t ON t.sym_id = s.sym_id
-"""
-_OUTLINE = f"""
-    {_COLUMNS.format(place="s.sel_line, s.sel_col, s.end_line", declared="false")}
-    FROM symbol s JOIN document d USING (doc_id) {_DETAILS}
-    WHERE d.path = $path AND s.container_id IS NOT NULL AND ($locals OR s.flags & 1 = 0 OR s.kind IN (5, 6, 9, 12))
-"""
-_DECLARED = f"""
-    {_COLUMNS.format(place="d.line, d.col, d.line", declared="true")}
-    FROM (
-        SELECT o.doc_id, o.sym_id, min(o.line) AS line, arg_min(o.col, (o.line, o.col)) AS col
-        FROM occ o WHERE o.doc_id = (SELECT doc_id FROM document WHERE path = $path) AND o.roles & 1 <> 0 GROUP BY ALL
-    ) d JOIN symbol s ON s.sym_id = d.sym_id AND s.doc_id <> d.doc_id {_DETAILS}
-    WHERE s.container_id IS NOT NULL AND s.flags & 2049 = 0 ORDER BY d.line, d.col, s.sym_id
-"""
-
-
 def _text(answer: Answer[list[OutlineItem]], style: Style) -> Iterator[str]:
     path = answer.query["file_path"]
     if style.compact:
@@ -103,20 +82,9 @@ def _text(answer: Answer[list[OutlineItem]], style: Style) -> Iterator[str]:
 def TOOL(context: Context, ask: ListSymbols) -> Answer[list[OutlineItem]]:
     """All symbols of a document, as a tree."""
     path = document_path(context.index, ask.file_path)
-    rows = context.index.rows(f"{_OUTLINE} ORDER BY s.sel_line, s.sel_col, s.sym_id", {"path": path, "locals": ask.locals})
-    if not path.endswith((".py", ".pyi")):  # in Python nothing is declared in one file and defined in another
-        rows = sorted([*rows, *context.index.rows(_DECLARED, {"path": path})], key=lambda row: (row[5], row[6], row[0]))
-    short = ask.format == "outline"
-    items = {
-        row[0]: OutlineItem(name=row[3], kind=row[4], line=row[5] + 1)
-        if short
-        else OutlineItem(
-            symbol=row[2], name=row[3], kind=row[4], line=row[5] + 1, col=row[6] + 1, end_line=row[7] + 1, signature=row[8],
-            of=row[9] or "", declared=row[10],
-        )
-        for row in rows
-    }  # fmt: skip
-    container = {row[0]: row[1] for row in rows}
+    found = outline(context.index, path, with_locals=ask.locals)
+    items = {item.sym_id: _item(item, short=ask.format == "outline") for item in found}
+    container = {item.sym_id: item.container for item in found}
     depth = 1 if ask.top_level_only else ask.depth
 
     def level(sym_id: int) -> int:
@@ -139,4 +107,20 @@ def TOOL(context: Context, ask: ListSymbols) -> Answer[list[OutlineItem]]:
         truncated=shown < len(items),
         completeness=context.certificate.of_documents([path], ["syntax", "textDocument/documentSymbol"]),
         provenance=provenance(context.index, path),
+    )
+
+
+def _item(of: Outlined, *, short: bool) -> OutlineItem:
+    if short:
+        return OutlineItem(name=of.name, kind=of.kind, line=of.line + 1)
+    return OutlineItem(
+        symbol=of.moniker,
+        name=of.name,
+        kind=of.kind,
+        line=of.line + 1,
+        col=of.col + 1,
+        end_line=of.end_line + 1,
+        signature=of.signature,
+        of=of.of or "",
+        declared=of.declared,
     )

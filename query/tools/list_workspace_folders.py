@@ -10,7 +10,7 @@ from query.answers.envelope import Answer
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts.completeness import provenance
-from query.facts.folders import folders, moved
+from query.facts.folders import NO_FILES, file_counts, folders, moved
 from query.facts.parameters import asked
 from query.surface.registry import tool
 
@@ -57,9 +57,7 @@ def TOOL(context: Context, ask: ListWorkspaceFolders) -> Answer[list[WorkspaceFo
     """The workspace folders of the index, with their commits and how many documents each has."""
     index = context.index
     now = moved(index)
-    counts = dict(
-        index.rows("SELECT folder, (count(*) FILTER (status <> 'skipped'), count(*) FILTER (status = 'skipped')) FROM documents GROUP BY 1")
-    )
+    counts = file_counts(index)
     result = [
         WorkspaceFolder(
             name=folder.name,
@@ -68,8 +66,8 @@ def TOOL(context: Context, ask: ListWorkspaceFolders) -> Answer[list[WorkspaceFo
             commit=folder.commit,
             dirty=folder.dirty,
             now_at=now.get(folder.name, ""),
-            documents=counts.get(folder.name, (0, 0))[0],
-            skipped=counts.get(folder.name, (0, 0))[1],
+            documents=counts.get(folder.name, NO_FILES).documents,
+            skipped=counts.get(folder.name, NO_FILES).skipped,
         )
         for folder in folders(index)
     ]

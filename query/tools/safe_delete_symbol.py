@@ -12,15 +12,17 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts import names
 from query.facts.completeness import DEFINITION, SUPERTYPES, Certificate
+from query.facts.dead_code import Wanted, dead_code, is_uncertain
 from query.facts.folders import index_command
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
 from query.facts.parameters import Sources
-from query.facts.symbols import TYPES, Symbol
+from query.facts.references import uses_from_outside
+from query.facts.symbols import TYPES, Symbol, kind_numbers
 from query.refactor.outcome import Edited, lines
 from query.refactor.rename import kin_of
 from query.refactor.symbols import OfSymbol, Target, comments_above, edit_symbol, end_of
-from query.surface.registry import load, tool
+from query.surface.registry import tool
 
 if TYPE_CHECKING:
     from query.edits.text import Edit
@@ -31,21 +33,6 @@ _WARNED = ("exported",)
 
 _INHERITED = (*TYPES, "method", "property", "constructor")
 """Kinds that something may refer to by inheriting."""
-
-_USES = """
-    WITH own AS (
-        SELECT i.sym_id FROM symbol s JOIN symbol i ON i.doc_id = s.doc_id
-          AND (i.start_line, i.start_col) >= (s.start_line, s.start_col) AND (i.end_line, i.end_col) <= (s.end_line, s.end_col)
-        WHERE s.sym_id = $id
-    ), outside AS (
-        SELECT r.doc_id, r.line, r.col FROM own JOIN refs r ON r.sym_id = own.sym_id, (SELECT * FROM symbol WHERE sym_id = $id) s
-        WHERE r.doc_id <> s.doc_id OR (r.line, r.col) < (s.start_line, s.start_col) OR (r.line, r.col) >= (s.end_line, s.end_col)
-        UNION
-        SELECT c.doc_id, c.line, c.col FROM own JOIN call_in c ON c.callee = own.sym_id, (SELECT * FROM symbol WHERE sym_id = $id) s
-        WHERE c.doc_id <> s.doc_id OR (c.line, c.col) < (s.start_line, s.start_col) OR (c.line, c.col) >= (s.end_line, s.end_col)
-    )
-    SELECT d.path, o.line, o.col FROM outside o JOIN document d USING (doc_id) ORDER BY ALL
-"""
 
 
 def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
@@ -92,7 +79,7 @@ def _checked(context: Context, target: Target) -> list[Reason]:
         )
     symbol = _symbol(index, target)
     uses = [
-        f"{path}:{line + 1}:{col + 1}  {Sources(index).line(path, line)}" for path, line, col in index.rows(_USES, {"id": symbol.sym_id})
+        f"{path}:{line + 1}:{col + 1}  {Sources(index).line(path, line)}" for path, line, col in uses_from_outside(index, symbol.sym_id)
     ]
     if uses:
         raise EditRefused(_refusal(name, f"{count(len(uses), 'reference')} found", uses))
@@ -131,11 +118,11 @@ def _symbol(index: Index, target: Target) -> Symbol:
 
 def _doubts(context: Context, symbol: Symbol) -> list[str] | None:
     """Why the list of what nobody refers to is not certain of this symbol; None where the list passes over it: it is called unnamed."""
-    quality, _ = load("unreferenced")
-    ask = quality.parameters(
-        path=symbol.record.path, kind=[symbol.record.kind], include_exported=True, tests="include", limit=10_000
-    )  # fmt: skip
-    found = next((row for row in quality.run(context, ask).result if row.symbol.symbol == symbol.record.symbol), None)
+    record = symbol.record
+    known = context.certificate.of_workspace([*DEFINITION, SUPERTYPES])
+    wanted = Wanted(kinds=kind_numbers([record.kind]), path=record.path, exported=True, tests="include")
+    listed = dead_code(context.index, wanted, partial=is_uncertain(known))
+    found = next((row for row in listed if row.candidate.sym_id == symbol.sym_id), None)
     if found is None:  # `__enter__`, an entry point, a test
         return None
     return found.reasons if found.confidence == "maybe" else []

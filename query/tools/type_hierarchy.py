@@ -9,15 +9,18 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import UsageError
-from indexer.model import Evidence
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.style import Style, headline
 from query.context import Context
 from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
-from query.facts.index import Index
+from query.facts.hierarchy import Kin, kin_steps
 from query.facts.parameters import Named, asked
 from query.facts.symbols import TYPES, symbols_by_id
 from query.surface.registry import tool
+
+Direction = Literal["supertypes", "subtypes"]
+
+_DIRECTIONS: tuple[Direction, ...] = ("supertypes", "subtypes")
 
 
 class TypeHierarchy(Named, kw_only=True):
@@ -29,34 +32,11 @@ class TypeHierarchy(Named, kw_only=True):
 class TypeRelation(msgspec.Struct, kw_only=True):
     """A type above or below, `depth` steps away; `of` is the type one step nearer. Evidence says who knows of the edge."""
 
-    direction: Literal["supertypes", "subtypes"]
+    direction: Direction
     symbol: SymbolRecord
     depth: int
     of: str
     evidence: list[str]
-
-
-_ONE = {
-    "supertypes": "SELECT sub_id, super_id, evidence FROM type_edge WHERE sub_id = $id",
-    "subtypes": "SELECT super_id, sub_id, evidence FROM type_edge_rev WHERE super_id = $id",
-}
-_MANY = {
-    "supertypes": """
-        SELECT e.sub_id, e.super_id, e.evidence FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge e ON e.sub_id = u.id
-    """,
-    "subtypes": """
-        SELECT e.super_id, e.sub_id, e.evidence FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge_rev e ON e.super_id = u.id
-    """,
-}
-
-
-def _step(index: Index, direction: str, frontier: list[int]) -> list[tuple[int, int, list[str]]]:
-    """(type of the frontier, type next to it, who knows of the edge), in order of ids."""
-    rows = index.rows(_ONE[direction], {"id": frontier[0]}) if len(frontier) == 1 else index.rows(_MANY[direction], {"ids": frontier})
-    known: dict[tuple[int, int], list[str]] = {}
-    for of, other, evidence in sorted(rows):
-        known.setdefault((of, other), []).append(Evidence(evidence).label)
-    return [(of, other, evidence) for (of, other), evidence in known.items()]
 
 
 def _text(answer: Answer[list[TypeRelation]], style: Style) -> Iterator[str]:
@@ -88,38 +68,32 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
         raise UsageError(
             f"'{symbol.record.qualified_name}' is a {symbol.record.kind}; a hierarchy needs a class, interface, struct or enum"
         )
-    found: list[tuple[str, int, int, int, list[str]]] = []
-    for direction in ("supertypes", "subtypes"):
-        if ask.direction not in (direction, "both"):
-            continue
-        seen, frontier = {symbol.sym_id}, [symbol.sym_id]
-        for depth in range(1, ask.depth + 1):
-            step = _step(index, direction, frontier) if frontier else []
-            found += [(direction, other, depth, of, evidence) for of, other, evidence in step if other not in seen]
-            frontier = list(dict.fromkeys(other for _, other, _ in step if other not in seen))
-            seen.update(frontier)
+    wanted: tuple[Direction, ...] = _DIRECTIONS if ask.direction == "both" else (ask.direction,)
+    found: list[tuple[Direction, Kin]] = [
+        (direction, item) for direction in wanted for item in kin_steps(index, symbol.sym_id, direction, depth=ask.depth)
+    ]
     shown = found[: ask.limit]
-    known = symbols_by_id(index, sorted({item[1] for item in shown} | {item[3] for item in shown}))
+    known = symbols_by_id(index, sorted({sym_id for _, item in shown for sym_id in (item.sym_id, item.of)}))
     certificate = context.certificate
     more: list[Reason] = []
     if ask.direction != "subtypes":
-        above = [other for way, other, depth, _, _ in found if way == "supertypes" and depth < ask.depth]
+        above = [item.sym_id for way, item in found if way == "supertypes" and item.depth < ask.depth]
         more += certificate.unresolved_supertypes([symbol.sym_id, *above])
     if ask.direction != "supertypes":
-        below = {known[other].record.name for way, other, depth, _, _ in shown if way == "subtypes" and depth < ask.depth}
+        below = {known[item.sym_id].record.name for way, item in shown if way == "subtypes" and item.depth < ask.depth}
         more += certificate.unresolved_subtypes({symbol.record.name, *below}, about=about)
     return Answer(
         tool="type_hierarchy",
         query=asked(ask, symbol),
         result=[
             TypeRelation(
-                direction="supertypes" if direction == "supertypes" else "subtypes",
-                symbol=known[other].record,
-                depth=depth,
-                of=known[of].record.symbol,
-                evidence=evidence,
+                direction=direction,
+                symbol=known[item.sym_id].record,
+                depth=item.depth,
+                of=known[item.of].record.symbol,
+                evidence=list(item.evidence),
             )
-            for direction, other, depth, of, evidence in shown
+            for direction, item in shown
         ],
         total=len(found),
         truncated=len(shown) < len(found),

@@ -1,0 +1,165 @@
+"""Calls: who calls a symbol and whom it calls, site by site, directly and over several steps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Literal, NamedTuple
+
+from query.facts.index import Index
+from query.facts.symbols import outside
+
+Direction = Literal["incoming", "outgoing"]
+
+DIRECTIONS: tuple[Direction, ...] = ("incoming", "outgoing")
+
+
+class Call(NamedTuple):
+    """One call site. `of` is the symbol that was asked about, `other` who calls it or whom it calls. Line and column 0-based."""
+
+    of: int
+    other: int
+    doc_id: int
+    line: int
+    col: int
+    evidence: int
+
+
+# A single symbol is given as a constant, which reads one segment of a sorted table; a join builds a hash table first.
+_ONE: dict[Direction, str] = {
+    "incoming": "SELECT callee, caller, doc_id, line, col, evidence FROM call_in WHERE callee = $id",
+    "outgoing": "SELECT caller, callee, doc_id, line, col, evidence FROM call_out WHERE caller = $id",
+}
+_MANY: dict[Direction, str] = {
+    "incoming": """
+        SELECT c.callee, c.caller, c.doc_id, c.line, c.col, c.evidence
+        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id
+    """,
+    "outgoing": """
+        SELECT c.caller, c.callee, c.doc_id, c.line, c.col, c.evidence
+        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id
+    """,
+}
+_OF_OVERRIDDEN = """
+    WITH RECURSIVE up(super_id) AS (
+        SELECT super_id FROM override WHERE sub_id = $id
+        UNION SELECT o.super_id FROM up JOIN override o ON o.sub_id = up.super_id
+    )
+    SELECT $id::INTEGER, c.caller, c.doc_id, c.line, c.col, c.evidence FROM up JOIN call_in c ON c.callee = up.super_id
+"""
+_CALLEES = "SELECT {caller}, c.callee, count(*) FROM {calls} AND NOT is_evidence(c.evidence, 'inferred') AND c.caller <> c.callee"
+
+
+def calls_of(index: Index, direction: Direction, ids: Sequence[int]) -> list[Call]:
+    """Calls of these symbols (incoming) or in their text (outgoing), in no order."""
+    if len(ids) == 1:
+        rows = index.rows(_ONE[direction], {"id": ids[0]})
+    else:
+        rows = index.rows(_MANY[direction], {"ids": list(ids)})
+    return [Call(*row) for row in rows]
+
+
+def calls_of_overridden(index: Index, sym_id: int) -> list[Call]:
+    """Calls of the members that this one overrides at any distance, as calls of it: they may end there."""
+    return [Call(*row) for row in index.rows(_OF_OVERRIDDEN, {"id": sym_id})]
+
+
+def callees_of(index: Index, ids: Collection[int]) -> dict[int, dict[int, int]]:
+    """By caller: whom it calls, and at how many sites. Without itself and without what is only probably called."""
+    if len(ids) == 1:
+        sql, values = _CALLEES.format(caller="c.caller", calls="call_out c WHERE c.caller = $id"), {"id": next(iter(ids))}
+    else:
+        joined = "(SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id WHERE true"
+        sql, values = _CALLEES.format(caller="c.caller", calls=joined), {"ids": list(ids)}
+    found: dict[int, dict[int, int]] = {}
+    for caller, callee, number in index.rows(f"{sql} GROUP BY ALL ORDER BY ALL", values):
+        found.setdefault(caller, {})[callee] = number
+    return found
+
+
+# ---- over several steps
+
+
+class Site(NamedTuple):
+    """A place of a call, 0-based. `override`: the call names a member that the called one overrides."""
+
+    path: str
+    line: int
+    col: int
+    evidence: int
+    override: bool
+
+
+class Reached(NamedTuple):
+    """A caller or callee `depth` steps away; `of` is the symbol one step nearer, `sites` are the calls between the two."""
+
+    direction: Direction
+    sym_id: int
+    depth: int
+    of: int
+    sites: list[Site]
+
+
+class Selection(NamedTuple):
+    """Which calls count.
+
+    evidence: numbers of `Evidence`. tests: of the call sites. external: callees outside the workspace too.
+    dispatch: also calls of what the first symbol overrides.
+    """
+
+    evidence: frozenset[int]
+    tests: Literal["include", "exclude", "only"] = "include"
+    external: bool = True
+    dispatch: bool = False
+
+
+def walk(index: Index, start: int, direction: Direction, depth: int, selection: Selection, *, most: int) -> tuple[list[Reached], bool]:
+    """Breadth first from `start`: each symbol with the steps that lead to it at its smallest depth.
+
+    Args:
+        most: so many are collected.
+    Returns:
+        What was reached, nearest first, and whether `most` ended the search.
+    """
+    edges: list[Reached] = []
+    sites: dict[tuple[int, int], list[Site]] = {}
+    seen, frontier = {start}, [start]
+    for level in range(1, depth + 1):
+        if not frontier:
+            break
+        reached: dict[tuple[int, int], None] = {}
+        for of, sym_id, site in _step(index, frontier, direction, selection, dispatch=level == 1 and selection.dispatch):
+            if sym_id in seen and (sym_id, of) not in reached and sym_id != start:
+                continue
+            if sym_id == start and level > 1:
+                continue
+            if (sym_id, of) not in sites:
+                if len(edges) >= most:
+                    return edges, True
+                sites[sym_id, of] = []
+                edges.append(Reached(direction, sym_id, level, of, sites[sym_id, of]))
+                reached[sym_id, of] = None
+            sites[sym_id, of].append(site)
+        frontier = list(dict.fromkeys(sym_id for sym_id, _ in reached if sym_id not in seen))
+        seen.update(frontier)
+    return edges, False
+
+
+def _step(
+    index: Index, frontier: Sequence[int], direction: Direction, selection: Selection, *, dispatch: bool
+) -> list[tuple[int, int, Site]]:
+    """(of, symbol, site): callers by place, callees in the order of the text, dependencies last."""
+    calls = [(call, False) for call in calls_of(index, direction, frontier) if call.evidence in selection.evidence]
+    if direction == "incoming" and dispatch:
+        calls += [(call, True) for call in calls_of_overridden(index, frontier[0]) if call.evidence in selection.evidence]
+    documents = index.documents({call.doc_id for call, _ in calls})
+    if selection.tests != "include":
+        calls = [item for item in calls if documents[item[0].doc_id][1] == (selection.tests == "only")]
+    placed = [
+        (call.of, call.other, Site(documents[call.doc_id][0], call.line, call.col, call.evidence, override)) for call, override in calls
+    ]
+    if direction == "incoming":
+        return sorted(placed, key=lambda item: (item[2].override, item))
+    beyond = outside(index, {other for _, other, _ in placed})
+    if not selection.external:
+        placed = [item for item in placed if item[1] not in beyond]
+    return sorted(placed, key=lambda item: (item[1] in beyond, item[0], item[2].line, item[2].col, item[1]))

@@ -1,0 +1,136 @@
+"""Dead code and how certain that is: symbols without uses, less what a language, a runner or a manifest calls by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from indexer.model import SymbolKind
+from query.answers.envelope import Completeness
+from query.facts.built_names import families, is_of, literals
+from query.facts.documents import documents
+from query.facts.entry_points import entry_points
+from query.facts.index import Index
+from query.facts.inline_tests import test_symbols
+from query.facts.unresolved_names import unresolved_names
+from query.facts.unused import (
+    Candidate,
+    below_unknown_base,
+    candidates,
+    decorated,
+    fitting_by_structure,
+    with_listed_base,
+    with_twins,
+    with_used_kin,
+)
+
+Confidence = Literal["certain", "maybe"]
+
+
+class Wanted(NamedTuple):
+    """What is looked for.
+
+    kinds: numbers of `SymbolKind`. path: a glob or what paths begin with, as the index has them; empty for any.
+    exported: also what the outside may use. tests: whether symbols defined in tests count.
+    """
+
+    kinds: Sequence[int]
+    path: str = ""
+    exported: bool = False
+    tests: Literal["include", "exclude", "only"] = "exclude"
+
+
+class Dead(NamedTuple):
+    """A symbol that nothing refers to. `reasons` are codes of the tool `unreferenced`; `same_name`: unresolved identifiers of its name."""
+
+    candidate: Candidate
+    confidence: Confidence
+    reasons: list[str]
+    same_name: int
+
+
+def is_uncertain(known: Completeness) -> bool:
+    """Whether files that may hold uses were not read: then no symbol is certain to have none."""
+    return any(reason.code == "stale" or reason.code.startswith(("lost_", "skipped_", "no_server")) for reason in known.reasons)
+
+
+def dead_code(index: Index, wanted: Wanted, *, partial: bool) -> list[Dead]:
+    """Symbols that nothing refers to, certain ones first, then the longest.
+
+    Args:
+        partial: see `is_uncertain`.
+    """
+    found = _candidates(index, wanted)
+    ids = [candidate.sym_id for candidate in found]
+    alive = with_used_kin(index, ids)
+    listed = set(ids) - alive
+    same_name = unresolved_names(index, [(candidate.sym_id, candidate.doc_id, candidate.name) for candidate in found])
+    by_code = {
+        "exported": {candidate.sym_id for candidate in found if candidate.is_exported},
+        "decorated": decorated(index, ids),
+        "unresolved_same_name": same_name,
+        "built_name": _with_built_names(index, found),
+        "structural": fitting_by_structure(index, ids),
+        "twin": with_twins(index, ids),
+        "subclass": with_listed_base(index, ids),
+        "unknown_base": _with_unknown_bases(index, found),
+        "partial_coverage": set(ids) if partial else set[int](),
+    }
+    rows: list[Dead] = []
+    for candidate in found:
+        if candidate.sym_id in alive or candidate.container in listed:
+            continue
+        doubts = [code for code, doubted in by_code.items() if candidate.sym_id in doubted]
+        reasons = doubts or ["only_itself" if candidate.self_uses else "no_uses"]
+        rows.append(Dead(candidate, "maybe" if doubts else "certain", reasons, same_name.get(candidate.sym_id, 0)))
+    rows.sort(key=lambda row: (row.confidence != "certain", -row.candidate.lines, row.candidate.doc_id, row.candidate.sym_id))
+    return rows
+
+
+def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
+    found = candidates(index, wanted.kinds, wanted.path, exported=wanted.exported)
+    docs = documents(index, {candidate.doc_id for candidate in found})
+    inline = test_symbols(index, [candidate.sym_id for candidate in found])
+    entries = entry_points(index)
+    kept: list[Candidate] = []
+    for candidate in found:
+        document = docs[candidate.doc_id]
+        is_test = document.is_test or candidate.sym_id in inline
+        if wanted.tests != "include" and is_test != (wanted.tests == "only"):
+            continue
+        if is_called_by_name(candidate.name, document.language, is_test=is_test) or candidate.name in entries:
+            continue
+        kept.append(candidate)
+    return kept
+
+
+def is_called_by_name(name: str, language: str, *, is_test: bool) -> bool:
+    """Whether the language, a runner or a tool calls what has this name, so that no use of it needs to stand anywhere."""
+    if name in ("main", "_", "__all__", "init") or (name.startswith("__") and name.endswith("__")):
+        return name != "init" or language == "go"
+    if name.startswith(("~", "operator")) and language in ("cpp", "c"):
+        return True
+    if language == "python" and name.startswith(("pytest_", "__", "_repr_", "_ipython_")):  # `__unittest`, `__tracebackhide__`
+        return True
+    return is_test and (name.lower().startswith(("test", "setup", "teardown", "benchmark", "example", "fuzz")) or name.endswith("Test"))
+
+
+def _with_built_names(index: Index, found: Sequence[Candidate]) -> set[int]:
+    """Those whose name is a string, or may be made from one, in a Python document that looks attributes up by name."""
+    docs = documents(index, {candidate.doc_id for candidate in found})
+    of_python = [candidate for candidate in found if docs[candidate.doc_id].language == "python"]
+    if not of_python:
+        return set()
+    built = families(candidate.name for candidate in of_python if candidate.kind == SymbolKind.METHOD)
+    strings = literals(index)
+    return {
+        candidate.sym_id
+        for candidate in of_python
+        if strings.fit(candidate.name) or (candidate.kind == SymbolKind.METHOD and is_of(candidate.name, built))
+    }
+
+
+def _with_unknown_bases(index: Index, found: Sequence[Candidate]) -> set[int]:
+    """Members of types that have a base of which nobody knows what it calls."""
+    types = below_unknown_base(index, {candidate.container for candidate in found if candidate.container is not None})
+    return {candidate.sym_id for candidate in found if candidate.container in types}

@@ -1,0 +1,57 @@
+"""Identifiers that could not be resolved and that are named like a symbol: they may be uses of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from query.facts.completeness import family_of
+from query.facts.documents import documents
+from query.facts.index import Index
+
+
+def unresolved_names(index: Index, symbols: Collection[tuple[int, int, str]]) -> dict[int, int]:
+    """How many identifiers that nobody could resolve have the name of each of these (symbol, document, name), where there are any.
+
+    Only identifiers in languages that can refer to the symbol's count.
+    """
+    if not symbols:
+        return {}
+    rows = index.rows(
+        """
+        SELECT u.name, d.language, count(*) FROM (SELECT DISTINCT unnest($names::VARCHAR[]) AS name) n JOIN unresolved_name u USING (name)
+        JOIN document d USING (doc_id) GROUP BY ALL
+        """,
+        {"names": sorted({name for _, _, name in symbols})},
+    )
+    by_name: dict[str, dict[str, int]] = {}
+    for name, language, number in rows:
+        by_name.setdefault(name, {})[language] = number
+    docs = documents(index, {doc_id for _, doc_id, _ in symbols})
+    found: dict[int, int] = {}
+    for sym_id, doc_id, name in symbols:
+        if name in by_name:
+            family = family_of(index, docs[doc_id].path)
+            number = sum(count for language, count in by_name[name].items() if not family or language in family)
+            if number:
+                found[sym_id] = number
+    return found
+
+
+def mentions_in_rust(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
+    """(symbol, what is around an identifier of its name in Rust that could not be resolved); no modules, no attributes.
+
+    Without the sources of the standard library, and of other people's macros always, what is given to a macro has no answer, and tests
+    are mostly that: `assert_eq!(area(2), 4)`. So the name has to do.
+    """
+    return index.rows(
+        """
+        WITH asked AS (
+            SELECT s.sym_id, s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+            WHERE s.kind <> symbol_kind('module')
+        )
+        SELECT DISTINCT a.sym_id, n.encl_id FROM asked a JOIN unresolved_name n ON n.name = a.name
+        JOIN document d ON d.doc_id = n.doc_id AND d.language = 'rust'
+        WHERE n.encl_id IS NOT NULL AND n.encl_id <> a.sym_id AND NOT has_role(n.roles, 'decorator') ORDER BY ALL
+        """,
+        {"ids": sorted(ids)},
+    ) if ids else []  # fmt: skip
