@@ -16,9 +16,9 @@ from indexer.crawl.run import crawl
 from indexer.errors import NameNotFound, UsageError
 from indexer.servers.install import install
 from query.answers.style import Style
+from query.facts import inline_tests
 from query.facts.documents import package_of
 from query.facts.index import Index, open_index
-from query.facts.inline_tests import test_symbols
 from query.facts.sync_guards import guarded_types
 from query.surface.registry import call
 from query.surface.render import to_text
@@ -453,8 +453,8 @@ def test_each_language_has_its_tests(ask_kit: Ask, path: str, expected: str, why
 
 def test_code_under_cfg_test_is_a_test_and_what_is_under_its_opposite_is_not(kit: Index):
     names = dict(kit.rows("SELECT s.sym_id, s.name FROM symbol s JOIN document d USING (doc_id) WHERE d.path = 'rs/src/lib.rs'"))
-    assert {names[sym_id] for sym_id in test_symbols(kit, list(names))} >= {"checks", "plain_runs"}
-    assert not {"real", "run", "Plain"} & {names[sym_id] for sym_id in test_symbols(kit, list(names))}
+    assert {names[sym_id] for sym_id in inline_tests.test_symbols(kit, list(names))} >= {"checks", "plain_runs"}
+    assert not {"real", "run", "Plain"} & {names[sym_id] for sym_id in inline_tests.test_symbols(kit, list(names))}
 
 
 # ---- why

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from query.changes.compare import Changed, Side
-from query.changes.outlines import Entity, Known, Outline, from_index
+from query.changes.outlines import Entity, Held, Outline, from_index
 from query.changes.trees import Part
-from query.facts.documents import documents
+from query.facts.documents import contents, documents
 from query.facts.index import Index
+from query.facts.occurrences import resolved_sites
 from query.facts.parameters import Sources
 from query.facts.uses import Use
 
@@ -63,12 +64,8 @@ class Files:
         shown = self._shown_old.get(id(index))
         if shown is None:
             old = {path: part.change.old_blob for path, part in self._parts["old"].items()}
-            rows = index.rows(
-                "SELECT d.path, d.digest FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path)",
-                {"paths": sorted(old)},
-            )
             new = {path: part.change.new_blob for path, part in self._parts["new"].items()}
-            shown = {path for path, digest in rows if digest == old[path] != new.get(path)}
+            shown = {path for path, held in contents(index, old).items() if held.digest == old[path] != new.get(path)}
             self._shown_old[id(index)] = shown
         return "old" if path in shown or (path in self._parts["old"] and path not in self._parts["new"]) else "new"
 
@@ -172,16 +169,8 @@ def names_in(index: Index | None, paths: Collection[str]) -> dict[tuple[str, tup
     """Symbols of documents, whatever their content is, by path and chain."""
     if index is None or not paths:
         return {}
-    rows = index.rows(
-        """
-        SELECT d.path, d.doc_id, d.language, d.module, d.is_test FROM (SELECT unnest($paths::VARCHAR[]) AS path) u
-        JOIN document d USING (path) WHERE d.status <> 'external'
-        """,
-        {"paths": sorted(paths)},
-    )
-    known = [Known(index, doc_id, path, language, module or "", bool(is_test)) for path, doc_id, language, module, is_test in rows]
     found: dict[tuple[str, tuple[str, ...]], int] = {}
-    for (path, _, _), outline in from_index(known).items():
+    for (path, _, _), outline in from_index([Held(index, content) for content in contents(index, paths).values()]).items():
         for entity in outline.entities:
             found.setdefault((path, entity.chain), entity.sym_id)
     return found
@@ -211,15 +200,5 @@ def resolved(index: Index, sites: Sequence[CallSite], files: Files) -> list[Call
             places.setdefault((path, line, site.use.col), []).append(number)
     if not places:
         return list(sites)
-    paths, lines, cols = (list(column) for column in zip(*sorted(places), strict=True))
-    rows = index.rows(
-        """
-        SELECT DISTINCT p.path, p.line, p.col
-        FROM (SELECT unnest($paths::VARCHAR[]) AS path, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
-        JOIN document d USING (path) JOIN occ o ON o.doc_id = d.doc_id AND o.line = p.line AND o.col = p.col
-        WHERE o.sym_id IS NOT NULL
-        """,
-        {"paths": paths, "lines": lines, "cols": cols},
-    )
-    known = {number for row in rows for number in places[row]}
+    known = {number for found in resolved_sites(index, places) for number in places[found]}
     return [site._replace(resolves=True) if number in known else site for number, site in enumerate(sites)]

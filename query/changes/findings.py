@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Role, SymbolKind
+from query.answers.envelope import SymbolRecord
 from query.changes.compare import Changed, What
 from query.changes.diff import churn
 from query.changes.effects import Bound, CallSite, Files, call_sites, resolved
@@ -15,19 +17,46 @@ from query.changes.reach import Reach
 from query.changes.rules import LEVELS, Facts, judge
 from query.changes.signatures import CALLED_AS, is_compatible
 from query.facts.completeness import Certificate
-from query.facts.documents import documents
+from query.facts.documents import contents, documents, has_test_documents
 from query.facts.folders import folder_of, folders
+from query.facts.hierarchy import overriders
 from query.facts.index import Index
 from query.facts.parameters import Sources
 from query.facts.risk import Risk, coverage, risks
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.sync_guards import guarded
-from query.facts.uses import uses_of
+from query.facts.uses import calls_of_itself, uses_of
 
 _CODE = frozenset((*TYPE_KINDS, *CALLABLE_KINDS, SymbolKind.PROPERTY))
 _ANNOTATION = int(Role.ANNOTATION)
 _MOST_SITES = 50
 """Call sites that are listed for one symbol; their number is exact."""
+
+
+class _Found(NamedTuple):
+    """What was found of one changed symbol, before anything is judged.
+
+    sites: all uses. uses: those outside tests that depend on it when the program runs. own_calls: calls in its own text that the change
+    leaves alone, where they break. record: as an index has the symbol; None where neither does.
+    """
+
+    item: Bound
+    sites: Sequence[CallSite]
+    uses: Sequence[CallSite]
+    own_calls: Sequence[Affected]
+    interfaces: Sequence[LostInterface]
+    risk: Risk | None
+    record: SymbolRecord | None
+    compatible: bool
+
+
+class _Measured(NamedTuple):
+    """Numbers of one changed symbol. `tests`: that reach it, -1 where there are none; `overrides`: of it, and those left alone."""
+
+    tests: int
+    locked: bool
+    overrides: tuple[int, int]
+    commits: int
 
 
 class Findings:
@@ -40,46 +69,51 @@ class Findings:
         self._folders = folders(index)
         self._sources = {id(index): Sources(index), id(old): Sources(old)}
         self._sites, self._risks = self._used()
-        self._own_calls = self._calls_of_itself()
         self._lost = lost(old, index, bound, files)
-        holders = {id(index): set[int](), id(old): set[int]()}
-        for site in (site for sites in self._sites for site in sites):
-            holders[id(site.held_by)].add(site.use.holder)
-        for item in (item for items in self._lost.values() for item in items):
-            holders[id(old)] |= {item.type_id, item.interface_id, *(site.use.holder for site in item.sites[:_MOST_SITES])}
-        self._records: dict[int, Mapping[int, Symbol]] = {}
-        for side, number in ((index, "new_id"), (old, "old_id")):
-            wanted = holders[id(side)] | {getattr(item, number) for item in bound}
-            before = self._records.get(id(side), {})
-            self._records[id(side)] = {**before, **symbols_by_id(side, sorted(wanted - {-1} - before.keys()))}
-        self._packages: dict[str, str] = {}
-        for side in (old, index):
-            sql = "SELECT d.path, d.doc_id FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path)"
-            held = dict(side.rows(sql, {"paths": sorted({item.changed.side.outline.path for item in bound})}))
-            known = documents(side, held.values())
-            self._packages |= {path: known[doc_id].package for path, doc_id in held.items()}
+        self._records = self._named()
+        self._own_calls = self._calls_of_itself()
+        self._packages = self._packages_of_files()
 
     def make(self, reach: Reach, of_old: Reach, *, with_churn: bool) -> list[ChangedSymbol]:
         """Ranked, the worst first."""
         locked = {index: guarded(index, {number for number in numbers if number >= 0}) for index, numbers in self._numbers().items()}
         overriding = self._overriding()
-        has_tests = bool(self._index.row("SELECT 1 FROM document WHERE is_test AND status <> 'external' LIMIT 1"))
+        has_tests = has_test_documents(self._index)
         commits = churn(self._index.root, "HEAD", {item.changed.side.outline.path for item in self._bound}) if with_churn else {}
-        found: list[ChangedSymbol] = []
+        made: list[ChangedSymbol] = []
         for number, item in enumerate(self._bound):
-            tests = max(reach.counts.get(item.new_id, 0), of_old.counts.get(item.old_id, 0)) if has_tests else -1
-            is_locked = item.new_id in locked[self._index] or (item.new_id < 0 and item.old_id in locked[self._old])
-            found.append(
-                self._one(
-                    number,
-                    item,
-                    tests=tests,
-                    locked=is_locked,
-                    overrides=overriding.get(number, (0, 0)),
-                    commits=commits.get(item.changed.side.outline.path, 0),
-                )
+            found = self._found(number, item)
+            measured = _Measured(
+                tests=max(reach.counts.get(item.new_id, 0), of_old.counts.get(item.old_id, 0)) if has_tests else -1,
+                locked=item.new_id in locked[self._index] or (item.new_id < 0 and item.old_id in locked[self._old]),
+                overrides=overriding.get(number, (0, 0)),
+                commits=commits.get(item.changed.side.outline.path, 0),
             )
-        return sorted(found, key=_rank)
+            made.append(self._symbol(found, self._facts(found, measured)))
+        return sorted(made, key=_rank)
+
+    # ---- what is asked of the indexes, for all symbols at once
+
+    def _named(self) -> dict[int, dict[int, Symbol]]:
+        """By the identity of an index the symbols that are told of: what changed, who uses it, what was lost."""
+        wanted: dict[int, set[int]] = {id(self._index): set(), id(self._old): set()}
+        for site in (site for sites in self._sites for site in sites):
+            wanted[id(site.held_by)].add(site.use.holder)
+        for item in (item for items in self._lost.values() for item in items):
+            wanted[id(self._old)] |= {item.type_id, item.interface_id, *(site.use.holder for site in item.sites[:_MOST_SITES])}
+        for index, numbers in self._numbers().items():
+            wanted[id(index)] |= numbers
+        sides = {id(index): index for index in (self._index, self._old)}
+        return {key: symbols_by_id(index, sorted(wanted[key] - {-1})) for key, index in sides.items()}
+
+    def _packages_of_files(self) -> dict[str, str]:
+        """By path of a changed file; as the present index has it, where that does."""
+        found: dict[str, str] = {}
+        for side in (self._old, self._index):
+            held = contents(side, {item.changed.side.outline.path for item in self._bound})
+            known = documents(side, {content.doc_id for content in held.values()})
+            found |= {path: known[content.doc_id].package for path, content in held.items()}
+        return found
 
     def _numbers(self) -> dict[Index, set[int]]:
         found: dict[Index, set[int]] = {self._index: set(), self._old: set()}
@@ -127,81 +161,78 @@ class Findings:
                 sym_id = item.new_id if not in_old else item.old_id if item.new_id < 0 else -1
                 if sym_id >= 0:
                     ids.setdefault(sym_id, []).append(number)
-            rows = index.rows(
-                """
-                WITH asked AS (SELECT unnest($ids::INTEGER[]) AS id), below AS (
-                    SELECT o.super_id, o.sub_id FROM asked a JOIN override o ON o.super_id = a.id
-                    UNION  -- of several interfaces that ask for one member, `override` knows one
-                    SELECT b.sym_id, m.sym_id FROM asked a JOIN symbol b ON b.sym_id = a.id
-                    JOIN type_edge_rev e ON e.super_id = b.container_id
-                    JOIN symbol m ON m.container_id = e.sub_id AND m.name = b.name WHERE b.kind IN (6, 7) AND m.kind IN (6, 7)
-                )
-                SELECT o.super_id, d.path, s.sel_line FROM below o
-                JOIN symbol s ON s.sym_id = o.sub_id JOIN document d ON d.doc_id = s.doc_id WHERE s.kind <> 9 ORDER BY ALL
-                """,
-                {"ids": sorted(ids)},
-            )
-            for super_id, path, line in rows:
-                for number in ids[super_id]:
+            for overrider in overriders(index, ids):
+                left_alone = not self._files.updated(self._files.side_of(index, overrider.path), overrider.path, overrider.line)
+                for number in ids[overrider.of]:
                     count, stale = found.get(number, (0, 0))
-                    found[number] = (count + 1, stale + (not self._files.updated(self._files.side_of(index, path), path, line)))
+                    found[number] = (count + 1, stale + left_alone)
         return found
 
-    def _one(self, number: int, item: Bound, *, tests: int, locked: bool, overrides: tuple[int, int], commits: int) -> ChangedSymbol:
+    # ---- one symbol
+
+    def _found(self, number: int, item: Bound) -> _Found:
         changed = item.changed
-        side, entity = changed.side, changed.entity
-        outline, old = side.outline, changed.old
-        mine = self._sites[number]
-        found = self._records[id(self._index)].get(item.new_id) or self._records[id(self._old)].get(item.old_id)
-        record = found.record if found else None
-        outside = [site for site in mine if not site.use.is_test]
-        in_tests = [site for site in mine if site.use.is_test]
-        uses = [site for site in outside if site.use.relation != "import" and not _only_named(site, outline.language)]
-        packages = sorted({_package_of(site) for site in uses})
-        own_package = self._package(outline.path)
+        language = changed.side.outline.language
         compatible = changed.what == "signature" and _is_compatible(changed)
-        breaks = _breaks(changed, compatible=compatible)
-        own = self._own_calls.get(item.new_id, []) if breaks and changed.what == "signature" else []
-        interfaces = [self._interface(item) for item in self._lost.get(number, ())]
-        risk = self._risks[number]
-        known = item.new_id >= 0 or item.old_id >= 0
-        covered = self._covered(outline.path) if item.new_id >= 0 else self._old_covered(outline.path)
-        facts = Facts(
+        breaks_calls = changed.what == "signature" and _breaks(changed, compatible=compatible)
+        known = self._records[id(self._index)].get(item.new_id) or self._records[id(self._old)].get(item.old_id)
+        sites = self._sites[number]
+        return _Found(
+            item=item,
+            sites=sites,
+            uses=[site for site in sites if not site.use.is_test and site.use.relation != "import" and not _is_only_named(site, language)],
+            own_calls=self._own_calls.get(item.new_id, ()) if breaks_calls else (),
+            interfaces=[self._interface(interface) for interface in self._lost.get(number, ())],
+            risk=self._risks[number],
+            record=known.record if known else None,
+            compatible=compatible,
+        )
+
+    def _facts(self, found: _Found, measured: _Measured) -> Facts:
+        """What the rules judge by."""
+        changed = found.item.changed
+        outline, entity = changed.side.outline, changed.entity
+        packages = {_package_of(site) for site in found.uses}
+        stale_sites, stale_tests = _left_alone(found)
+        return Facts(
             what=changed.what,
             kind=kind_label(entity.kind),
             exported=entity.exported and bool(entity.chain) and all(not name.startswith("_") for name in entity.chain),
-            is_test=outline.is_test or bool(record and record.is_test),
-            callers=len({(id(site.held_by), site.use.holder) for site in uses}),
+            is_test=outline.is_test or bool(found.record and found.record.is_test),
+            callers=len({(id(site.held_by), site.use.holder) for site in found.uses}),
             packages=len(packages),
-            other_packages=sum(name != own_package for name in packages),
-            sites=len(uses),
-            stale_sites=sum(_is_broken(site, changed.what) for site in outside) + len(own) if breaks else 0,
-            stale_tests=sum(_is_broken(site, changed.what) for site in in_tests) if breaks else 0,
-            overrides=overrides[0],
-            stale_overrides=overrides[1],
-            tests=tests,
-            sync_guarded=locked,
-            commits=commits,
-            covered=known and covered and not (risk is not None and "unresolved_same_name" in risk.reasons),
-            other_folders=len(
-                {folder_of(site.path, self._folders).prefix for site in uses} - {folder_of(outline.path, self._folders).prefix}
-            ),
-            compatible=compatible,
+            other_packages=len(packages - {self._package(outline.path)}),
+            sites=len(found.uses),
+            stale_sites=stale_sites,
+            stale_tests=stale_tests,
+            overrides=measured.overrides[0],
+            stale_overrides=measured.overrides[1],
+            tests=measured.tests,
+            sync_guarded=measured.locked,
+            commits=measured.commits,
+            covered=self._is_known(found),
+            other_folders=self._other_folders(found),
+            compatible=found.compatible,
             has_code=entity.kind in _CODE or not entity.chain,
-            broken=tuple(_lost_in_words(item) for item in interfaces if item.used or item.declared),
-            left=tuple(_lost_in_words(item) for item in interfaces if not (item.used or item.declared)),
+            broken=tuple(_lost_in_words(item) for item in found.interfaces if item.used or item.declared),
+            left=tuple(_lost_in_words(item) for item in found.interfaces if not (item.used or item.declared)),
         )
+
+    def _symbol(self, found: _Found, facts: Facts) -> ChangedSymbol:
+        """The finding as reports and answers have it, with the verdict on its facts."""
+        changed = found.item.changed
+        entity, outline, old = changed.entity, changed.side.outline, changed.old
         verdict = judge(facts)
         return ChangedSymbol(
             name=entity.name or outline.module or outline.path,
             qualified_name=_qualified(outline, entity.chain),
-            symbol=record.symbol if record else "",
+            symbol=found.record.symbol if found.record else "",
             kind=facts.kind,
             what=changed.what,
             file=outline.path,
             line=entity.sel_line + 1,
             end_line=entity.spans[0][1],
-            risk=risk.level if risk is not None else "unknown",
+            risk=found.risk.level if found.risk is not None else "unknown",
             level=verdict.level,
             reasons=[code for code, _ in verdict.reasons],
             says=[text for _, text in verdict.reasons],
@@ -213,19 +244,33 @@ class Findings:
             old_signature=old[1].signature if old and old[1].signature != entity.signature else "",
             exported=facts.exported,
             is_test=facts.is_test,
-            sync_guarded=locked,
+            sync_guarded=facts.sync_guarded,
             lines=changed.touched,
             likeness=round(changed.likeness, 2),
             callers=facts.callers,
-            packages=packages,
+            packages=sorted({_package_of(site) for site in found.uses}),
             stale_sites=facts.stale_sites,
             stale_tests=facts.stale_tests,
-            overrides=overrides[0],
-            tests=max(0, tests),
-            commits=commits,
-            affected=[*own, *(self._affected(site) for site in _ordered(mine)[:_MOST_SITES])],
-            interfaces=interfaces,
+            overrides=facts.overrides,
+            tests=max(0, facts.tests),
+            commits=facts.commits,
+            affected=[*found.own_calls, *(self._affected(site) for site in _ordered(found.sites)[:_MOST_SITES])],
+            interfaces=list(found.interfaces),
         )
+
+    def _is_known(self, found: _Found) -> bool:
+        """Whether an index knows the symbol, and all that may refer to it."""
+        item = found.item
+        path = item.changed.side.outline.path
+        if item.new_id < 0 and item.old_id < 0:
+            return False
+        covered = self._covered(path) if item.new_id >= 0 else self._old_covered(path)
+        return covered and not (found.risk is not None and "unresolved_same_name" in found.risk.reasons)
+
+    def _other_folders(self, found: _Found) -> int:
+        """Workspace folders other than the symbol's own that use it."""
+        own = folder_of(found.item.changed.side.outline.path, self._folders).prefix
+        return len({folder_of(site.path, self._folders).prefix for site in found.uses} - {own})
 
     def _interface(self, item: Lost) -> LostInterface:
         own, theirs = (self._records[id(self._old)][sym_id].record for sym_id in (item.type_id, item.interface_id))
@@ -244,34 +289,28 @@ class Findings:
 
     def _calls_of_itself(self) -> dict[int, list[Affected]]:
         """Calls in a symbol's own text whose line the change leaves alone, by number: of another declaration they are easily forgotten."""
-        ids = sorted({item.new_id for item in self._bound if item.changed.what == "signature"} - {-1})
-        rows = self._index.rows(
-            """
-            SELECT c.callee, c.doc_id, c.line, c.evidence, s.qualified_name, s.moniker
-            FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id AND c.caller = u.id
-            JOIN symbol s ON s.sym_id = u.id WHERE c.evidence <> 7 ORDER BY ALL
-            """,
-            {"ids": ids},
-        )
-        docs = documents(self._index, {row[1] for row in rows})
+        ids = {item.new_id for item in self._bound if item.changed.what == "signature"} - {-1}
+        calls = calls_of_itself(self._index, ids)
+        docs = documents(self._index, {call.doc_id for call in calls})
         found: dict[int, list[Affected]] = {}
-        for sym_id, doc_id, line, evidence, name, moniker in rows:
-            document = docs[doc_id]
+        for call in calls:
+            document = docs[call.doc_id]
+            record = self._records[id(self._index)][call.sym_id].record
             side = self._files.side_of(self._index, document.path)
-            if not self._files.touches(side, document.path, line):
-                found.setdefault(sym_id, []).append(
+            if not self._files.touches(side, document.path, call.line):
+                found.setdefault(call.sym_id, []).append(
                     Affected(
                         path=document.path,
-                        line=line + 1,
-                        caller=name,
-                        symbol=moniker,
+                        line=call.line + 1,
+                        caller=record.qualified_name,
+                        symbol=record.symbol,
                         package=document.package,
                         relation="call",
-                        evidence=Evidence(evidence).label,
+                        evidence=Evidence(call.evidence).label,
                         updated=False,
                         side=side,
                         is_test=document.is_test,
-                        text=self._sources[id(self._index)].line(document.path, line),
+                        text=self._sources[id(self._index)].line(document.path, call.line),
                     )
                 )
         return found
@@ -332,7 +371,17 @@ def _is_broken(site: CallSite, what: What) -> bool:
     return site.is_stale and (what != "signature" or site.use.relation != "import")
 
 
-def _only_named(site: CallSite, language: str) -> bool:
+def _left_alone(found: _Found) -> tuple[int, int]:
+    """Uses that the change breaks and does not touch: outside tests (the symbol's own calls among them), and in tests."""
+    changed = found.item.changed
+    if not _breaks(changed, compatible=found.compatible):
+        return 0, 0
+    broken = [site for site in found.sites if _is_broken(site, changed.what)]
+    in_tests = sum(site.use.is_test for site in broken)
+    return len(broken) - in_tests + len(found.own_calls), in_tests
+
+
+def _is_only_named(site: CallSite, language: str) -> bool:
     """An annotation of Python says something to a type checker; nothing that runs depends on it."""
     return language == "python" and site.use.relation == "reference" and bool(site.use.roles & _ANNOTATION)
 

@@ -11,22 +11,27 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, Evidence, SymbolFlag, SymbolKind
 from query.changes.compare import Changed, What
 from query.changes.effects import Bound, CallSite, Files, call_sites, names_in
+from query.changes.kinship import Held, Kinship
 from query.changes.signatures import stands_in
+from query.facts import declarations
+from query.facts.declarations import Member
 from query.facts.documents import documents
+from query.facts.extents import functions_around
+from query.facts.hierarchy import supertypes
 from query.facts.index import Index
 from query.facts.parameters import Sources
 from query.facts.scopes import scopes
+from query.facts.symbols import ids_of_monikers
 from query.facts.uses import Use, uses_of
 
 How = Literal["missing", "differs"]
 
 _MEMBERS = (int(SymbolKind.METHOD), int(SymbolKind.PROPERTY), int(SymbolKind.FIELD))
-_INTERFACE, _TYPES = int(SymbolKind.INTERFACE), frozenset(TYPE_KINDS)
+_INTERFACE = int(SymbolKind.INTERFACE)
 _ABSTRACT, _EXTERNAL = int(SymbolFlag.ABSTRACT), int(SymbolFlag.EXTERNAL)
-_LISTED = int(Evidence.SUBCLASS_LIST)
 _TYPESCRIPT = ("typescript", "typescriptreact", "javascript", "javascriptreact")
 _RECEIVER = re.compile(r"^func \([^)]*\)")
 _PACKAGE = re.compile(r"go go std \S+ ([\w./~-]*)/`[^`]*`/(\w+)#\Z")
@@ -91,29 +96,6 @@ class Lost(NamedTuple):
         return sum(not site.updated and not site.use.is_test for site in self.sites)
 
 
-class _Member(NamedTuple):
-    sym_id: int
-    container: int
-    name: str
-    kind: int
-    flags: int
-    doc_id: int
-    language: str
-    start_line: int
-    end_line: int
-    end_col: int
-    signature: str
-
-
-class _Type(NamedTuple):
-    sym_id: int
-    name: str
-    kind: int
-    flags: int
-    moniker: str
-    language: str
-
-
 def lost(old: Index, new: Index, bound: Sequence[Bound], files: Files) -> dict[int, list[Lost]]:
     """By position in `bound`: the interfaces that ask for the member and do not get it any more, those of the workspace first.
 
@@ -121,14 +103,14 @@ def lost(old: Index, new: Index, bound: Sequence[Bound], files: Files) -> dict[i
         old: the index of the old side, or what stands for it. new: of the new side, perhaps the same one.
     """
     asked: dict[int, How] = {number: how for number, item in enumerate(bound) if (how := _how(item)) is not None}
-    members = _members(old, {bound[number].old_id for number in asked})
+    members = declarations.members(old, {bound[number].old_id for number in asked})
     asked = {number: how for number, how in asked.items() if bound[number].old_id in members}
     anew = _asked_anew(old, bound)
     if not asked and not anew:
         return {}
-    kinship = _Kinship(old, {members[bound[number].old_id].container for number in asked} | set(anew.values()))
+    kinship = Kinship(old, {members[bound[number].old_id].container for number in asked} | set(anew.values()))
     names = sorted({members[bound[number].old_id].name for number in asked} | {bound[number].changed.entity.name for number in anew})
-    held = _held(old, kinship.everybody, names)
+    held = _held(old, kinship, names)
     demands = _Demands(old, files, kinship)
     became: dict[int, What] = {item.old_id: item.changed.what for item in bound if item.old_id >= 0}
     found: dict[int, list[Lost]] = {}
@@ -143,9 +125,7 @@ def lost(old: Index, new: Index, bound: Sequence[Bound], files: Files) -> dict[i
     return _with_sites(old, files, kinship, _without_kept(old, new, bound, files, kinship, found))
 
 
-def _not_given(
-    member: _Member, how: How, became: Mapping[int, What], kinship: _Kinship, held: Mapping[tuple[int, str], _Member], demands: _Demands
-) -> Iterator[Lost]:
+def _not_given(member: Member, how: How, became: Mapping[int, What], kinship: Kinship, held: Held, demands: _Demands) -> Iterator[Lost]:
     """Each interface once, that asks its type or one that has the member from it."""
     if member.container not in kinship.types or became.get(member.container) in ("removed", "renamed", "moved"):
         return
@@ -164,8 +144,8 @@ def _not_had(
     item: Bound,
     interface_id: int,
     bound: Sequence[Bound],
-    kinship: _Kinship,
-    held: Mapping[tuple[int, str], _Member],
+    kinship: Kinship,
+    held: Held,
     demands: _Demands,
 ) -> Iterator[Lost]:
     """Types below an interface that a new member of it is asked of, and that neither have it nor get it with the change."""
@@ -185,7 +165,7 @@ def _not_had(
             yield _lost(kinship, type_id, interface_id, -1, "missing", heir=False)
 
 
-def _lost(kinship: _Kinship, type_id: int, interface_id: int, member_id: int, how: How, *, heir: bool) -> Lost:
+def _lost(kinship: Kinship, type_id: int, interface_id: int, member_id: int, how: How, *, heir: bool) -> Lost:
     its = kinship.types[interface_id]
     return Lost(
         type_id=type_id,
@@ -247,117 +227,20 @@ def _how(item: Bound) -> How | None:
 # ---- what the old side says
 
 
-def _members(index: Index, ids: Collection[int]) -> dict[int, _Member]:
-    rows = index.rows(f"{_MEMBER} (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id {_REST}", {"ids": sorted(ids)})
-    return {row[0]: _Member(*row) for row in rows}
-
-
-_MEMBER = """
-    SELECT s.sym_id, s.container_id, s.name, s.kind, s.flags, s.doc_id, d.language, s.start_line, s.end_line, s.end_col,
-           coalesce(t.signature, '')
-    FROM"""
-_REST = "JOIN document d ON d.doc_id = s.doc_id LEFT JOIN symbol_text t ON t.sym_id = s.sym_id WHERE s.container_id IS NOT NULL ORDER BY 1"
-
-
-def _held(index: Index, types: Collection[int], names: Sequence[str]) -> dict[tuple[int, str], _Member]:
-    """Members of these names by type and name."""
-    rows = index.rows(
-        f"""{_MEMBER} (SELECT unnest($types::INTEGER[]) AS id) u JOIN symbol s ON s.container_id = u.id
-        JOIN (SELECT unnest($names::VARCHAR[]) AS name) n ON n.name = s.name {_REST}""",
-        {"types": sorted(types), "names": names},
-    )
-    return {(row[1], row[2]): _Member(*row) for row in rows if row[3] in _MEMBERS}
-
-
-class _Kinship:
-    """Types around those whose members are asked about: below them, and above all of these."""
-
-    def __init__(self, index: Index, start: Collection[int]) -> None:
-        self._below = _edges(index, start, "SELECT e.super_id, e.sub_id, e.evidence FROM {ids} JOIN type_edge_rev e ON e.super_id = u.id")
-        everybody = {*start, *(sub for subs in self._below.values() for sub, _ in subs)}
-        self._above = _edges(index, everybody, "SELECT e.sub_id, e.super_id, e.evidence FROM {ids} JOIN type_edge e ON e.sub_id = u.id")
-        named = {super_id for supers in self._above.values() for super_id, _ in supers}
-        everybody |= named
-        found = index.row("SELECT sym_id FROM symbol WHERE moniker = 'go go std . builtin/`builtin.go`/error#'")
-        self.error: int = found[0] if found else -1  # no hierarchy shows it, for it is declared nowhere
-        everybody |= {self.error} - {-1}
-        rows = index.rows(
-            """
-            SELECT s.sym_id, s.name, s.kind, s.flags, s.moniker, d.language FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-            JOIN symbol s ON s.sym_id = u.id JOIN document d ON d.doc_id = s.doc_id
-            """,
-            {"ids": sorted(everybody)},
-        )
-        # What a type names above itself is one, however it is declared: `Protocol: type[_Protocol]` in Python's stubs.
-        self.types = {row[0]: _Type(*row) for row in rows if row[2] in _TYPES or row[0] in named}
-        self.everybody = sorted(self.types)
-        rows = index.rows(
-            """
-            SELECT DISTINCT s.container_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.container_id = u.id
-            WHERE s.flags & $abstract <> 0
-            """,
-            {"ids": self.everybody, "abstract": _ABSTRACT},
-        )
-        self._asking = {row[0] for row in rows}
-        self._kept: dict[tuple[int, bool], list[int]] = {}
-
-    def above(self, type_id: int, *, listed: bool = False) -> list[int]:
-        """All types above, nearest first; `listed`: only by what types say of themselves, so what they take members from."""
-        key = (type_id, listed)
-        if key not in self._kept:
-            self._kept[key] = self._walk(self._above, type_id, listed=listed)
-        return self._kept[key]
-
-    def below(self, type_id: int) -> list[int]:
-        """All types below, nearest first."""
-        return self._walk(self._below, type_id, listed=False)
-
-    def heirs(self, type_id: int, name: str, held: Mapping[tuple[int, str], _Member]) -> Iterator[int]:
-        """Types below that have the member from this one."""
-        for sub_id in self._walk(self._below, type_id, listed=True):
-            if (sub_id, name) not in held and self.types[sub_id].kind != _INTERFACE:
-                yield sub_id
-
-    def is_abstract(self, type_id: int) -> bool:
-        """Whether the type itself is not made: those below it may have what it lacks."""
-        its = self.types[type_id]
-        return bool(its.flags & _ABSTRACT) or its.kind == _INTERFACE or type_id in self._asking
-
-    def _walk(self, edges: Mapping[int, Sequence[tuple[int, int]]], start: int, *, listed: bool) -> list[int]:
-        seen = {start}
-        found: list[int] = []
-        frontier = [start]
-        while frontier:
-            step = frontier.pop(0)
-            for other, evidence in edges.get(step, ()):
-                if other not in seen and other in self.types and (evidence == _LISTED or not listed):
-                    seen.add(other)
-                    found.append(other)
-                    frontier.append(other)
-        return found
-
-
-def _edges(index: Index, start: Iterable[int], statement: str) -> dict[int, list[tuple[int, int]]]:
-    """(type, evidence) by type, from these on as far as it goes."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    frontier = sorted(set(start))
-    while frontier:
-        rows = index.rows(statement.format(ids="(SELECT unnest($ids::INTEGER[]) AS id) u") + " ORDER BY ALL", {"ids": frontier})
-        found.update({step: [] for step in frontier})
-        for one, other, evidence in rows:
-            found[one].append((other, evidence))
-        frontier = sorted({other for _, other, _ in rows} - found.keys())
-    return found
+def _held(index: Index, kinship: Kinship, names: Sequence[str]) -> Held:
+    """Members of these names in all types around, by type and name."""
+    found = declarations.members_called(index, kinship.everybody, names)
+    return {(member.container, member.name): member for member in found if member.kind in _MEMBERS}
 
 
 class _Demands:
     """Which types ask for a member, and which give it."""
 
-    def __init__(self, index: Index, files: Files, kinship: _Kinship) -> None:
+    def __init__(self, index: Index, files: Files, kinship: Kinship) -> None:
         self._index, self._files, self._kinship = index, files, kinship
         self._sources = Sources(index)
 
-    def made_on(self, type_id: int, name: str, held: Mapping[tuple[int, str], _Member]) -> Iterator[tuple[int, int]]:
+    def made_on(self, type_id: int, name: str, held: Held) -> Iterator[tuple[int, int]]:
         """(interface above that asks for it, its member; -1 where the index has not got that)."""
         asked = list(self._kinship.above(type_id))
         if name == "Error" and self._kinship.error >= 0:
@@ -369,7 +252,7 @@ class _Demands:
             elif member is None and name in KNOWN_ELSEWHERE.get(known_as(self._kinship.types[super_id].moniker), ()):
                 yield super_id, -1
 
-    def provided(self, type_id: int, name: str, held: Mapping[tuple[int, str], _Member], *, without: int) -> bool:
+    def provided(self, type_id: int, name: str, held: Held, *, without: int) -> bool:
         """Whether the type has such a member from one that it builds on, other than the one that was changed."""
         for super_id in self._kinship.above(type_id, listed=True):
             member = held.get((super_id, name))
@@ -377,7 +260,7 @@ class _Demands:
                 return True
         return False
 
-    def _asks(self, member: _Member) -> bool:
+    def _asks(self, member: Member) -> bool:
         """Whether those below must have the member themselves."""
         around = self._kinship.types[member.container]
         if member.flags & _ABSTRACT:
@@ -386,7 +269,7 @@ class _Demands:
             return any(self._kinship.types[super_id].name == "Protocol" for super_id in self._kinship.above(member.container))
         return around.kind == _INTERFACE and _has_no_default(member.language, member.name, member.signature, self._last(member))
 
-    def _last(self, member: _Member) -> str:
+    def _last(self, member: Member) -> str:
         """The last line of a member, as far as it is the member's."""
         path = documents(self._index, [member.doc_id])[member.doc_id].path
         return self._files.line_of(self._index, self._sources, path, member.end_line)[: member.end_col].rstrip()
@@ -402,28 +285,35 @@ def known_as(moniker: str) -> str:
 
 
 def _without_kept(
-    old: Index, new: Index, bound: Sequence[Bound], files: Files, kinship: _Kinship, found: Mapping[int, list[Lost]]
+    old: Index, new: Index, bound: Sequence[Bound], files: Files, kinship: Kinship, found: Mapping[int, list[Lost]]
 ) -> dict[int, list[Lost]]:
     """Those of Go's that the index of the new side does not show again: it has been asked whether the type satisfies them."""
     if new is old:
         return dict(found)
+    types = {sym_id for items in found.values() for item in items for sym_id in (item.type_id, item.interface_id)}
+    satisfied = _satisfied(new, kinship, types)
     kept: dict[int, list[Lost]] = {}
     for number, items in found.items():
-        path = bound[number].changed.side.outline.path
-        shows_new = files.is_new_in(new, path)
+        shows_new = files.is_new_in(new, bound[number].changed.side.outline.path)
         for item in items:
             own, theirs = kinship.types[item.type_id], kinship.types[item.interface_id]
-            sql = """
-                SELECT 1 FROM symbol a JOIN type_edge e ON e.sub_id = a.sym_id JOIN symbol b ON b.sym_id = e.super_id
-                WHERE a.moniker = $type AND b.moniker = $interface AND e.evidence = $asked LIMIT 1
-            """
-            asked = {"type": own.moniker, "interface": theirs.moniker, "asked": int(Evidence.TYPE_HIERARCHY)}
-            if not (shows_new and own.language == "go" and new.row(sql, asked)):
+            if not (shows_new and own.language == "go" and (own.moniker, theirs.moniker) in satisfied):
                 kept.setdefault(number, []).append(item)
     return kept
 
 
-def _with_sites(old: Index, files: Files, kinship: _Kinship, found: Mapping[int, list[Lost]]) -> dict[int, list[Lost]]:
+def _satisfied(index: Index, kinship: Kinship, types: Collection[int]) -> set[tuple[str, str]]:
+    """(type, interface), by moniker, of which an index says that a server was asked and said yes."""
+    here = ids_of_monikers(index, {kinship.types[type_id].moniker for type_id in types})
+    moniker_of = {sym_id: moniker for moniker, sym_id in here.items()}
+    return {
+        (moniker_of[edge.of], moniker_of[edge.other])
+        for edge in supertypes(index, moniker_of)
+        if edge.evidence == Evidence.TYPE_HIERARCHY and edge.other in moniker_of
+    }
+
+
+def _with_sites(old: Index, files: Files, kinship: Kinship, found: Mapping[int, list[Lost]]) -> dict[int, list[Lost]]:
     """Calls of the interface's member first, then places that hand on the type where the interface is taken."""
     items = [item for listed in found.values() for item in listed]
     if not items:
@@ -454,24 +344,13 @@ def _by_line(index: Index, files: Files, site: CallSite) -> CallSite:
     return site._replace(updated=files.touches(site.side, site.path, site.use.line))
 
 
-def _declaring(index: Index, by_symbol: Mapping[int, Sequence[Use]], kinship: _Kinship, types: Collection[int]) -> dict[int, set[int]]:
+def _declaring(index: Index, by_symbol: Mapping[int, Sequence[Use]], kinship: Kinship, types: Collection[int]) -> dict[int, set[int]]:
     """By type the functions whose declaration names it: that take one, or give one. What a method is declared on does not count."""
     places = {(use.doc_id, use.line, use.col) for type_id in types for use in by_symbol.get(type_id, ())}
-    docs, lines, cols = (list(column) for column in zip(*sorted(places), strict=True)) if places else ([], [], [])
-    rows = index.rows(
-        """
-        SELECT p.doc_id, p.line, p.col, s.sym_id, t.signature
-        FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
-        JOIN symbol s ON s.doc_id = p.doc_id
-         AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
-        JOIN symbol_text t ON t.sym_id = s.sym_id
-        WHERE s.kind IN (6, 9, 12) AND s.flags & 3 = 0
-        """,
-        {"docs": docs, "lines": lines, "cols": cols},
-    )
-    around: dict[tuple[int, int, int], list[tuple[int, str]]] = {}
-    for doc_id, line, col, sym_id, signature in rows:
-        around.setdefault((doc_id, line, col), []).append((sym_id, _RECEIVER.sub("", signature)))
+    around = {
+        place: [(function.sym_id, _RECEIVER.sub("", function.signature)) for function in functions]
+        for place, functions in functions_around(index, places).items()
+    }
     everywhere = [item for items in around.values() for item in items]
     found: dict[int, set[int]] = {}
     for type_id in types:

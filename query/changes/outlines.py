@@ -14,6 +14,8 @@ from indexer.model import SymbolFlag, SymbolKind
 from indexer.servers.registry import is_test as test_by_path
 from indexer.servers.registry import language_of, languages_present
 from indexer.syntax import parse
+from query.facts.documents import Content, contents
+from query.facts.extents import Defined, defined_in, further_definitions, symbols_by_place
 from query.facts.index import Index
 
 _LOCAL, _PARAMETER, _EXPORTED, _FIXTURE = (
@@ -75,93 +77,74 @@ class Outline(NamedTuple):
         return painted
 
 
-class Known(NamedTuple):
-    """A document of an index."""
+class Held(NamedTuple):
+    """A document with the index that holds its content."""
 
-    held_by: Index
-    doc_id: int
-    path: str
-    language: str
-    module: str
-    is_test: bool
+    by: Index
+    content: Content
 
 
-def lookup(indexes: Sequence[Index], wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Known]:
+def lookup(indexes: Sequence[Index], wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Held]:
     """Which of the files (path, git's name of the content) are held by an index, the first that does."""
     asked = set(wanted)
-    found: dict[tuple[str, str], Known] = {}
+    found: dict[tuple[str, str], Held] = {}
     for index in indexes:
-        rest = sorted(asked - found.keys())
-        if not rest:
-            break
-        rows = index.rows(
-            """
-            SELECT d.path, d.digest, d.doc_id, d.language, d.module, d.is_test
-            FROM (SELECT unnest($paths::VARCHAR[]) AS path, unnest($digests::VARCHAR[]) AS digest) u
-            JOIN document d ON d.path = u.path AND d.digest = u.digest WHERE d.status <> 'external'
-            """,
-            {"paths": [path for path, _ in rest], "digests": [digest for _, digest in rest]},
-        )
-        for path, digest, doc_id, language, module, is_test in rows:
-            found.setdefault((path, digest), Known(index, doc_id, path, language, module or "", bool(is_test)))
+        rest = asked - found.keys()
+        for content in contents(index, {path for path, _ in rest}).values():
+            if (content.path, content.digest) in rest:
+                found[content.path, content.digest] = Held(index, content)
     return found
 
 
-def from_index(held: Collection[Known]) -> dict[tuple[str, int, int], Outline]:
+def from_index(held: Collection[Held]) -> dict[tuple[str, int, int], Outline]:
     """Outlines of documents, by path, number and the identity of their index; two statements for each index."""
     outlines: dict[tuple[str, int, int], Outline] = {}
-    by_index: dict[int, list[Known]] = {}
-    for known in held:
-        by_index.setdefault(id(known.held_by), []).append(known)
+    by_index: dict[int, list[Held]] = {}
+    for item in held:
+        by_index.setdefault(id(item.by), []).append(item)
     for of_one in by_index.values():
-        index = of_one[0].held_by
-        rows = index.rows(
-            """
-            SELECT s.doc_id, s.sym_id, s.container_id, s.name, s.kind, s.flags, s.start_line, s.start_col, s.end_line, s.end_col,
-                   s.sel_line, s.sel_col, coalesce(t.signature, ''), w.name
-            FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
-            LEFT JOIN symbol w ON w.sym_id = s.container_id LEFT JOIN symbol_text t ON t.sym_id = s.sym_id
-            ORDER BY s.doc_id, s.container_id IS NOT NULL, s.start_line, s.start_col, s.end_line DESC, s.end_col DESC, s.sym_id
-            """,
-            {"ids": [known.doc_id for known in of_one]},
-        )
-        extra: dict[int, list[tuple[int, int]]] = {}
-        for sym_id, start, end, end_col in index.rows(
-            """
-            SELECT e.sym_id, e.start_line, e.end_line, e.end_col FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-            JOIN extra_definition e ON e.doc_id = u.id ORDER BY ALL
-            """,
-            {"ids": [known.doc_id for known in of_one]},
-        ):
-            extra.setdefault(sym_id, []).append((start, end + (end_col > 0)))
-        members: dict[int, list[Entity]] = {}
-        chains: dict[int, tuple[str, ...]] = {}
-        hidden: set[int] = set()
-        ends: dict[int, tuple[int, int]] = {}
-        documents: dict[int, int] = {}
-        around: list[int] = []  # lexically, from the outside in
-        for doc_id, sym_id, container, name, kind, flags, start, col, end, end_col, sel_line, sel_col, signature, owner in rows:
-            while around and (documents[around[-1]] != doc_id or ends[around[-1]] <= (start, col)):
-                around.pop()
-            if flags & (_LOCAL | _PARAMETER) or container in hidden:
-                hidden.add(sym_id)
-                continue
-            if container is None:
-                chain: tuple[str, ...] = ()
-            elif container in around:
-                chain = (*chains[container], name)
-            else:  # written outside its type: below what is around it, and its type
-                chain = (*(chains[around[-1]] if around else ()), *((owner,) if owner else ()), name)
-            chains[sym_id], ends[sym_id], documents[sym_id] = chain, (end, end_col), doc_id
-            around.append(sym_id)
-            spans = ((start, end + (end_col > 0)), *extra.get(sym_id, ()))
-            members.setdefault(doc_id, []).append(Entity(chain, kind, spans, signature, flags, sel_line, sel_col, sym_id))
-        for known in of_one:
-            entities = _in_order(members.get(known.doc_id, []))
-            outlines[known.path, known.doc_id, id(index)] = Outline(
-                known.path, known.language, known.module, entities, known.is_test, index
+        index = of_one[0].by
+        members = _entities(index, [item.content.doc_id for item in of_one])
+        for _, content in of_one:
+            entities = _in_order(members.get(content.doc_id, []))
+            outlines[content.path, content.doc_id, id(index)] = Outline(
+                content.path, content.language, content.module, entities, content.is_test, index
             )
     return outlines
+
+
+def _entities(index: Index, doc_ids: Collection[int]) -> dict[int, list[Entity]]:
+    """By document what it defines and is visible outside functions, with the chain of names under which it is known there."""
+    further: dict[int, list[tuple[int, int]]] = {}
+    for item in further_definitions(index, doc_ids):
+        further.setdefault(item.sym_id, []).append((item.start_line, item.end_line))
+    members: dict[int, list[Entity]] = {}
+    chains: dict[int, tuple[str, ...]] = {}
+    hidden: set[int] = set()
+    around: list[Defined] = []  # lexically, from the outside in
+    for item in defined_in(index, doc_ids):
+        while around and not _is_within(item, around[-1]):
+            around.pop()
+        if item.flags & (_LOCAL | _PARAMETER) or item.container in hidden:
+            hidden.add(item.sym_id)
+            continue
+        if item.container is None:
+            chain: tuple[str, ...] = ()
+        elif any(outer.sym_id == item.container for outer in around):
+            chain = (*chains[item.container], item.name)
+        else:  # written outside its type: below what is around it, and its type
+            chain = (*(chains[around[-1].sym_id] if around else ()), *((item.owner,) if item.owner else ()), item.name)
+        chains[item.sym_id] = chain
+        around.append(item)
+        spans = ((item.start_line, item.end_line + (item.end_col > 0)), *further.get(item.sym_id, ()))
+        entity = Entity(chain, item.kind, spans, item.signature, item.flags, item.sel_line, item.sel_col, item.sym_id)
+        members.setdefault(item.doc_id, []).append(entity)
+    return members
+
+
+def _is_within(item: Defined, outer: Defined) -> bool:
+    """Whether a definition, which begins behind another one, begins before that one's end."""
+    return item.doc_id == outer.doc_id and (item.start_line, item.start_col) < (outer.end_line, outer.end_col)
 
 
 def from_text(path: str, content: bytes, *, language: str = "", module: str = "", is_test: bool | None = None) -> Outline | None:
@@ -192,40 +175,25 @@ def from_text(path: str, content: bytes, *, language: str = "", module: str = ""
     return Outline(path, language, module, _in_order(entities), is_test, None, by_text=True)
 
 
-def numbered(outlines: Iterable[tuple[Outline, Known]]) -> list[Outline]:
+def numbered(outlines: Iterable[tuple[Outline, Held]]) -> list[Outline]:
     """Outlines of texts with the numbers that an index which holds these very texts has for their symbols.
 
     By the place at which each is defined: a prototype in a header is the function that is defined elsewhere.
     """
     pairs = list(outlines)
-    by_index: dict[int, list[Known]] = {}
-    for _, known in pairs:
-        by_index.setdefault(id(known.held_by), []).append(known)
-    places: dict[tuple[int, int, int, int], int] = {}
-    for number, of_one in by_index.items():
-        rows = of_one[0].held_by.rows(
-            """
-            SELECT o.doc_id, o.line, o.col, o.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
-            JOIN occ o ON o.doc_id = u.id WHERE o.roles & 1 <> 0 AND o.sym_id IS NOT NULL
-            UNION ALL
-            SELECT s.doc_id, s.sel_line, s.sel_col, s.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
-            JOIN symbol s ON s.doc_id = u.id WHERE s.flags & 3 = 0
-            UNION ALL
-            SELECT s.doc_id, -1, -1, s.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
-            JOIN symbol s ON s.doc_id = u.id WHERE s.container_id IS NULL
-            ORDER BY ALL DESC
-            """,
-            {"ids": [known.doc_id for known in of_one]},
-        )
-        places.update({(number, doc_id, line, col): sym_id for doc_id, line, col, sym_id in rows})
+    by_index: dict[int, list[Held]] = {}
+    for _, held in pairs:
+        by_index.setdefault(id(held.by), []).append(held)
+    places = {number: symbols_by_place(of_one[0].by, [held.content.doc_id for held in of_one]) for number, of_one in by_index.items()}
     found: list[Outline] = []
-    for outline, known in pairs:
-        at = (id(known.held_by), known.doc_id)
+    for outline, (index, content) in pairs:
+        known = places[id(index)]
+        of_module = (content.doc_id, -1, -1)
         entities = [
-            entity._replace(sym_id=places.get((*at, entity.sel_line, entity.sel_col) if entity.chain else (*at, -1, -1), -1))
+            entity._replace(sym_id=known.get((content.doc_id, entity.sel_line, entity.sel_col) if entity.chain else of_module, -1))
             for entity in outline.entities
         ]
-        found.append(outline._replace(entities=entities, held_by=known.held_by, by_text=True))
+        found.append(outline._replace(entities=entities, held_by=index, by_text=True))
     return found
 
 

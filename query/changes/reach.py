@@ -18,18 +18,31 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, SymbolFlag, SymbolKind
 from query.changes.suites import cargo_tests, go_mains, go_tests, suites
 from query.facts.documents import Document, documents
-from query.facts.hierarchy import overridden
+from query.facts.extents import defined_around
+from query.facts.hierarchy import all_subtypes, overridden, reachable, subtypes
 from query.facts.index import Index
-from query.facts.scopes import Scope, holders, scopes
-from query.facts.uses import uses_of
+from query.facts.scopes import Scope, holders, modules_of, scopes
+from query.facts.test_functions import (
+    PythonTest,
+    autouse_fixtures,
+    go_functions_of_tests,
+    names_of_own_tests,
+    python_tests,
+    tests_of_classes_below,
+)
+from query.facts.unresolved_names import mentions_in_rust
+from query.facts.uses import Use, uses_of
 
 MAX_REACHED = 25_000
 """Symbols that a search for tests visits before it ends."""
 
 Step = Literal["call", "reference", "within", "subclass", "prepares", "member", "unresolved", "import"]
+
+Lead = tuple[int, int, Step]
+"""From a symbol to one that the search goes on with, and how."""
 
 WEIGHT: Mapping[Step, float] = {
     "call": 0.9,
@@ -64,7 +77,6 @@ _DECLARED_ONLY = ("go", "rust")
 _LOCAL, _FIXTURE = int(SymbolFlag.LOCAL), int(SymbolFlag.FIXTURE)
 _DUNDER = re.compile(r"__\w+__")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_TYPES = frozenset(TYPE_KINDS)
 _MEMBERS = frozenset((*CALLABLE_KINDS, SymbolKind.PROPERTY, SymbolKind.FIELD))
 
 
@@ -93,33 +105,9 @@ def inherited(index: Index, tests: Collection[int]) -> list[tuple[int, int]]:
     """(method that is a test, a test class below its own that runs it too, as its own)."""
     known = scopes(index, tests)
     methods = {sym_id: known[sym_id].container for sym_id in tests if known[sym_id].container is not None}
-    below: dict[int, set[int]] = {}
-    pending = {container for container in methods.values() if container is not None}
-    edges: dict[int, list[int]] = {}
-    while pending:
-        found = _subtypes(index, pending)
-        for super_id, sub_id in found:
-            edges.setdefault(super_id, []).append(sub_id)
-        pending = {sub_id for _, sub_id in found} - edges.keys()
-    if not edges:
-        return []
-    for start in {container for container in methods.values() if container in edges}:
-        waiting = list(edges[start])
-        while waiting:
-            step = waiting.pop()
-            if step not in below.setdefault(start, set()):
-                below[start].add(step)
-                waiting += edges.get(step, ())
-    own = {
-        (container, name)
-        for container, name in index.rows(
-            """
-            SELECT s.container_id, s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.container_id = u.id
-            WHERE starts_with(s.name, 'test')
-            """,
-            {"ids": sorted({sub_id for found in below.values() for sub_id in found})},
-        )
-    }
+    edges = all_subtypes(index, {container for container in methods.values() if container is not None})
+    below = {type_id: reachable(edges, type_id) for type_id in set(methods.values()) & edges.keys() if type_id is not None}
+    own = names_of_own_tests(index, {sub_id for found in below.values() for sub_id in found})
     return [
         (sym_id, sub_id)
         for sym_id, container in sorted(methods.items())
@@ -215,82 +203,97 @@ def _steps(index: Index, onward: set[int]) -> dict[int, dict[int, Step]]:
     """Where each symbol leads, and how: of several ways to one the strongest."""
     known = scopes(index, onward)
     docs = documents(index, {known[sym_id].doc_id for sym_id in onward})
-    found: dict[int, dict[int, Step]] = {}
-
+    by_uses, named = _to_users(index, onward, known)
+    leads: list[Lead] = [
+        *by_uses,
+        *_to_macros(index, {sym_id for sym_id in onward if docs[known[sym_id].doc_id].language == "rust"}),
+        *((edge.of, edge.other, "subclass") for edge in subtypes(index, onward)),
+        *_to_users_of_overridden(index, [sym_id for sym_id in onward if known[sym_id].flags & _FIXTURE]),
+        *((source, test, "prepares") for source, test in _prepared(index, onward, known, docs)),
+        *_outwards(index, onward, known, docs, named),
+    ]
     run_by = suites(index).run_by
-
-    def lead(source: int, target: int, kind: Step) -> None:
+    found: dict[int, dict[int, Step]] = {}
+    for source, target, kind in leads:
         if target in run_by.get(source, ()):  # it runs the suite's tests, which are tests themselves
-            return
+            continue
         targets = found.setdefault(source, {})
         if target not in targets or WEIGHT[kind] > WEIGHT[targets[target]]:
             targets[target] = kind
+    return found
 
-    own_module = {sym_id for sym_id in onward if known[sym_id].kind == SymbolKind.MODULE}
+
+def _to_users(index: Index, onward: set[int], known: Mapping[int, Scope]) -> tuple[list[Lead], set[int]]:
+    """To those who use the symbols, and to what is set to them outside functions; and which of the symbols are named by anybody."""
+    leads: list[Lead] = []
     named: set[int] = set()
     uses = [use for use in uses_of(index, onward, dispatch=True) if use.holder >= 0]
     at = scopes(index, {use.holder for use in uses})
-    docs_at = documents(index, {scope.doc_id for scope in at.values()})
-    outside = {(use.doc_id, use.line, use.col) for use in uses if use.relation != "import" and at[use.holder].kind == SymbolKind.MODULE}
-    defined = _defined_around(index, outside)
+    docs = documents(index, {scope.doc_id for scope in at.values()})
+    by_module = {use.holder for use in uses if at[use.holder].kind == SymbolKind.MODULE}
+    defined = defined_around(index, {_place(use) for use in uses if use.relation != "import" and use.holder in by_module})
     within = scopes(index, set(defined.values()))
     for use in uses:
-        place = (use.doc_id, use.line, use.col)
-        if place in defined and within[defined[place]].container == use.sym_id:  # what a method of Go is declared on
+        around = defined.get(_place(use))
+        if around is not None and within[around].container == use.sym_id:  # what a method of Go is declared on
             continue
-        if place in defined and use.relation != "import" and defined[place] != use.sym_id:
-            lead(use.sym_id, defined[place], "reference")
-        if use.relation != "import":
-            if at[use.holder].kind == SymbolKind.MODULE and docs_at[at[use.holder].doc_id].language in _DECLARED_ONLY:
-                continue
-            lead(use.sym_id, use.holder, use.relation)
-            if not use.dispatch:
-                named.add(use.sym_id)
-        elif use.sym_id in own_module:
-            lead(use.sym_id, use.holder, "import")
-    for sym_id, holder in _named_in_macros(index, {sym_id for sym_id in onward if docs[known[sym_id].doc_id].language == "rust"}):
-        lead(sym_id, holder, "unresolved")
-    for super_id, sub_id in _subtypes(index, onward):
-        lead(super_id, sub_id, "subclass")
-    for fixture, user in _users_of_overridden(index, [sym_id for sym_id in onward if known[sym_id].flags & _FIXTURE]):
-        lead(fixture, user, "reference")
-    for source, test in _prepared(index, onward, known, docs):
-        lead(source, test, "prepares")
-    modules = _modules(index, {known[sym_id].doc_id for sym_id in onward if _is_test_file(docs[known[sym_id].doc_id])})
+        if use.relation == "import":
+            if known[use.sym_id].kind == SymbolKind.MODULE:
+                leads.append((use.sym_id, use.holder, "import"))
+            continue
+        if around is not None and around != use.sym_id:
+            leads.append((use.sym_id, around, "reference"))
+        if use.holder in by_module and docs[at[use.holder].doc_id].language in _DECLARED_ONLY:
+            continue
+        leads.append((use.sym_id, use.holder, use.relation))
+        if not use.dispatch:
+            named.add(use.sym_id)
+    return leads, named
+
+
+def _place(use: Use) -> tuple[int, int, int]:
+    return use.doc_id, use.line, use.col
+
+
+def _to_macros(index: Index, ids: Collection[int]) -> list[Lead]:
+    """From symbols of Rust to functions in which an identifier of their name could not be resolved."""
+    mentions = mentions_in_rust(index, ids)
+    holder_of = holders(index, {around for _, around in mentions})
+    known = scopes(index, set(holder_of.values()))
+    named = {(sym_id, holder_of[around]) for sym_id, around in mentions if known[holder_of[around]].runs}
+    return [(sym_id, holder, "unresolved") for sym_id, holder in sorted(named)]
+
+
+def _to_users_of_overridden(index: Index, fixtures: Collection[int]) -> list[Lead]:
+    """From fixtures of a test class to who takes the fixture of that name of a base class: run for the class, they get this one."""
+    above = [(sym_id, super_id) for sym_id, super_id, _ in overridden(index, fixtures)]
+    users: dict[int, set[int]] = {}
+    for use in uses_of(index, {super_id for _, super_id in above}):
+        if use.holder >= 0 and use.relation != "import":
+            users.setdefault(use.sym_id, set()).add(use.holder)
+    return [(sym_id, user, "reference") for sym_id, super_id in above for user in sorted(users.get(super_id, ()))]
+
+
+def _outwards(
+    index: Index, onward: set[int], known: Mapping[int, Scope], docs: Mapping[int, Document], named: Collection[int]
+) -> Iterator[Lead]:
+    """To what the symbols lie in: the module where a file runs as a test, the function around, the type of a member that nobody names.
+
+    Args:
+        named: those of the symbols that are named by anybody.
+    """
+    modules = modules_of(index, {known[sym_id].doc_id for sym_id in onward if _is_test_file(docs[known[sym_id].doc_id])})
     for sym_id in onward:
         scope = known[sym_id]
         if scope.doc_id in modules and modules[scope.doc_id] != sym_id:
-            lead(sym_id, modules[scope.doc_id], "within")
+            yield sym_id, modules[scope.doc_id], "within"
         around = known.get(scope.container) if scope.container is not None else None
         if scope.container is None or around is None:
             continue
         if (scope.flags | around.flags) & _LOCAL:  # a function that a test makes is made to be run, whoever it is given to
-            lead(sym_id, scope.container, "within")
-        elif around.kind in _TYPES and scope.kind in _MEMBERS and (sym_id not in named or _DUNDER.fullmatch(scope.name)):
-            lead(sym_id, scope.container, "member")
-    return found
-
-
-def _named_in_macros(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
-    """(symbol of Rust, a function with its name in it that the server did not resolve).
-
-    Without the sources of the standard library, and of other people's macros always, what is given to a macro has no answer, and tests
-    are mostly that: `assert_eq!(area(2), 4)`. So the name has to do.
-    """
-    rows = index.rows(
-        """
-        WITH asked AS (
-            SELECT s.sym_id, s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id WHERE s.kind <> 2
-        )
-        SELECT DISTINCT a.sym_id, n.encl_id FROM asked a JOIN unresolved_name n ON n.name = a.name
-        JOIN document d ON d.doc_id = n.doc_id AND d.language = 'rust'
-        WHERE n.encl_id IS NOT NULL AND n.encl_id <> a.sym_id AND n.roles & 32 = 0 ORDER BY ALL
-        """,
-        {"ids": sorted(ids)},
-    ) if ids else []  # fmt: skip
-    holder_of = holders(index, {encl_id for _, encl_id in rows})
-    known = scopes(index, set(holder_of.values()))
-    return sorted({(sym_id, holder_of[encl_id]) for sym_id, encl_id in rows if known[holder_of[encl_id]].runs})
+            yield sym_id, scope.container, "within"
+        elif around.kind in TYPE_KINDS and scope.kind in _MEMBERS and (sym_id not in named or _DUNDER.fullmatch(scope.name)):
+            yield sym_id, scope.container, "member"
 
 
 def _is_test_file(document: Document) -> bool:
@@ -298,130 +301,34 @@ def _is_test_file(document: Document) -> bool:
     return document.is_test and document.language not in (*_TEST_NAMES, "rust")
 
 
-def _modules(index: Index, doc_ids: Collection[int]) -> dict[int, int]:
-    if not doc_ids:
-        return {}
-    sql = """
-        SELECT s.doc_id, min(s.sym_id) FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
-        WHERE s.kind = 2 AND s.container_id IS NULL GROUP BY 1
-    """
-    return dict(index.rows(sql, {"ids": sorted(doc_ids)}))
-
-
-def _defined_around(index: Index, places: Collection[tuple[int, int, int]]) -> dict[tuple[int, int, int], int]:
-    """What is defined by a statement outside functions: a variable by what it is set to, a function with its decorators, a class."""
-    if not places:
-        return {}
-    docs, lines, cols = (list(column) for column in zip(*sorted(places), strict=True))
-    rows = index.rows(
-        """
-        SELECT p.doc_id, p.line, p.col, arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id))
-        FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
-        JOIN symbol s ON s.doc_id = p.doc_id
-         AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
-        WHERE s.container_id IS NOT NULL AND s.flags & 3 = 0 AND s.kind IN (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 23)
-        GROUP BY ALL
-        """,
-        {"docs": docs, "lines": lines, "cols": cols},
-    )
-    return {(doc_id, line, col): sym_id for doc_id, line, col, sym_id in rows}
-
-
-def _subtypes(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
-    """(type, a type directly below it)."""
-    return index.rows(
-        """
-        SELECT DISTINCT e.super_id, e.sub_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-        JOIN type_edge_rev e ON e.super_id = u.id ORDER BY ALL
-        """,
-        {"ids": sorted(ids)},
-    )
-
-
-def _users_of_overridden(index: Index, fixtures: Collection[int]) -> list[tuple[int, int]]:
-    """(fixture of a test class, who takes the fixture of that name of a base class): run for the class, they get this one."""
-    above = [(sym_id, super_id) for sym_id, super_id, _ in overridden(index, fixtures)]
-    users: dict[int, set[int]] = {}
-    for use in uses_of(index, {super_id for _, super_id in above}):
-        if use.holder >= 0 and use.relation != "import":
-            users.setdefault(use.sym_id, set()).add(use.holder)
-    return [(sym_id, user) for sym_id, super_id in above for user in sorted(users.get(super_id, ()))]
-
-
 def _prepared(index: Index, ids: Collection[int], known: Mapping[int, Scope], docs: Mapping[int, Document]) -> Iterator[tuple[int, int]]:
     """(what runs before or after tests, such a test): methods and functions that prepare, fixtures that nobody has to name."""
     in_class = [sym_id for sym_id in ids if known[sym_id].name in _SET_UP and docs[known[sym_id].doc_id].is_test]
     in_module = [sym_id for sym_id in ids if known[sym_id].name in _SET_UP_MODULE and docs[known[sym_id].doc_id].is_test]
-    if in_class:
-        yield from index.rows(
-            """
-            WITH RECURSIVE down(source, class_id) AS (
-                SELECT s.sym_id, s.container_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-                UNION SELECT d.source, e.sub_id FROM down d JOIN type_edge_rev e ON e.super_id = d.class_id
-            )
-            SELECT d.source, t.sym_id FROM down d JOIN symbol t ON t.container_id = d.class_id
-            WHERE t.kind IN (6, 12) AND starts_with(t.name, 'test') ORDER BY ALL
-            """,
-            {"ids": sorted(in_class)},
-        )
+    yield from tests_of_classes_below(index, in_class)
     in_suites = suites(index)
     yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.prepares.get(sym_id, ()))
     yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.of.get(sym_id, ()))
     mains = [sym_id for sym_id in ids if known[sym_id].name == "TestMain" and docs[known[sym_id].doc_id].language == "go"]
     for sym_id in sorted(go_mains(index, mains)):
-        yield from ((sym_id, test) for test in _tests_of_package(index, docs[known[sym_id].doc_id].path.rpartition("/")[0]))
-    everywhere = _autouse(index) & set(ids)
+        folder = docs[known[sym_id].doc_id].path.rpartition("/")[0]
+        yield from ((sym_id, test) for test in sorted(go_tests(index, go_functions_of_tests(index, folder))))
+    everywhere = autouse_fixtures(index) & set(ids)
     for sym_id in [*in_module, *sorted(everywhere)]:
-        scope = known[sym_id] if sym_id in known else scopes(index, [sym_id])[sym_id]
-        path = docs[scope.doc_id].path
-        folder = path.rpartition("/")[0]
-        yield from (
-            (sym_id, test)
-            for test, doc_id, its_path, container in _tests(index)
-            if (its_path.startswith(f"{folder}/" if folder else "") if path.endswith("conftest.py") else doc_id == scope.doc_id)
-            and (
-                container == scope.container or scopes(index, [scope.container or -1]).get(scope.container or -1, scope).kind not in _TYPES
-            )
-        )
+        yield from ((sym_id, test.sym_id) for test in python_tests(index) if _is_in_reach(index, known[sym_id], docs, test))
 
 
-def _tests_of_package(index: Index, folder: str) -> list[int]:
-    """Test functions of Go in the files of a folder."""
-    rows = index.rows(
-        """
-        SELECT s.sym_id, d.path FROM symbol s JOIN document d USING (doc_id)
-        WHERE d.is_test AND d.language = 'go' AND s.kind = 12 AND starts_with(d.path, $folder) AND s.flags & 1 = 0 ORDER BY 1
-        """,
-        {"folder": f"{folder}/" if folder else ""},
-    )
-    return sorted(go_tests(index, {sym_id for sym_id, path in rows if path.rpartition("/")[0] == folder}))
-
-
-def _autouse(index: Index) -> set[int]:
-    """Fixtures of pytest that every test in their scope gets without naming them."""
-    found: set[int] = index.keep("autouse", lambda: {
-        row[0]
-        for row in index.rows(
-            """
-            SELECT s.sym_id FROM occ o JOIN symbol s ON s.doc_id = o.doc_id AND s.start_line <= o.line AND o.line < s.sel_line
-            WHERE o.name = 'autouse' AND o.roles & $keyword <> 0 AND s.flags & 512 <> 0
-            """,
-            {"keyword": int(Role.KEYWORD)},
-        )
-    })  # fmt: skip
-    return found
-
-
-def _tests(index: Index) -> list[tuple[int, int, str, int]]:
-    """Tests of pytest and unittest: number, document, its path, what they lie in."""
-    found: list[tuple[int, int, str, int]] = index.keep("python tests", lambda: index.rows(
-        """
-        SELECT s.sym_id, s.doc_id, d.path, s.container_id FROM symbol s JOIN document d USING (doc_id)
-        WHERE d.is_test AND d.language = 'python' AND s.kind IN (6, 12) AND starts_with(s.name, 'test') AND s.flags & 1 = 0
-        ORDER BY s.sym_id
-        """
-    ))  # fmt: skip
-    return found
+def _is_in_reach(index: Index, scope: Scope, docs: Mapping[int, Document], test: PythonTest) -> bool:
+    """Whether what prepares tests of its module, of its folder (in a conftest.py) or of its class prepares this one."""
+    path = docs[scope.doc_id].path
+    folder = path.rpartition("/")[0]
+    if path.endswith("conftest.py"):
+        is_beside = test.path.startswith(f"{folder}/" if folder else "")
+    else:
+        is_beside = test.doc_id == scope.doc_id
+    if not is_beside or test.container == scope.container or scope.container is None:
+        return is_beside
+    return scopes(index, [scope.container])[scope.container].kind not in TYPE_KINDS
 
 
 def test_runs(index: Index, ids: Collection[int]) -> set[int]:

@@ -28,7 +28,7 @@ from query.facts.completeness import DEFINITION, Certificate, provenance
 from query.facts.documents import Document, documents
 from query.facts.index import Index
 from query.facts.scopes import Scope, around, scopes
-from query.facts.symbols import symbols_by_id
+from query.facts.symbols import ids_of_monikers, symbols_by_id
 
 __all__ = ["TEST_DEPTH", "Affected", "AffectedTest", "Ask", "ChangedFile", "ChangedSymbol", "Review", "Totals", "review"]
 
@@ -122,8 +122,7 @@ def _still_there(index: Index, old: Index, reach: Reach, files: Files) -> list[T
         return reach.tests
     records = symbols_by_id(old, sorted({item.holder for item in reach.tests}))
     names = {item.holder: records[item.holder].record.symbol for item in reach.tests}
-    sql = "SELECT s.moniker FROM (SELECT unnest($names::VARCHAR[]) AS name) n JOIN symbol s ON s.moniker = n.name"
-    present = {row[0] for row in index.rows(sql, {"names": sorted(set(names.values()))})}
+    present = ids_of_monikers(index, names.values())
     return [item for item in reach.tests if names[item.holder] in present or not files.is_new_in(index, item.path)]
 
 

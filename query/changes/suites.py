@@ -8,12 +8,16 @@ type that has the method from it. Where the suite is run within a subtest its na
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from indexer.model import Evidence, Role
+from indexer.model import Evidence, SymbolKind
+from query.facts.declarations import signatures
+from query.facts.hierarchy import all_subtypes, reachable
 from query.facts.index import Index
 from query.facts.inline_tests import attributed_definitions
+from query.facts.test_functions import RunCall, calls_of_run, methods_by_name, suites_named_by, types_that_embed_a_suite
+from query.facts.uses import callers_of
 
 PREPARES = frozenset(
     (
@@ -54,34 +58,18 @@ def suites(index: Index) -> Suites:
 
 
 def _suites(index: Index) -> Suites:
-    roots = {
-        row[0]
-        for row in index.rows(
-            """
-            SELECT DISTINCT o.encl_id FROM occ o JOIN document d USING (doc_id)
-            WHERE d.language = 'go' AND d.status <> 'external' AND o.name = 'Suite' AND o.roles & $supertype <> 0 AND o.encl_id IS NOT NULL
-            """,
-            {"supertype": int(Role.SUPERTYPE)},
-        )
-    }
+    roots = types_that_embed_a_suite(index)
     if not roots:
         return Suites({}, {}, {}, {})
-    below = _below(index, roots)
+    edges = all_subtypes(index, roots, Evidence.SUBCLASS_LIST)
+    below = {type_id: reachable(edges, type_id) for type_id, next_below in edges.items() if next_below}
     types = roots | {sub_id for subs in below.values() for sub_id in subs}
     above: dict[int, set[int]] = {type_id: {type_id} for type_id in types}
     for super_id, subs in below.items():
         for sub_id in subs:
             above[sub_id].add(super_id)
     run_by, made_by = _runners(index, types)
-    methods: dict[int, dict[str, int]] = {}
-    for container, name, sym_id in index.rows(
-        """
-        SELECT s.container_id, s.name, s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.container_id = u.id
-        WHERE s.kind = 6 ORDER BY ALL
-        """,
-        {"ids": sorted(types)},
-    ):
-        methods.setdefault(container, {})[name] = sym_id
+    methods = methods_by_name(index, types)
     tests: dict[int, set[int]] = {}
     of: dict[int, tuple[int, ...]] = {}
     prepares: dict[int, set[int]] = {}
@@ -105,86 +93,38 @@ def _suites(index: Index) -> Suites:
     )
 
 
-def _below(index: Index, roots: Iterable[int]) -> dict[int, set[int]]:
-    """By type all those that embed it, at any distance."""
-    rows = index.rows(
-        """
-        WITH RECURSIVE down(super_id, sub_id) AS (
-            SELECT e.super_id, e.sub_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-            JOIN type_edge_rev e ON e.super_id = u.id AND e.evidence = $listed
-            UNION SELECT e.super_id, e.sub_id FROM down d JOIN type_edge_rev e ON e.super_id = d.sub_id AND e.evidence = $listed
-        )
-        SELECT super_id, sub_id FROM down
-        """,
-        {"ids": sorted(roots), "listed": int(Evidence.SUBCLASS_LIST)},
-    )
-    directly: dict[int, set[int]] = {}
-    for super_id, sub_id in rows:
-        directly.setdefault(super_id, set()).add(sub_id)
-    found: dict[int, set[int]] = {}
-    for start in directly:
-        waiting = list(directly[start])
-        while waiting:
-            step = waiting.pop()
-            if step not in found.setdefault(start, set()):
-                found[start].add(step)
-                waiting += directly.get(step, ())
-    return found
-
-
 def _runners(index: Index, types: Collection[int]) -> tuple[dict[int, frozenset[int]], dict[int, frozenset[int]]]:
     """By suite the test functions that call `Run` of a package with one, named there or made by what is called there; and what makes it
     for nobody else.
 
     `Run` of a value runs a subtest, so what is behind it has another name: such functions stand for themselves.
     """
-    calls = index.rows(
-        """
-        SELECT r.encl_id, r.doc_id, r.line, r.col, s.kind, q.name, p.kind
-        FROM occ r JOIN document d USING (doc_id) JOIN symbol f ON f.sym_id = r.encl_id
-        LEFT JOIN symbol s ON s.sym_id = r.sym_id
-        LEFT JOIN occ q ON q.doc_id = r.doc_id AND q.line = r.line AND q.end_col + 1 = r.col
-        LEFT JOIN symbol p ON p.sym_id = q.sym_id
-        WHERE d.language = 'go' AND d.is_test AND r.name = 'Run' AND r.roles & $call <> 0 AND f.kind = 12 AND starts_with(f.name, 'Test')
-        """,
-        {"call": int(Role.CALL)},
-    )
     running: set[int] = set()
     nested: set[int] = set()
-    for function, _, _, _, kind, qualifier, of_kind in calls:
-        is_function = kind == 12 or (kind is None and (of_kind == 2 or (of_kind is None and (qualifier or "").endswith("suite"))))
-        (running if is_function else nested).add(function)
-    runners = sorted(running - nested)
-    rows = index.rows(
-        """
-        WITH f AS (SELECT unnest($functions::INTEGER[]) AS id)
-        SELECT f.id, o.sym_id, NULL FROM f JOIN occ o ON o.encl_id = f.id AND o.roles & 1 = 0
-        WHERE o.sym_id IN (SELECT unnest($types::INTEGER[]))
-        UNION
-        SELECT f.id, o.sym_id, m.sym_id FROM f JOIN call_in c ON c.caller = f.id JOIN symbol m ON m.sym_id = c.callee
-        JOIN occ o ON o.doc_id = m.doc_id AND o.line BETWEEN m.sel_line AND m.end_line AND o.roles & 1 = 0
-        WHERE m.kind = 12 AND o.sym_id IN (SELECT unnest($types::INTEGER[]))
-        """,
-        {"functions": runners, "types": sorted(types)},
-    )
-    makers = sorted({maker for _, _, maker in rows if maker is not None})
-    shared = {
-        callee
-        for callee, caller in index.rows(
-            "SELECT c.callee, c.caller FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id", {"ids": makers}
-        )
-        if caller not in runners
-    }
+    for call in calls_of_run(index):
+        (running if _is_function(call) else nested).add(call.function)
+    runners = running - nested
+    uses = suites_named_by(index, runners, types)
+    shared = {maker for maker, caller in callers_of(index, {use.maker for use in uses if use.maker is not None}) if caller not in runners}
     found: dict[int, set[int]] = {}
     made_by: dict[int, set[int]] = {}
-    for function, type_id, maker in rows:
-        found.setdefault(type_id, set()).add(function)
-        if maker is not None and maker not in shared:
-            made_by.setdefault(type_id, set()).add(maker)
+    for use in uses:
+        found.setdefault(use.suite, set()).add(use.function)
+        if use.maker is not None and use.maker not in shared:
+            made_by.setdefault(use.suite, set()).add(use.maker)
     return (
         {type_id: frozenset(functions) for type_id, functions in found.items()},
         {type_id: frozenset(functions) for type_id, functions in made_by.items()},
     )
+
+
+def _is_function(call: RunCall) -> bool:
+    """Whether `Run` is a package's function, not a value's method: where nobody knows, by how the package is called."""
+    if call.kind is not None:
+        return call.kind == SymbolKind.FUNCTION
+    if call.qualifier_kind is not None:
+        return call.qualifier_kind == SymbolKind.MODULE
+    return (call.qualifier or "").endswith("suite")
 
 
 # ---- tests by what stands at them
@@ -201,11 +141,7 @@ def go_mains(index: Index, ids: Collection[int]) -> set[int]:
 
 
 def _by_signature(index: Index, ids: Collection[int], looks_like: re.Pattern[str]) -> set[int]:
-    rows = index.rows(
-        "SELECT t.sym_id, t.signature FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_text t ON t.sym_id = u.id",
-        {"ids": sorted(ids)},
-    )
-    return {sym_id for sym_id, signature in rows if looks_like.fullmatch(signature or "")}
+    return {sym_id for sym_id, signature in signatures(index, ids).items() if looks_like.fullmatch(signature)}
 
 
 def cargo_tests(index: Index) -> Mapping[int, bool]:

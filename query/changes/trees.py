@@ -10,13 +10,17 @@ from indexer.servers.registry import is_test, language_of, languages_present, lo
 from query.changes import bases
 from query.changes.compare import Side
 from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
-from query.changes.outlines import Known, Outline, from_index, from_text, lookup, numbered
+from query.changes.outlines import Held, Outline, from_index, from_text, lookup, numbered
 from query.facts.completeness import Certificate, languages_of
+from query.facts.documents import contents, digests, python_modules
 from query.facts.freshness import Drift
 from query.facts.index import Index
 
 _BODIES_ELSEWHERE = ("c", "cpp")
 """An index knows a function at its body; that a header declares it, only the text says."""
+
+_MOST_NEIGHBOURS = 200
+"""Modules that are looked at to tell the package of a file that the index has not got."""
 
 
 class Part(NamedTuple):
@@ -59,14 +63,8 @@ def _described(indexes: Sequence[Index], paths: Collection[str]) -> dict[str, tu
     """Module and whether it is a test, by path: as an index has them for whatever content; else by the names of its neighbours."""
     found: dict[str, tuple[str, bool]] = {}
     for index in indexes:
-        rows = index.rows(
-            """
-            SELECT d.path, coalesce(d.module, ''), d.is_test FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path)
-            WHERE d.status <> 'external'
-            """,
-            {"paths": sorted(path for path in paths if path not in found)},
-        )
-        found.update({path: (module, bool(is_test)) for path, module, is_test in rows})
+        known = contents(index, {path for path in paths if path not in found})
+        found.update({path: (content.module, content.is_test) for path, content in known.items()})
     for path in sorted(set(paths) - found.keys()):
         found[path] = (_module_beside(indexes[0], path), is_test(path, language(path)))
     return found
@@ -76,12 +74,8 @@ def _module_beside(index: Index, path: str) -> str:
     folder, _, name = path.rpartition("/")
     if not name.endswith(".py"):
         return ""
-    sql = """
-        SELECT path, module FROM document WHERE language = 'python' AND status <> 'external' AND starts_with(path, ?) AND module <> ''
-        ORDER BY 1 LIMIT 200
-    """
     stem = name.removesuffix(".py")
-    for other, module in index.rows(sql, [f"{folder}/" if folder else ""]):
+    for other, module in python_modules(index, folder, _MOST_NEIGHBOURS):
         there, _, its_name = other.rpartition("/")
         if there == folder and module:
             package = module if its_name == "__init__.py" else module.rpartition(".")[0]
@@ -112,13 +106,13 @@ class _Outlines:
     def __init__(
         self,
         files: Sequence[FileChange],
-        known: Mapping[tuple[str, str], Known],
+        known: Mapping[tuple[str, str], Held],
         contents: _Contents,
         described: Mapping[str, tuple[str, bool]],
     ) -> None:
         self._known, self._contents = known, contents
         by_text: dict[tuple[str, str], bytes] = {}
-        held: list[Known] = []
+        held: list[Held] = []
         for item in files:
             ends = [(item.old_path, item.old_blob, contents.old), (item.new_path, item.new_blob, contents.new)]
             ends = [end for end in ends if end[0]]
@@ -129,12 +123,13 @@ class _Outlines:
         self._made: dict[tuple[str, str], Outline] = {}
         from_indexes = from_index(held)
         for (path, blob), one in known.items():
-            if (path, one.doc_id, id(one.held_by)) in from_indexes:
-                self._made[path, blob] = from_indexes[path, one.doc_id, id(one.held_by)]
+            key = (path, one.content.doc_id, id(one.by))
+            if key in from_indexes:
+                self._made[path, blob] = from_indexes[key]
         self._read(by_text, described)
 
     def _read(self, texts: Mapping[tuple[str, str], bytes], described: Mapping[str, tuple[str, bool]]) -> None:
-        to_number: list[tuple[tuple[str, str], Outline, Known]] = []
+        to_number: list[tuple[tuple[str, str], Outline, Held]] = []
         for key, text in texts.items():
             known = self._known.get(key)
             module, is_test = described[key[0]]
@@ -201,11 +196,7 @@ class SideCertificate(Certificate):
 def _difference(index: Index, tree: str) -> Drift:
     """Files whose content in a tree is not what the index holds."""
     there = listing(index.root, tree)
-    here: dict[str, str] = {
-        path: digest
-        for path, digest in index.rows("SELECT path, digest FROM document WHERE status <> 'external'")
-        if not path.startswith("../")
-    }
+    here = {path: digest for path, digest in digests(index).items() if not path.startswith("../")}
     known = languages_of(index)
     return Drift(
         changed=sorted(path for path, digest in here.items() if path in there and there[path] != digest),

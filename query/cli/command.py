@@ -23,6 +23,7 @@ from indexer.errors import CutShort, LspidxError, ServerError, UsageError
 from indexer.quoting import one_line
 from query.cli.terminal import echo
 from query.cli.trust_option import trust_option
+from query.facts.sql import EXAMPLE
 
 _EXIT_INTERRUPTED = 130
 _LOADING = "<frozen importlib"
@@ -279,7 +280,7 @@ def config(as_json: bool) -> None:
     _print(rows, lambda items: "\n".join(f"{item['name']:<20} {item['value']!r:<24} {item['source']}" for item in items), as_json)
 
 
-@main_group.command(epilog="""Example: lspidx sql "SELECT kind, count(*) FROM symbols GROUP BY kind" """)
+@main_group.command(epilog=f'Example: lspidx sql "{EXAMPLE}" ')
 @click.argument("statement")
 @click.option("--json", "as_json", is_flag=True, help="A list of objects as JSON.")
 def sql(statement: str, as_json: bool) -> None:

@@ -188,20 +188,14 @@ def _flat(ctx: click.Context, param: click.Parameter, values: tuple[Any, ...]) -
 def _symbol_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Qualified names of the index that begin so, or whose last part does; none where there is no index."""
     from query.facts.index import open_index
+    from query.facts.partial_names import completions
 
     try:
         with open_index() as index:
-            rows = index.rows(
-                """
-                SELECT DISTINCT s.qualified_name FROM symbol_name n JOIN symbol s USING (sym_id)
-                WHERE s.flags & 2049 = 0 AND starts_with(n.lname, lower($last)) AND contains(lower(s.qualified_name), lower($typed))
-                ORDER BY 1 LIMIT $limit
-                """,
-                {"last": incomplete.rpartition(".")[2], "typed": incomplete, "limit": _MAX_COMPLETIONS},
-            )
+            found = completions(index, incomplete, _MAX_COMPLETIONS)
     except LspidxError:
         return []
-    names = [row[0] for row in rows if one_line(row[0]) == row[0]]  # what a shell would print and read as something else
+    names = [name for name in found if one_line(name) == name]  # without what a shell would print and read as something else
     return [name if name.startswith(incomplete) else name[name.lower().rfind(incomplete.lower()) :] for name in names]
 
 

@@ -5,29 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from indexer.model import SymbolKind
 from indexer.text import index_to_utf16
 from query.answers.envelope import Answer, SymbolRecord
+from query.facts import occurrences
+from query.facts.extents import Extent, extents_by_moniker
 from query.facts.index import Index
 
 _NUMBERS = {kind.label: int(kind) for kind in SymbolKind}
 
 Place = tuple[str, int, int]
 """A moniker, and the 0-based line and column of the name: parameters and locals may share a moniker."""
-
-
-class Extent(NamedTuple):
-    """A definition, 0-based, ends exclusive: all of it, and its name, which stands on one line."""
-
-    start_line: int
-    start_col: int
-    end_line: int
-    end_col: int
-    line: int
-    col: int
-    name_end: int
 
 
 def kind_number(label: str) -> int:
@@ -70,18 +60,8 @@ def lsp_range(start_line: int, start_col: int, end_line: int, end_col: int, *, b
 
 
 def extents(index: Index, symbols: Iterable[Any]) -> dict[Place, Extent]:
-    """Ranges of symbol records or outline items, in two statements: a join on the monikers themselves would read all of them."""
-    monikers = {symbol.symbol for symbol in symbols}
-    keys = "SELECT md5_number_lower(unnest($monikers::VARCHAR[])) AS key"
-    ids = [row[0] for row in index.rows(f"SELECT k.sym_id FROM ({keys}) u JOIN symbol_key k USING (key)", {"monikers": sorted(monikers)})]
-    rows = index.rows(
-        """
-        SELECT s.moniker, s.start_line, s.start_col, s.end_line, s.end_col, s.sel_line, s.sel_col, s.sel_end_col
-        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-        """,
-        {"ids": ids},
-    )
-    return {(row[0], row[5], row[6]): Extent(*row[1:]) for row in rows if row[0] in monikers}
+    """Ranges of symbol records or outline items."""
+    return extents_by_moniker(index, {symbol.symbol for symbol in symbols})
 
 
 def extent_of(known: dict[Place, Extent], symbol: Any) -> Extent:
@@ -110,16 +90,9 @@ def hierarchy_item(root: Path, record: SymbolRecord, known: dict[Place, Extent])
 
 
 def ends(index: Index, sites: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int, int], int]:
-    """Where the identifiers end that stand at (path, line, column), all 1-based, in one statement."""
-    rows = index.rows(
-        """
-        SELECT u.path, u.line, u.col, max(o.end_col) FROM (
-            SELECT unnest($paths::VARCHAR[]) AS path, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col
-        ) u JOIN document d ON d.path = u.path JOIN occ o ON o.doc_id = d.doc_id AND o.line = u.line - 1 AND o.col = u.col - 1 GROUP BY ALL
-        """,
-        {"paths": [site[0] for site in sites], "lines": [site[1] for site in sites], "cols": [site[2] for site in sites]},
-    )
-    return {(path, line, col): end + 1 for path, line, col, end in rows}
+    """Where the identifiers end that begin at (path, line, column), all 1-based, in one statement."""
+    found = occurrences.ends(index, [(path, line - 1, col - 1) for path, line, col in sites])
+    return {(path, line + 1, col + 1): end + 1 for (path, line, col), end in found.items()}
 
 
 def resolved(desk_answer: Answer[Any]) -> str:

@@ -151,7 +151,8 @@ class Certificate:
         rows = self._index.rows(
             """
             SELECT u.name, u.doc_id FROM unresolved_name u WHERE u.name IN (
-                SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id WHERE s.flags & 1 = 0
+                SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id
+                WHERE NOT has_flag(s.flags, 'local')
             ) ORDER BY ALL
             """,
             {"ids": list(callers)},

@@ -37,7 +37,7 @@ _BOUND = """
                SELECT doc_id, start_line, end_line FROM symbol WHERE sym_id = $id
                UNION ALL SELECT doc_id, start_line, end_line FROM extra_definition WHERE sym_id = $id
            ) x WHERE x.doc_id = r.doc_id AND r.line BETWEEN x.start_line AND x.end_line) AS own
-    FROM refs r WHERE r.sym_id = $id AND r.roles & 1 <> 0
+    FROM refs r WHERE r.sym_id = $id AND has_role(r.roles, 'definition')
 """
 
 

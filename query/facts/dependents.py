@@ -14,7 +14,8 @@ _REFER = """
     WITH edited AS (SELECT doc_id FROM document WHERE path IN (SELECT unnest($paths::VARCHAR[]))),
     defined AS (
         SELECT sym_id FROM symbol WHERE doc_id IN (FROM edited)
-        UNION SELECT sym_id FROM occ WHERE doc_id IN (FROM edited) AND roles & 1 <> 0 AND sym_id IS NOT NULL -- declared in a header
+        UNION SELECT sym_id FROM occ -- declared in a header
+        WHERE doc_id IN (FROM edited) AND has_role(roles, 'definition') AND sym_id IS NOT NULL
     )
     SELECT d.path, count(*) FROM defined JOIN refs r USING (sym_id) JOIN document d ON d.doc_id = r.doc_id
     WHERE d.doc_id NOT IN (FROM edited) AND d.status <> 'external'

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from query.answers.envelope import SymbolRecord
+from query.facts.hierarchy import supertypes
 from query.facts.index import Index
 from query.facts.symbols import CARD, TYPES, Symbol, symbols_by_id, to_symbol
 
@@ -69,7 +70,8 @@ def _cards(index: Index, sql: str, values: Mapping[str, Any]) -> list[Symbol]:
 def _modules(index: Index, form: str) -> list[Symbol]:
     """Modules of this dotted name; of this dotted suffix, where none has it whole."""
     named: list[tuple[int, str]] = index.keep(
-        "modules by name", lambda: index.rows("SELECT sym_id, qualified_name FROM symbol WHERE kind = 2 ORDER BY sym_id")
+        "modules by name",
+        lambda: index.rows("SELECT sym_id, qualified_name FROM symbol WHERE kind = symbol_kind('module') ORDER BY sym_id"),
     )
     ids = [sym_id for sym_id, name in named if name == form or name.endswith(f".{form}")]
     fitting = list(symbols_by_id(index, ids).values())
@@ -103,7 +105,7 @@ def _abridged(index: Index, form: str) -> list[Symbol]:
         f"""
         SELECT {CARD}, d.module, d.package
         FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id JOIN document d ON d.doc_id = s.doc_id
-        WHERE n.lname = lower($last) AND n.name = $last AND s.flags & 2049 = 0
+        WHERE n.lname = lower($last) AND n.name = $last AND NOT has_flag(s.flags, 'local', 'external')
         ORDER BY n.refs DESC, s.sym_id
         """,
         {"last": last},
@@ -129,14 +131,7 @@ def _inherited(index: Index, form: str) -> list[Symbol]:
         return []
     seen, frontier = {classes[0].sym_id}, [classes[0].sym_id]
     while frontier and len(seen) < 500:
-        frontier = [
-            row[0]
-            for row in index.rows(
-                "SELECT DISTINCT e.super_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge e ON e.sub_id = u.id ORDER BY 1",
-                {"ids": frontier},
-            )
-            if row[0] not in seen
-        ]
+        frontier = sorted({edge.other for edge in supertypes(index, frontier)} - seen)
         seen.update(frontier)
         rows = index.rows(
             f"""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, SymbolKind
+from indexer.model import SymbolFlag
 from query.facts.index import Index
+from query.facts.symbols import ids_of_monikers
 
 Place = tuple[int, int, int]
 """Document, line and column, 0-based."""
-
-_NOT_LOCAL = "s.flags & 3 = 0"
-_CODE_KINDS = (*TYPE_KINDS, *CALLABLE_KINDS, SymbolKind.PROPERTY, SymbolKind.FIELD, SymbolKind.VARIABLE, SymbolKind.CONSTANT)
 
 
 class Extent(NamedTuple):
@@ -54,10 +52,9 @@ class Further(NamedTuple):
     end_line: int
 
 
-class Around(NamedTuple):
-    """A function around a place."""
+class Function(NamedTuple):
+    """A function or method, and how it is declared."""
 
-    place: Place
     sym_id: int
     signature: str
 
@@ -97,13 +94,99 @@ def symbols_of(index: Index, doc_ids: Collection[int], scope: Literal["exported"
 
     `exported` as the index marks them by each language's rule; members of an exported type that are exported themselves are among them.
     """
-    wanted = 4 if scope == "exported" else 0
+    wanted = int(SymbolFlag.EXPORTED) if scope == "exported" else 0
     rows = index.rows(
         """
         SELECT s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
-        WHERE s.flags & 3 = 0 AND s.kind NOT IN (2, 26) AND s.flags & $wanted = $wanted
+        WHERE NOT has_flag(s.flags, 'local', 'parameter') AND NOT is_kind(s.kind, 'module', 'type parameter')
+          AND s.flags & $wanted = $wanted
         ORDER BY s.doc_id, s.sel_line, s.sel_col, s.sym_id
         """,
         {"ids": sorted(doc_ids), "wanted": wanted},
     )
     return [row[0] for row in rows]
+
+
+def symbols_by_place(index: Index, doc_ids: Collection[int]) -> dict[Place, int]:
+    """By the place of its name what documents define or declare; the module that a document is, at line and column -1.
+
+    A prototype in a header is the function that is defined elsewhere. Where one place defines several, it is the first of them.
+    """
+    rows = index.rows(
+        """
+        SELECT o.doc_id, o.line, o.col, o.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
+        JOIN occ o ON o.doc_id = u.id WHERE has_role(o.roles, 'definition') AND o.sym_id IS NOT NULL
+        UNION ALL
+        SELECT s.doc_id, s.sel_line, s.sel_col, s.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
+        JOIN symbol s ON s.doc_id = u.id WHERE NOT has_flag(s.flags, 'local', 'parameter')
+        UNION ALL
+        SELECT s.doc_id, -1, -1, s.sym_id FROM (SELECT DISTINCT unnest($ids::INTEGER[]) AS id) u
+        JOIN symbol s ON s.doc_id = u.id WHERE s.container_id IS NULL
+        ORDER BY ALL DESC
+        """,
+        {"ids": list(doc_ids)},
+    )
+    return {(doc_id, line, col): sym_id for doc_id, line, col, sym_id in rows}
+
+
+# ---- of symbols
+
+
+def extents_by_moniker(index: Index, monikers: Collection[str]) -> dict[tuple[str, int, int], Extent]:
+    """By moniker, and line and column of the name."""
+    rows = index.rows(
+        """
+        SELECT s.moniker, s.start_line, s.start_col, s.end_line, s.end_col, s.sel_line, s.sel_col, s.sel_end_col
+        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+        """,
+        {"ids": list(ids_of_monikers(index, monikers).values())},
+    )
+    return {(row[0], row[5], row[6]): Extent(*row[1:]) for row in rows}
+
+
+# ---- around places
+
+
+def defined_around(index: Index, places: Collection[Place]) -> dict[Place, int]:
+    """By place the innermost definition around it: a variable by what it is set to, a function with its decorators, a class.
+
+    No locals, no modules; places around which nothing is defined are left out.
+    """
+    rows = index.rows(
+        """
+        SELECT p.doc_id, p.line, p.col, arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id))
+        FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
+        JOIN symbol s ON s.doc_id = p.doc_id
+         AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
+        WHERE s.container_id IS NOT NULL AND NOT has_flag(s.flags, 'local', 'parameter')
+          AND (is_type(s.kind) OR is_callable(s.kind) OR is_value(s.kind))
+        GROUP BY ALL
+        """,
+        columns(places),
+    ) if places else []  # fmt: skip
+    return {(doc_id, line, col): sym_id for doc_id, line, col, sym_id in rows}
+
+
+def functions_around(index: Index, places: Collection[Place]) -> dict[Place, list[Function]]:
+    """By place all functions and methods around it, but for those that are local to another one."""
+    rows = index.rows(
+        """
+        SELECT p.doc_id, p.line, p.col, s.sym_id, t.signature
+        FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
+        JOIN symbol s ON s.doc_id = p.doc_id
+         AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
+        JOIN symbol_text t ON t.sym_id = s.sym_id
+        WHERE is_callable(s.kind) AND NOT has_flag(s.flags, 'local', 'parameter')
+        """,
+        columns(places),
+    ) if places else []  # fmt: skip
+    found: dict[Place, list[Function]] = {}
+    for doc_id, line, col, sym_id, signature in rows:
+        found.setdefault((doc_id, line, col), []).append(Function(sym_id, signature))
+    return found
+
+
+def columns(places: Collection[Place]) -> dict[str, list[int]]:
+    """Places as parameters of a statement: `docs`, `lines` and `cols`."""
+    ordered = sorted(places)
+    return {"docs": [place[0] for place in ordered], "lines": [place[1] for place in ordered], "cols": [place[2] for place in ordered]}

@@ -1,9 +1,9 @@
-"""Types below and above a type, and members that override a member, for the tools that need them beside other facts."""
+"""Types below and above a type, and members that override a member."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from indexer.model import Evidence
 from query.facts.index import Index
@@ -15,6 +15,33 @@ MAX_DEPTH = 100
 
 MAX_OVERRIDDEN = 300_000
 """Pairs of a member and one that it overrides which one search gives at most."""
+
+
+class TypeEdge(NamedTuple):
+    """A type and one directly above or below it, as it is asked for; `evidence` says who knows."""
+
+    of: int
+    other: int
+    evidence: int
+
+
+class Type(NamedTuple):
+    """A type, or what another one names as what it is derived from."""
+
+    sym_id: int
+    name: str
+    kind: int
+    flags: int
+    moniker: str
+    language: str
+
+
+class Overrider(NamedTuple):
+    """A member that overrides `of`, and where: path and 0-based line of its name."""
+
+    of: int
+    path: str
+    line: int
 
 
 class Kin(NamedTuple):
@@ -37,10 +64,15 @@ _STEPS: dict[Way, str] = {
 _IDS = "(SELECT unnest($ids::INTEGER[]) AS id) u"
 
 
+def _edges(index: Index, way: Way, ids: Collection[int]) -> list[tuple[Any, ...]]:
+    """(one of these, one directly beside it, evidence or None), by number."""
+    return index.rows(f"{_STEPS[way].format(ids=_IDS)} ORDER BY ALL", {"ids": sorted(ids)}) if ids else []
+
+
 def steps(index: Index, way: Way, frontier: Sequence[int]) -> dict[tuple[int, int], tuple[str, ...]]:
     """By (one of these, the type or member one step away from it): who knows of the step. In order of ids."""
     known: dict[tuple[int, int], set[int]] = {}
-    for of, other, evidence in index.rows(_STEPS[way].format(ids=_IDS), {"ids": list(frontier)}):
+    for of, other, evidence in _edges(index, way, frontier):
         known.setdefault((of, other), set()).update([] if evidence is None else [evidence])
     return {step: tuple(Evidence(number).label for number in sorted(numbers)) or (OVERRIDE,) for step, numbers in sorted(known.items())}
 
@@ -68,6 +100,80 @@ def kin(index: Index, sym_id: int, way: Way, *, depth: int = MAX_DEPTH) -> list[
     return list(nearest.values())
 
 
+# ---- types
+
+
+def types(index: Index, ids: Collection[int]) -> dict[int, Type]:
+    """The symbols as types, by number."""
+    rows = index.rows(
+        f"""
+        SELECT s.sym_id, s.name, s.kind, s.flags, s.moniker, d.language
+        FROM {_IDS} JOIN symbol s ON s.sym_id = u.id JOIN document d ON d.doc_id = s.doc_id
+        """,
+        {"ids": sorted(ids)},
+    )
+    return {row[0]: Type(*row) for row in rows}
+
+
+def subtypes(index: Index, ids: Collection[int]) -> list[TypeEdge]:
+    """Edges to the types directly below these, by number."""
+    return [TypeEdge(*row) for row in _edges(index, "subtypes", ids)]
+
+
+def supertypes(index: Index, ids: Collection[int]) -> list[TypeEdge]:
+    """Edges to the types directly above these, by number."""
+    return [TypeEdge(*row) for row in _edges(index, "supertypes", ids)]
+
+
+def all_subtypes(index: Index, start: Iterable[int], evidence: Evidence | None = None) -> dict[int, list[TypeEdge]]:
+    """By type the edges to those directly below it, from these types on as far as they lead.
+
+    Args:
+        evidence: only edges that are known in this way are followed.
+    """
+    return _all(start, lambda ids: subtypes(index, ids), evidence)
+
+
+def all_supertypes(index: Index, start: Iterable[int]) -> dict[int, list[TypeEdge]]:
+    """By type the edges to those directly above it, from these types on as far as they lead."""
+    return _all(start, lambda ids: supertypes(index, ids), None)
+
+
+def _all(start: Iterable[int], step: Callable[[Collection[int]], list[TypeEdge]], evidence: Evidence | None) -> dict[int, list[TypeEdge]]:
+    found: dict[int, list[TypeEdge]] = {}
+    frontier = set(start)
+    while frontier:
+        edges = [edge for edge in step(frontier) if evidence is None or edge.evidence == evidence]
+        found.update({sym_id: [] for sym_id in sorted(frontier)})
+        for edge in edges:
+            found[edge.of].append(edge)
+        frontier = {edge.other for edge in edges} - found.keys()
+    return found
+
+
+def reachable(edges: Mapping[int, Collection[TypeEdge]], start: int) -> set[int]:
+    """Types at the ends of edges, at any distance from `start`."""
+    found: set[int] = set()
+    waiting = [edge.other for edge in edges.get(start, ())]
+    while waiting:
+        step = waiting.pop()
+        if step not in found:
+            found.add(step)
+            waiting += [edge.other for edge in edges.get(step, ())]
+    return found
+
+
+def with_types_below(index: Index, ids: Collection[int]) -> frozenset[int]:
+    """These types and all below them, by one statement."""
+    sql = """
+        WITH RECURSIVE down(sym_id) AS (
+            SELECT unnest($ids::INTEGER[]) UNION SELECT t.sub_id FROM down JOIN type_edge_rev t ON t.super_id = down.sym_id
+        )
+        SELECT sym_id FROM down
+    """
+    return frozenset(row[0] for row in index.rows(sql, {"ids": sorted(ids)})) if ids else frozenset()
+
+
 # ---- members that override
 
 
@@ -92,10 +198,46 @@ def overridden(index: Index, ids: Collection[int]) -> list[tuple[int, int, bool]
 
 def _overrides(index: Index) -> dict[int, list[tuple[int, bool]]]:
     sql = """
-        SELECT o.sub_id, o.super_id, s.flags & 2048 <> 0 FROM override o JOIN symbol s ON s.sym_id = o.super_id WHERE s.kind <> 9
-        ORDER BY ALL
+        SELECT o.sub_id, o.super_id, has_flag(s.flags, 'external') FROM override o JOIN symbol s ON s.sym_id = o.super_id
+        WHERE s.kind <> symbol_kind('constructor') ORDER BY ALL
     """
     above: dict[int, list[tuple[int, bool]]] = {}
     for sub_id, super_id, external in index.rows(sql):
         above.setdefault(sub_id, []).append((super_id, external))
     return above
+
+
+def overriders(index: Index, ids: Collection[int]) -> list[Overrider]:
+    """Members that override these directly, and members of their name in types directly below theirs; by number; no constructors."""
+    rows = index.rows(
+        """
+        WITH asked AS (SELECT unnest($ids::INTEGER[]) AS id), below AS (
+            SELECT o.super_id, o.sub_id FROM asked a JOIN override o ON o.super_id = a.id
+            UNION  -- of several interfaces that ask for one member, `override` knows one
+            SELECT b.sym_id, m.sym_id FROM asked a JOIN symbol b ON b.sym_id = a.id
+            JOIN type_edge_rev e ON e.super_id = b.container_id
+            JOIN symbol m ON m.container_id = e.sub_id AND m.name = b.name
+            WHERE is_kind(b.kind, 'method', 'property') AND is_kind(m.kind, 'method', 'property')
+        )
+        SELECT o.super_id, d.path, s.sel_line FROM below o
+        JOIN symbol s ON s.sym_id = o.sub_id JOIN document d ON d.doc_id = s.doc_id WHERE s.kind <> symbol_kind('constructor') ORDER BY ALL
+        """,
+        {"ids": sorted(ids)},
+    ) if ids else []  # fmt: skip
+    return [Overrider(*row) for row in rows]
+
+
+def override_family(index: Index, ids: Collection[int], most: int) -> list[int]:
+    """These members, all that override them and all that they override, at any distance; at most `most`."""
+    rows = index.rows(
+        """
+        WITH RECURSIVE kin(id) AS (
+            SELECT unnest($ids::INTEGER[])
+            UNION SELECT CASE WHEN o.sub_id = k.id THEN o.super_id ELSE o.sub_id END
+            FROM kin k JOIN override o ON k.id IN (o.sub_id, o.super_id)
+        )
+        SELECT id FROM kin LIMIT $most
+        """,
+        {"ids": list(ids), "most": most},
+    )
+    return [row[0] for row in rows]

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from indexer.model import SymbolKind
+from indexer.model import SymbolFlag, SymbolKind
 from query.facts.index import Index
 from query.facts.parameters import Sources
 
-_EXTERNAL = 2048
+_EXTERNAL = int(SymbolFlag.EXTERNAL)
 _MAX_LINES = 200
 _OPEN, _CLOSE = "([{", ")]}"
 _INCLUDE = re.compile(r"\s*#\s*(?:include(?:_next)?|import)\s*[<\"]([^>\"]+)[>\"]")
@@ -52,7 +52,7 @@ def imports_of(index: Index, path: str, sources: Sources) -> list[Import]:
         """
         SELECT o.line, o.col, o.end_col, o.name, s.moniker, s.kind, s.path, s.flags, d.language
         FROM document d JOIN occ o ON o.doc_id = d.doc_id LEFT JOIN symbol_card s ON s.sym_id = o.sym_id
-        WHERE d.path = ? AND o.roles & 16 <> 0 ORDER BY o.line, o.col, s.sym_id
+        WHERE d.path = ? AND has_role(o.roles, 'import') ORDER BY o.line, o.col, s.sym_id
         """,
         [path],
     )

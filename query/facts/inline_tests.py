@@ -31,9 +31,9 @@ def _attributed(index: Index) -> frozenset[int]:
         return frozenset()
     rows = index.rows(
         """
-        SELECT o.doc_id, o.line, list(o.name), bool_or(o.name = 'test' AND o.roles & 32 <> 0)
+        SELECT o.doc_id, o.line, list(o.name), bool_or(o.name = 'test' AND has_role(o.roles, 'decorator'))
         FROM document d JOIN occ o USING (doc_id) WHERE d.language = 'rust' AND d.status <> 'external' AND o.name IN ('cfg', 'test', 'not')
-        GROUP BY ALL HAVING bool_or(o.roles & 32 <> 0) ORDER BY ALL
+        GROUP BY ALL HAVING bool_or(has_role(o.roles, 'decorator')) ORDER BY ALL
         """
     )
     marks: dict[int, list[int]] = {}
@@ -49,7 +49,7 @@ def attributed_definitions(index: Index, names: Collection[str]) -> dict[int, se
         """
         SELECT o.doc_id, o.line, o.name FROM document d JOIN occ o USING (doc_id)
         JOIN (SELECT unnest($names::VARCHAR[]) AS name) n USING (name)
-        WHERE d.language = 'rust' AND d.status <> 'external' AND o.roles & 32 <> 0
+        WHERE d.language = 'rust' AND d.status <> 'external' AND has_role(o.roles, 'decorator')
         """,
         {"names": sorted(names)},
     )
@@ -69,7 +69,8 @@ def _behind(index: Index, marks: Mapping[int, Collection[int]]) -> Iterator[tupl
     starts = index.rows(
         """
         SELECT s.doc_id, s.start_line, s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
-        WHERE s.kind IN (2, 5, 6, 10, 11, 12, 13, 14, 23) AND s.flags & 3 = 0 AND s.container_id IS NOT NULL
+        WHERE (is_type(s.kind) OR is_kind(s.kind, 'module', 'method', 'function', 'variable', 'constant'))
+          AND NOT has_flag(s.flags, 'local', 'parameter') AND s.container_id IS NOT NULL
         ORDER BY s.doc_id, s.start_line, s.start_col
         """,
         {"ids": sorted(marks)},

@@ -183,7 +183,7 @@ def place_of(index: Index, name: str) -> Position | None:
 
 
 def by_moniker(index: Index, moniker: str) -> Symbol:
-    ids = [row[0] for row in index.rows("SELECT sym_id FROM symbol_key WHERE key = md5_number_lower(?)", [moniker])]
+    ids = [row[0] for row in index.rows("SELECT sym_id FROM symbol_key WHERE key = moniker_key(?)", [moniker])]
     for symbol in symbols_by_id(index, ids).values():
         if symbol.record.symbol == moniker:
             return symbol
@@ -212,9 +212,11 @@ def on_line(index: Index, path: str, line: int) -> Symbol:
         f"""
         SELECT {CARD} FROM (
             SELECT o.sym_id, min(o.col) AS col FROM occ o
-            WHERE o.doc_id = (SELECT doc_id FROM document WHERE path = $path) AND o.line = $line AND o.roles & 1 <> 0 GROUP BY o.sym_id
+            WHERE o.doc_id = (SELECT doc_id FROM document WHERE path = $path) AND o.line = $line AND has_role(o.roles, 'definition')
+            GROUP BY o.sym_id
         ) o JOIN symbol_card s ON s.sym_id = o.sym_id
-        WHERE NOT ({OF_DOCUMENT}) AND s.flags & 2048 = 0 ORDER BY s.path <> $path, s.flags & 1, o.col, s.sym_id
+        WHERE NOT ({OF_DOCUMENT}) AND NOT has_flag(s.flags, 'external')
+        ORDER BY s.path <> $path, has_flag(s.flags, 'local'), o.col, s.sym_id
         """,
         {"path": path, "line": line - 1},
     )
@@ -238,7 +240,7 @@ def enclosing(index: Index, path: str, line: int, col: int = 0) -> Symbol | None
         """
         SELECT sym_id FROM (
             SELECT sym_id, start_line, start_col, end_line, end_col FROM symbol
-            WHERE doc_id = (SELECT doc_id FROM document WHERE path = $path) AND kind IN (2, 3, 5, 6, 7, 9, 10, 11, 12, 23)
+            WHERE doc_id = (SELECT doc_id FROM document WHERE path = $path) AND is_scope(kind)
             UNION ALL
             SELECT sym_id, start_line, start_col, end_line, end_col FROM extra_definition
             WHERE doc_id = (SELECT doc_id FROM document WHERE path = $path)
@@ -333,7 +335,7 @@ def _hint(index: Index, name: str) -> str:
     rows = index.rows(
         """
         SELECT any_value(s.qualified_name) FROM symbol_name n JOIN symbol s USING (sym_id)
-        WHERE s.flags & 2048 = 0 AND jaro_winkler_similarity(n.lname, lower($name)) > 0.87
+        WHERE NOT has_flag(s.flags, 'external') AND jaro_winkler_similarity(n.lname, lower($name)) > 0.87
         GROUP BY n.name ORDER BY max(jaro_winkler_similarity(n.lname, lower($name))) DESC, max(n.refs) DESC LIMIT 3
         """,
         {"name": last},
@@ -341,3 +343,15 @@ def _hint(index: Index, name: str) -> str:
     extent = index.meta.get("partial")
     partial = f"; the run that made this index was cut off, and only {extent} files are in it" if extent else ""
     return (f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else "") + partial
+
+
+def qualified_name(index: Index, path: str, dotted_name: str) -> str:
+    """The qualified name of what a file defines, by its name inside the file; that name where the index knows none, or several."""
+    rows = index.rows(
+        """
+        SELECT DISTINCT s.qualified_name FROM symbol s JOIN document d USING (doc_id)
+        WHERE d.path = $path AND (s.qualified_name = $dotted OR suffix(s.qualified_name, '.' || $dotted)) LIMIT 2
+        """,
+        {"path": path, "dotted": dotted_name},
+    )
+    return rows[0][0] if len(rows) == 1 else dotted_name

@@ -71,10 +71,10 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
     values: dict[str, Any] = {"id": symbol.sym_id}
     conditions = [f"{_part(parts, values)} IS NOT NULL"] if tuple(parts) != ("",) else ["true"]
     if not ask.include_declaration:
-        conditions.append("(r.roles & 1 = 0 OR r.evidence = 7)")
+        conditions.append("(NOT has_role(r.roles, 'definition') OR is_evidence(r.evidence, 'inferred'))")
     if ask.role:
-        values["roles"] = _mask(ask.role)
-        conditions.append("r.roles & $roles <> 0")
+        values["mask"] = _mask(ask.role)
+        conditions.append("r.roles & $mask <> 0")
     if ask.path:
         values["path"] = path_pattern(index, ask.path)
         conditions.append("(d.path GLOB $path OR starts_with(d.path, $path))")
@@ -83,14 +83,14 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
     source = "SELECT doc_id, line, col, end_col, roles, encl_id, evidence FROM refs WHERE sym_id = $id"
     if ask.possible:
         values["name"] = symbol.record.name
-        source += " UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, 255 FROM unresolved_name WHERE name = $name"
+        source += f" UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, {_POSSIBLE} FROM unresolved_name WHERE name = $name"
     part = _part(parts, values) if len(parts) > 1 else "0"
     source, where = f"FROM ({source}) r JOIN document d USING (doc_id)", f"WHERE {' AND '.join(conditions)}"
     rows = index.rows(
         f"""
         SELECT {part} AS part, d.path, r.line, r.col, r.end_col, r.roles, e.qualified_name, r.evidence, d.is_test, count(*) OVER ()
         {source} LEFT JOIN symbol e ON e.sym_id = r.encl_id {where}
-        ORDER BY part, r.evidence = 255, r.roles & 1 DESC, d.path, r.line, r.col LIMIT $limit OFFSET $offset
+        ORDER BY part, r.evidence = {_POSSIBLE}, has_role(r.roles, 'definition') DESC, d.path, r.line, r.col LIMIT $limit OFFSET $offset
         """,
         {**values, "limit": ask.limit, "offset": offset_of(ask.cursor)},
     )

@@ -78,6 +78,6 @@ def modules_of(index: Index, doc_ids: Collection[int]) -> dict[int, int]:
         return {}
     sql = """
         SELECT s.doc_id, min(s.sym_id) FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
-        WHERE s.kind = $module AND s.container_id IS NULL GROUP BY 1
+        WHERE s.kind = symbol_kind('module') AND s.container_id IS NULL GROUP BY 1
     """
-    return dict(index.rows(sql, {"ids": sorted(doc_ids), "module": int(SymbolKind.MODULE)}))
+    return dict(index.rows(sql, {"ids": sorted(doc_ids)}))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import TYPE_CHECKING, Any
 
 from indexer.errors import UsageError
-from query.answers.style import one_line
-from query.facts.index import Index
+from indexer.quoting import one_line
+
+if TYPE_CHECKING:
+    from query.facts.index import Index
+
+EXAMPLE = "SELECT kind, count(*) FROM symbols GROUP BY kind"
+"""A statement on the views, for the help of `lspidx sql`."""
 
 _MAX_CELL = 80
 
@@ -23,6 +29,17 @@ def run(index: Index, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]
         raise
     except Exception as error:
         raise UsageError(f"sql: {error}") from error
+
+
+def columns_by_view(index: Index) -> dict[str, dict[str, str]]:
+    """By view of the contract the types of its columns, both in their order."""
+    rows = index.rows(
+        """
+        SELECT c.table_name, c.column_name, c.data_type FROM duckdb_columns() c JOIN duckdb_views() v ON v.view_name = c.table_name
+        WHERE NOT v.internal ORDER BY c.table_name, c.column_index
+        """
+    )
+    return {view: {column: kind for _, column, kind in group} for view, group in itertools.groupby(rows, key=lambda row: row[0])}
 
 
 def unique(names: list[str]) -> list[str]:

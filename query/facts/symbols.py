@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from indexer.errors import UsageError
-from indexer.model import SymbolKind
+from indexer.model import SymbolFlag, SymbolKind
 from query.answers.envelope import SymbolRecord
 from query.facts.index import Index
 
 TYPES = ("class", "interface", "enum", "struct")
 _FEW = 6
 
-OF_DOCUMENT = "s.kind = 2 AND s.container = ''"
+OF_DOCUMENT = "s.kind = symbol_kind('module') AND s.container = ''"
 """The module that a document is, which other modules may stand in."""
 
 CARD = """
@@ -22,7 +22,7 @@ CARD = """
 """
 """Columns of symbol_card, as `to_symbol` takes them."""
 
-_EXTERNAL, _LOCAL, _EXPORTED = 2048, 1, 4
+_EXTERNAL, _LOCAL, _EXPORTED = int(SymbolFlag.EXTERNAL), int(SymbolFlag.LOCAL), int(SymbolFlag.EXPORTED)
 
 
 class Symbol(NamedTuple):
@@ -66,6 +66,22 @@ def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
         return {row[0]: to_symbol(row) for row in rows}
     rows = index.rows(f"SELECT {CARD} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_card s ON s.sym_id = u.id", {"ids": ids})
     return {row[0]: to_symbol(row) for row in rows}
+
+
+def ids_of_monikers(index: Index, monikers: Collection[str]) -> dict[str, int]:
+    """By moniker the index's own id; without those that it does not have.
+
+    Keys first: a join on the monikers themselves would read all of them.
+    """
+    keys = "SELECT moniker_key(unnest($monikers::VARCHAR[])) AS key"
+    asked = sorted(set(monikers))
+    ids = index.rows(f"SELECT k.sym_id FROM ({keys}) u JOIN symbol_key k USING (key)", {"monikers": asked}) if asked else []
+    rows = index.rows(
+        "SELECT s.moniker, s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id",
+        {"ids": [row[0] for row in ids]},
+    ) if ids else []  # fmt: skip
+    known = dict(rows)
+    return {moniker: known[moniker] for moniker in asked if moniker in known}
 
 
 def outside(index: Index, ids: Collection[int]) -> set[int]:

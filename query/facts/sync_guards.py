@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from query.facts.documents import languages
+from query.facts.extents import columns
+from query.facts.hierarchy import with_types_below
 from query.facts.index import Index
 from query.facts.scopes import around, scopes
 
@@ -73,7 +76,8 @@ PRIMITIVES: Mapping[str, Primitives] = {
 _NAMED = """
     SELECT o.doc_id, o.line, o.col, o.name, d.language, o.sym_id IS NULL, coalesce(t.qualified_name, ''), coalesce(e.package, '')
     FROM occ o JOIN document d USING (doc_id) LEFT JOIN symbol t ON t.sym_id = o.sym_id LEFT JOIN document e ON e.doc_id = t.doc_id
-    WHERE o.name IN (SELECT unnest($names::VARCHAR[])) AND o.roles & 1 = 0 AND (t.sym_id IS NULL OR t.flags & 2048 <> 0)
+    WHERE o.name IN (SELECT unnest($names::VARCHAR[])) AND NOT has_role(o.roles, 'definition')
+      AND (t.sym_id IS NULL OR has_flag(t.flags, 'external'))
 """
 
 # In all languages but Python a field's type is within the field's own range. There, and for `self.x = ...`, it stands behind the name.
@@ -82,30 +86,23 @@ _FIELDS_AROUND = """
     FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
     JOIN symbol s ON s.doc_id = p.doc_id AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
     JOIN symbol c ON c.sym_id = s.container_id
-    WHERE s.kind IN (7, 8, 13, 14) AND c.kind IN (5, 10, 11, 23)
+    WHERE is_value(s.kind) AND is_type(c.kind)
     UNION
     SELECT DISTINCT c.sym_id
     FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
-    JOIN occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col < p.col AND o.roles & 5 <> 0
+    JOIN occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col < p.col AND has_role(o.roles, 'definition', 'write')
     JOIN document d ON d.doc_id = p.doc_id AND d.language = 'python'
     JOIN symbol s ON s.sym_id = o.sym_id
     JOIN symbol c ON c.sym_id = s.container_id
-    WHERE s.kind IN (7, 8, 13, 14) AND c.kind IN (5, 10, 11, 23)
+    WHERE is_value(s.kind) AND is_type(c.kind)
 """
 
 _FIELDS_OF_TYPE = """
     SELECT DISTINCT c.sym_id
     FROM symbol_text t JOIN symbol s USING (sym_id) JOIN document d USING (doc_id) JOIN symbol c ON c.sym_id = s.container_id
     WHERE t.hover IN (SELECT unnest($hovers::VARCHAR[])) AND d.language = 'python' AND d.status <> 'external'
-      AND s.kind IN (7, 8, 13, 14) AND c.kind IN (5, 10, 11, 23)
-      AND NOT EXISTS (SELECT 1 FROM symbol w WHERE w.name = t.hover[11:-5] AND w.kind IN (5, 10, 11, 23) AND w.flags & 2048 = 0)
-"""
-
-_BELOW = """
-    WITH RECURSIVE down(sym_id) AS (
-        SELECT unnest($ids::INTEGER[]) UNION SELECT t.sub_id FROM down JOIN type_edge_rev t ON t.super_id = down.sym_id
-    )
-    SELECT sym_id FROM down
+      AND is_value(s.kind) AND is_type(c.kind)
+      AND NOT EXISTS (SELECT 1 FROM symbol w WHERE w.name = t.hover[11:-5] AND is_type(w.kind) AND NOT has_flag(w.flags, 'external'))
 """
 
 
@@ -129,8 +126,7 @@ def guarded(index: Index, ids: Collection[int]) -> set[int]:
 
 
 def _guarded_types(index: Index) -> frozenset[int]:
-    languages = {row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status <> 'external'")}
-    tables = {language: table for language, table in PRIMITIVES.items() if language in languages}
+    tables = {language: table for language, table in PRIMITIVES.items() if language in languages(index)}
     names = sorted({name for table in tables.values() for name in table.names})
     if not names:
         return frozenset()
@@ -139,13 +135,12 @@ def _guarded_types(index: Index) -> frozenset[int]:
         table = tables.get(language)
         if table and name in table.names and (unknown or qualified.startswith(table.within) or package.startswith(table.within)):
             places.append((doc_id, line, col))
-    docs, lines, cols = (list(column) for column in zip(*places, strict=True)) if places else ([], [], [])
-    found = {row[0] for row in index.rows(_FIELDS_AROUND, {"docs": docs, "lines": lines, "cols": cols})} if places else set()
+    found = {row[0] for row in index.rows(_FIELDS_AROUND, columns(places))} if places else set()
     if "python" in tables:
         hovers = [f"```python\n{name}\n```" for name in tables["python"].types]
         found |= {row[0] for row in index.rows(_FIELDS_OF_TYPE, {"hovers": hovers})}
     found |= _embedding(index, tables)
-    return frozenset(row[0] for row in index.rows(_BELOW, {"ids": sorted(found)})) if found else frozenset()
+    return with_types_below(index, found)
 
 
 def _embedding(index: Index, tables: Mapping[str, Primitives]) -> set[int]:
@@ -153,7 +148,7 @@ def _embedding(index: Index, tables: Mapping[str, Primitives]) -> set[int]:
     rows = index.rows(
         """
         SELECT t.sub_id, s.name, d.language, s.qualified_name, d.package FROM type_edge t JOIN symbol s ON s.sym_id = t.super_id
-        JOIN document d USING (doc_id) WHERE s.flags & 2048 <> 0 AND t.evidence = 8
+        JOIN document d USING (doc_id) WHERE has_flag(s.flags, 'external') AND is_evidence(t.evidence, 'subclass_list')
         """
     )
     return {

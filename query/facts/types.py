@@ -85,7 +85,7 @@ def _types(index: Index, ids: list[int], evidence: str) -> list[TypeOf]:
 
 _ANNOTATIONS = """
     SELECT o.line, o.col, o.end_col, o.sym_id, o.encl_id FROM occ o JOIN symbol s ON s.sym_id = o.sym_id
-    WHERE o.doc_id = $doc AND o.roles & 128 <> 0 AND s.kind IN (5, 10, 11, 23)
+    WHERE o.doc_id = $doc AND has_role(o.roles, 'annotation') AND is_type(s.kind)
       AND o.line >= $start_line AND o.line <= $end_line AND (o.line > $start_line OR o.col >= $start_col)
       AND (o.line < $end_line OR o.col < $end_col)
     ORDER BY o.line, o.col, o.sym_id
@@ -130,7 +130,7 @@ def _declared_result(index: Index, symbol: Symbol, row: tuple[Any, ...]) -> list
     sel_line, sel_col, sel_end = row[6:9]
     inside = index.rows(
         """
-        SELECT start_line, start_col, end_line, end_col, kind = 13 AND flags & 2 <> 0 FROM symbol
+        SELECT start_line, start_col, end_line, end_col, is_kind(kind, 'variable') AND has_flag(flags, 'parameter') FROM symbol
         WHERE container_id = $id AND doc_id = $doc ORDER BY ALL
         """,
         {"id": symbol.sym_id, "doc": row[0]},
@@ -145,7 +145,10 @@ def _declared_result(index: Index, symbol: Symbol, row: tuple[Any, ...]) -> list
 def _constructed(index: Index, symbol: Symbol, row: tuple[Any, ...], sources: Sources) -> list[int]:
     """The type whose call is the value, where the text after the name says that it is the whole value's head."""
     path = symbol.record.path
-    bindings = index.rows("SELECT doc_id, line, end_col FROM refs WHERE sym_id = ? AND roles & 4 <> 0 AND evidence <> 7", [symbol.sym_id])
+    bindings = index.rows(
+        "SELECT doc_id, line, end_col FROM refs WHERE sym_id = ? AND has_role(roles, 'write') AND evidence <> evidence('inferred')",
+        [symbol.sym_id],
+    )
     found: list[int] = []
     documents = index.documents({doc_id for doc_id, _, _ in bindings})
     for doc_id, line, end_col in bindings:
@@ -157,7 +160,7 @@ def _constructed(index: Index, symbol: Symbol, row: tuple[Any, ...], sources: So
         rows = index.rows(
             """
             SELECT o.col, o.end_col, o.sym_id FROM occ o JOIN symbol s ON s.sym_id = o.sym_id
-            WHERE o.doc_id = ? AND o.line = ? AND o.col > ? AND s.kind IN (5, 10, 11, 23) ORDER BY o.col, o.sym_id
+            WHERE o.doc_id = ? AND o.line = ? AND o.col > ? AND is_type(s.kind) ORDER BY o.col, o.sym_id
             """,
             [doc_id, line, end_col],
         )

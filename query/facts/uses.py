@@ -30,6 +30,15 @@ _NOT_WRITTEN = (Evidence.CALLEE_TYPE, Evidence.CONSTRUCTOR)
 """Calls of what is not named there: a constructor, what the callee's type led to."""
 
 
+class OwnCall(NamedTuple):
+    """A call in a symbol's own text of that symbol; 0-based."""
+
+    sym_id: int
+    doc_id: int
+    line: int
+    evidence: int
+
+
 class Use(NamedTuple):
     """One use of a symbol. Lines and columns 0-based as stored; `holder` is the caller; `is_test` by document or by `#[cfg(test)]`."""
 
@@ -51,16 +60,16 @@ _USES = """
     FROM (SELECT unnest($ids::INTEGER[]) AS id) u
     JOIN symbol s ON s.sym_id = u.id
     JOIN refs r ON r.sym_id = u.id
-    WHERE (r.roles & 1 = 0 OR r.evidence = 7)
+    WHERE (NOT has_role(r.roles, 'definition') OR is_evidence(r.evidence, 'inferred'))
       AND NOT (r.doc_id = s.doc_id AND (s.start_line, s.start_col) <= (r.line, r.col) AND (r.line, r.col) < (s.end_line, s.end_col)
-               AND (s.kind <> 2 OR s.container_id IS NULL))
+               AND (s.kind <> symbol_kind('module') OR s.container_id IS NULL))
     ORDER BY ALL
 """
 
 _CALLS = """
     SELECT c.callee, c.doc_id, c.line, c.col, c.end_col, c.caller, c.evidence
     FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id
-    WHERE c.caller <> c.callee AND c.evidence <> 7
+    WHERE c.caller <> c.callee AND c.evidence <> evidence('inferred')
     ORDER BY ALL
 """
 
@@ -110,3 +119,22 @@ def uses_of(index: Index, ids: Collection[int], *, dispatch: bool = False) -> li
             found.append(Use(own, doc_id, line, col, end_col, roles, holder, evidence, relation, is_test, by_dispatch))
     found.sort()
     return found
+
+
+def calls_of_itself(index: Index, ids: Collection[int]) -> list[OwnCall]:
+    """Calls of these symbols in their own text, which `uses_of` leaves out; by symbol and place."""
+    rows = index.rows(
+        """
+        SELECT c.callee, c.doc_id, c.line, c.evidence
+        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id AND c.caller = u.id
+        WHERE c.evidence <> evidence('inferred') ORDER BY ALL
+        """,
+        {"ids": sorted(ids)},
+    ) if ids else []  # fmt: skip
+    return [OwnCall(*row) for row in rows]
+
+
+def callers_of(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
+    """(one of these symbols, who calls it), also where that is inferred only."""
+    sql = "SELECT c.callee, c.caller FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id"
+    return index.rows(sql, {"ids": sorted(ids)}) if ids else []

@@ -88,17 +88,8 @@ def found_places(workspace: Workspace, question: Asked) -> list[Place]:
 
 
 def _qualified(index: Index | None, path: str, dotted: str) -> str:
-    """The name under which the index knows what a file defines, by its name inside the file; that name where it does not know it."""
-    if index is None:
-        return dotted
-    rows = index.rows(
-        """
-        SELECT DISTINCT s.qualified_name FROM symbol s JOIN document d USING (doc_id)
-        WHERE d.path = $path AND (s.qualified_name = $dotted OR suffix(s.qualified_name, '.' || $dotted)) LIMIT 2
-        """,
-        {"path": path, "dotted": dotted},
-    )
-    return rows[0][0] if len(rows) == 1 else dotted
+    """The name under which the index knows what a file defines, by its name inside the file; that name where there is no index."""
+    return dotted if index is None else names.qualified_name(index, path, dotted)
 
 
 def live_definitions(workspace: Workspace, question: Asked, *, source: bool = True) -> list[Definition]:

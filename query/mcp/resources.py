@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 from urllib.parse import unquote
 
@@ -13,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from indexer.errors import LspidxError
 from indexer.quoting import visible
-from query.facts.index import Index
+from query.facts.sql import columns_by_view
 from query.mcp import forms
 from query.mcp.tools import Request, Tools
 from query.surface import manual
@@ -56,7 +55,7 @@ class Resources:
             if (wanted := await self._tools.roots(ctx, params.input_responses)) is not None:
                 return wanted
             if uri == SCHEMA:
-                tables = await self._tools.on_index(ctx, _schema)
+                tables = await self._tools.on_index(ctx, columns_by_view)
                 return _both(uri, "\n".join(f"{table}: {', '.join(columns)}" for table, columns in tables.items()), tables)
             if uri == STATUS:
                 return await self._asked(ctx, uri, "index_status", {})
@@ -88,14 +87,3 @@ def _both(uri: str, text: str, value: Any) -> types.ReadResourceResult:
 def _tools() -> list[dict[str, Any]]:
     declared = (load(name)[0] for name in names())
     return [{"name": tool.name, "aliases": list(tool.aliases), "task": tool.task, "description": tool.description} for tool in declared]
-
-
-def _schema(index: Index) -> dict[str, dict[str, str]]:
-    """Columns and their types by view."""
-    rows = index.rows(
-        """
-        SELECT c.table_name, c.column_name, c.data_type FROM duckdb_columns() c JOIN duckdb_views() v ON v.view_name = c.table_name
-        WHERE NOT v.internal ORDER BY c.table_name, c.column_index
-        """
-    )
-    return {table: {column: kind for _, column, kind in group} for table, group in itertools.groupby(rows, key=lambda row: row[0])}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexer.encoding import as_text
@@ -13,8 +13,11 @@ from indexer.lsp.uri import uri_to_path
 from indexer.text import utf16_to_index
 from query.answers.envelope import Place, SymbolRecord
 from query.facts import names
+from query.facts.declarations import called_beside, constructors_named_as_types
 from query.facts.freshness import is_as_indexed
+from query.facts.hierarchy import override_family
 from query.facts.index import Index
+from query.facts.occurrences import mentions
 from query.facts.symbols import Symbol, symbols_by_id
 from query.live.questions import Spot
 
@@ -27,6 +30,11 @@ _MARK = "\ufeff"
 """A byte order mark: the index counts it as a column of the first line, servers and edits do not see it."""
 
 _WORD = re.compile(r"[\w$]")
+_MOST_KIN = 500
+"""Members that override each other which are looked at for one rename."""
+
+_MOST_TAKEN = 20
+"""Symbols that have the new name already which are told."""
 
 
 class Site(NamedTuple):
@@ -140,16 +148,15 @@ class Compared(NamedTuple):
 
 def compare(index: Index, symbols: Sequence[Symbol], old_name: str, sites: Mapping[Site, str]) -> Compared:
     """Holds a server's sites against those of the index, in files that are as indexed."""
-    documents = index.documents(set(_documents(index, symbols)))
     known: dict[Site, str] = {}
     stale: set[str] = set()
-    for path, rows in _by_path(index, symbols, documents).items():
+    for path, places in _mentions_by_path(index, symbols).items():
         if not is_as_indexed(index, path):
             stale.add(path)
             continue
         text = as_text((index.root / path).read_bytes()).split("\n")
         mark = len(text[0]) - len(text[0].removeprefix(_MARK))
-        for line, col in rows:
+        for line, col in places:
             shown = text[line] if line < len(text) else ""
             at = utf16_to_index(shown, col)
             if shown[at : at + len(old_name)] == old_name:  # an alias has another name there, and keeps it
@@ -164,6 +171,16 @@ def compare(index: Index, symbols: Sequence[Symbol], old_name: str, sites: Mappi
     )
 
 
+def _mentions_by_path(index: Index, symbols: Sequence[Symbol]) -> dict[str, list[tuple[int, int]]]:
+    """Lines and columns, 0-based, at which the index has the symbols."""
+    found = [mention for symbol in symbols for mention in mentions(index, symbol.sym_id)]
+    documents = index.documents({mention.doc_id for mention in found})
+    by_path: dict[str, list[tuple[int, int]]] = {}
+    for doc_id, line, col in found:
+        by_path.setdefault(documents[doc_id][0], []).append((line, col))
+    return by_path
+
+
 def symbols_at(index: Index, spot: Spot) -> list[Symbol]:
     """What the index takes the name at a place for; nothing where the file has changed since."""
     if not is_as_indexed(index, spot.document.path):
@@ -176,54 +193,18 @@ def symbols_at(index: Index, spot: Spot) -> list[Symbol]:
 
 def kin_of(index: Index, symbols: Sequence[Symbol]) -> list[Symbol]:
     """Members that override what is renamed, or that it overrides: calls reach them by its name."""
-    rows = index.rows(
-        """
-        WITH RECURSIVE kin(id) AS (
-            SELECT unnest($ids::INTEGER[])
-            UNION SELECT CASE WHEN o.sub_id = k.id THEN o.super_id ELSE o.sub_id END
-            FROM kin k JOIN override o ON k.id IN (o.sub_id, o.super_id)
-        )
-        SELECT id FROM kin LIMIT 500
-        """,
-        {"ids": [symbol.sym_id for symbol in symbols]},
-    )
+    family = override_family(index, [symbol.sym_id for symbol in symbols], _MOST_KIN)
     own = {symbol.sym_id for symbol in symbols}
-    return [symbol for symbol in symbols_by_id(index, [row[0] for row in rows]).values() if symbol.sym_id not in own]
+    return [symbol for symbol in symbols_by_id(index, family).values() if symbol.sym_id not in own]
 
 
 def constructors(index: Index, symbols: Sequence[Symbol]) -> list[Symbol]:
     """Members that carry the name of their type, as C++'s constructors do: where a type is renamed they are too."""
-    rows = index.rows(
-        """
-        SELECT m.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-        JOIN symbol m ON m.container_id = s.sym_id AND m.name IN (s.name, '~' || s.name)
-        """,
-        {"ids": [symbol.sym_id for symbol in symbols]},
-    )
-    return list(symbols_by_id(index, [row[0] for row in rows]).values())
+    found = constructors_named_as_types(index, [symbol.sym_id for symbol in symbols])
+    return list(symbols_by_id(index, found).values())
 
 
 def taken(index: Index, symbols: Sequence[Symbol], new_name: str) -> list[SymbolRecord]:
     """What is called so already where the renamed symbol is defined."""
-    rows = index.rows(
-        """
-        SELECT other.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-        JOIN symbol other ON other.container_id = s.container_id AND other.name = $name AND other.flags & 2048 = 0 LIMIT 20
-        """,
-        {"ids": [symbol.sym_id for symbol in symbols], "name": new_name},
-    )
-    return [symbol.record for symbol in symbols_by_id(index, [row[0] for row in rows]).values()]
-
-
-def _documents(index: Index, symbols: Sequence[Symbol]) -> Iterator[int]:
-    for symbol in symbols:
-        for (doc_id,) in index.rows("SELECT DISTINCT doc_id FROM refs WHERE sym_id = $id", {"id": symbol.sym_id}):
-            yield doc_id
-
-
-def _by_path(index: Index, symbols: Sequence[Symbol], documents: Mapping[int, tuple[Any, ...]]) -> dict[str, list[tuple[int, int]]]:
-    found: dict[str, list[tuple[int, int]]] = {}
-    for symbol in symbols:
-        for doc_id, line, col in index.rows("SELECT DISTINCT doc_id, line, col FROM refs WHERE sym_id = $id", {"id": symbol.sym_id}):
-            found.setdefault(documents[doc_id][0], []).append((line, col))
-    return found
+    found = called_beside(index, [symbol.sym_id for symbol in symbols], new_name, _MOST_TAKEN)
+    return [symbol.record for symbol in symbols_by_id(index, found).values()]

@@ -13,6 +13,7 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.style import count, printable
+from query.facts.documents import number_of_documents
 from query.facts.index import Index
 
 if TYPE_CHECKING:
@@ -112,9 +113,13 @@ def shown_export(index: Index, destination: Path) -> Exported:
     from indexer.cache.pack import refuse_export
 
     refuse_export(index.home, _place(destination))
-    documents = index.rows("SELECT count(*) FROM document WHERE status <> 'external'", {})[0][0]
     return Exported(
-        path=str(_place(destination)), bytes=0, documents=documents, chunks=0, commit=index.meta.get("commit", ""), applied=False
+        path=str(_place(destination)),
+        bytes=0,
+        documents=number_of_documents(index),
+        chunks=0,
+        commit=index.meta.get("commit", ""),
+        applied=False,
     )
 
 
