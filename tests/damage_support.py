@@ -28,8 +28,9 @@ from forked import Module, start, with_streams
 from support import VIEWS, Watcher, fake_server, write_tree
 
 from indexer.config import load_config
-from indexer.crawl import groups, pool
+from indexer.crawl import pool
 from indexer.crawl import run as run_module
+from indexer.crawl.plan import groups
 from indexer.crawl.run import crawl
 from indexer.drive import process
 from indexer.store.generations import FOLDER, Home
@@ -49,10 +50,10 @@ QUESTIONS = (
     ("query", "get_skill_phase", "--json"),
 )
 LOADED = (
-    "pyarrow.parquet", "indexer.crawl.worker", "indexer.crawl.refresh", "indexer.store.merge", "indexer.store.settle", "query.cli.tools",
-    "query.cli.upkeep", "query.facts.status", "query.cli.progress", "query.answers.advice", "query.cli.consent", "query.surface.service",
-    "query.changes.bases", "tree_sitter_python", "concurrent_log_handler", "portalocker", "indexer.store.lint", "query.facts.sql",
-    "tomllib",
+    "pyarrow.parquet", "indexer.crawl.worker.serve", "indexer.crawl.plan.refresh", "indexer.store.merge", "indexer.store.settle",
+    "query.cli.tools", "query.cli.upkeep", "query.facts.status", "query.cli.progress", "query.answers.advice", "query.cli.consent",
+    "query.surface.service", "query.changes.bases", "tree_sitter_python", "concurrent_log_handler", "portalocker", "indexer.store.lint",
+    "query.facts.sql", "tomllib",
 )  # fmt: skip
 _VOLATILE = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?( UTC)?"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import assert_all_ended, fake_server, write_tree
 
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge, UsageError
 from query.live.host import Host
 

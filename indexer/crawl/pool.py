@@ -23,7 +23,7 @@ import msgspec
 
 from indexer import sandbox
 from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Progress, Reading, Release, Report, Setup
-from indexer.crawl.plan import Unit
+from indexer.crawl.units import Unit
 from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
 from indexer.model import LossReason
@@ -59,6 +59,9 @@ _CAREFUL_PART = 3
 _LEAST_SILENCE_S = 30.0
 """A worker takes some seconds to start on a busy machine, and says nothing before."""
 
+WORKER = "indexer.crawl.worker"
+"""The module that a worker process runs (`worker/__main__.py`), and so a word of its command line."""
+
 _report_decoder = msgspec.msgpack.Decoder(Report)
 
 
@@ -70,7 +73,7 @@ class Worker:
         self.number = number
         self.mark = f"{run}.{number}"
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "indexer.crawl.worker", self.mark, str(os.getpid())],
+            [sys.executable, "-I", "-m", WORKER, self.mark, str(os.getpid())],
             env=marked_environment(self.mark),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -2,7 +2,7 @@
 
     list files -> survey -> units -> workers (one server each) -> shards -> merge -> publish
 
-The parent decides, waits and writes; workers (`indexer.crawl.pool`, `indexer.crawl.worker`) crawl.
+The parent decides, waits and writes; workers (started by `indexer.crawl.pool`, their code is `indexer.crawl.worker`) crawl.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ import msgspec
 from indexer import logs, plain_files, prerequisites, vcs
 from indexer.builds import other_builds
 from indexer.config import Config, why_withheld
-from indexer.crawl import crosscheck, outside
-from indexer.crawl.document import size_of
-from indexer.crawl.groups import Group, group
-from indexer.crawl.launch import sandbox_of, unconfined
-from indexer.crawl.losses import Lost, languages_lost, worse_than
+from indexer.crawl.dispatch import PARENT_MEMORY_MB, Watcher, Work, machine_memory_mb, processors, worker_count
+from indexer.crawl.manifest import merged
 from indexer.crawl.messages import Hello
 from indexer.crawl.ownership import look, refuse_tracked
-from indexer.crawl.partial import Extent, is_better
-from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest, survey, together
+from indexer.crawl.plan import outside
+from indexer.crawl.plan.groups import Group, group
+from indexer.crawl.plan.launch import sandbox_of, unconfined
+from indexer.crawl.plan.losses import Lost, languages_lost, worse_than
+from indexer.crawl.plan.partial import Extent, is_better
+from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
-from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, machine_memory_mb, processors, worker_count
+from indexer.crawl.sources import size_of
+from indexer.crawl.units import PlannedDocument
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
 from indexer.model import BORDERS, LossReason
 from indexer.packages import Externals, key_of_unread
@@ -117,7 +119,7 @@ def crawl(
         home: where the index lies, if not in the root's `.lspidx`.
         beside: indexes of other trees from whose facts this one may go on; the repository's other work trees are looked at anyway.
         accept_loss: publish also what lacks a language that the present index has.
-        partial: where there is no index yet, a crawl that is interrupted publishes what it has found (`indexer.crawl.partial`).
+        partial: where there is no index yet, a crawl that is interrupted publishes what it has found (`indexer.crawl.plan.partial`).
     Raises:
         LanguageLost: a language was lost that the present index has; that stays.
         CutShort: what was found until an interruption is published. KeyboardInterrupt: there was nothing to publish.
@@ -367,7 +369,7 @@ class _Run:
         left_out: Mapping[str, str],
     ) -> _Found:
         """What differs from a known state, in waves, and what of the files outside something else is wanted from now."""
-        from indexer.crawl.refresh import Refresh
+        from indexer.crawl.plan.refresh import Refresh
 
         kept = [self.states.shard(name) for name in base.shards]
         documents = {item.path: item.language for member in groups for item in member.documents}
@@ -549,8 +551,8 @@ class _Run:
             "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),
             "encodings": dict(Counter(item.encoding for item in plan.documents if item.encoding)),
             "lost": dict(lost),
-            "cross_check": crosscheck.merged(totals.shared),
-            "cross_check_backward": crosscheck.merged(totals.backward),
+            "cross_check": merged(totals.shared),
+            "cross_check_backward": merged(totals.backward),
             "requests": totals.asked,
             "server_restarts": totals.restarts,
             "server_messages": [message for info in work.server_info.values() for message in info.messages],

@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 
 from indexer import syntax as syntaxes
-from indexer.crawl.readiness import Readiness, probe_candidates
+from indexer.crawl.worker.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client, Connection
 from indexer.errors import ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp import decode
+from indexer.lsp.protocol import LIVE, initialize_params
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri
 from indexer.servers.registry import endings_of, language_id, language_of, load_table
@@ -73,7 +74,7 @@ class Running:
             launch.start.command,
             cwd=launch.folders[0].path,
             environment=launch.start.environment,
-            initialize_params=launch.start.initialize_params,
+            initialize_params=initialize_params([folder.path for folder in launch.folders], launch.start.options, LIVE),
             settings=launch.start.settings,
             timeout_s=launch.timeout_s,
             connection=connection,

@@ -3,50 +3,22 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
-from indexer.crawl import harvest
-from indexer.crawl.harvest import Answers
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl import methods
+from indexer.crawl.units import PlannedDocument
+from indexer.crawl.worker import harvest
+from indexer.crawl.worker.harvest import Answers
 from indexer.lsp.uri import path_to_uri
 from indexer.model import LossReason, Role
 from indexer.syntax.model import Syntax
 
 TRIES_ELSEWHERE = 3
 TRIES_AGAIN = 3
-
-
-def read_source(path: str, most_bytes: int) -> bytes:
-    """What a regular file holds, one byte more than `most_bytes` at most; empty where there is none. Waits for no pipe.
-
-    The tree may change while it is crawled: the digest of the result says whether it is what was planned.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    except (OSError, ValueError):  # ValueError: a NUL in a path that a server made up
-        return b""
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return b""
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            return file.read(most_bytes + 1)
-        except OSError:
-            return b""
-
-
-def size_of(path: str | Path) -> int:
-    """In bytes; 0 where there is no such file."""
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):  # ValueError: a name that is no UTF-8
-        return 0
 
 
 class Document:
@@ -101,7 +73,7 @@ class Document:
     def fail(self, reason: LossReason) -> None:
         """Whatever a server was to say of it is lost for this reason, but what has one already."""
         for method, tally in self.answers.tallies.items():
-            if method != harvest.SYNTAX and not tally.failed:
+            if method != methods.SYNTAX and not tally.failed:
                 tally.failed = str(reason)
 
     def names_package(self, ordinal: int) -> bool:
@@ -150,7 +122,7 @@ class Document:
         other, tried = others[0], tokens.enclosing[others[0]]
         self.sharers[token] = [item for item in others[1:] if tokens.enclosing[item] != tried][: TRIES_ELSEWHERE - 1]
         params = b'{"textDocument":{"uri":%b},"position":{"line":%d,"character":%d}}'
-        return harvest.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token
+        return methods.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token
 
 
 @dataclass(slots=True)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import msgspec
 
-from indexer.crawl.plan import PlannedDocument
 from indexer.lsp import decode
 from indexer.lsp.session import Notification
 from indexer.model import Role, SymbolFlag
@@ -20,8 +19,6 @@ from indexer.syntax.model import Syntax
 
 _CANDIDATES = 5
 _FAILURE_CHARS = 300
-_PROBE_FOLDERS = 12
-_PROBE_BYTES = 200_000
 _MESSAGES = frozenset({"window/logMessage", "window/showMessage"})
 _NO_USE = Role.DEFINITION | Role.IMPORT | Role.KEYWORD
 
@@ -107,22 +104,6 @@ def _table(raw: msgspec.Raw) -> dict[str, Any]:
     except decode.BROKEN:
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def probe_documents(documents: Sequence[PlannedDocument]) -> list[PlannedDocument]:
-    """Documents of different folders and different builds, the largest of each folder, for the question whether a server knows anything.
-
-    Those above count first: a folder deep in the tree is more often an example, a fixture or a module of its own.
-    """
-    largest: dict[str, PlannedDocument] = {}
-    for document in documents:
-        folder = document.path.rpartition("/")[0]
-        if document.size_bytes <= _PROBE_BYTES and (folder not in largest or document.size_bytes > largest[folder].size_bytes):
-            largest[folder] = document
-    order = sorted(
-        largest, key=lambda folder: (largest[folder].is_test, folder.count("/") + bool(folder), -largest[folder].size_bytes, folder)
-    )
-    return [largest[folder] for folder in order[:_PROBE_FOLDERS]]
 
 
 def probe_candidates(syntax: Syntax) -> list[int]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from indexer import monikers
-from indexer.crawl import unparsed
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl import methods
+from indexer.crawl.units import PlannedDocument
+from indexer.crawl.worker import unparsed
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
 from indexer.lsp.uri import uri_to_path
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
@@ -21,19 +22,6 @@ from indexer.syntax.model import BUILTIN, Definition, Span, Syntax, Tokens
 
 Place = tuple[str, int, int, int, int]
 """(uri, line, col, end_line, end_col) of a target."""
-
-DOCUMENT_SYMBOL = "textDocument/documentSymbol"
-DEFINITION = "textDocument/definition"
-HOVER = "textDocument/hover"
-DIAGNOSTIC = "textDocument/diagnostic"
-SUPERTYPES = "typeHierarchy/supertypes"
-HIGHLIGHT = "textDocument/documentHighlight"
-PREPARE_TYPE_HIERARCHY = "textDocument/prepareTypeHierarchy"
-SYNTAX = "syntax"
-METHODS = (SYNTAX, DOCUMENT_SYMBOL, DEFINITION, HOVER, SUPERTYPES, DIAGNOSTIC)
-
-TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES, HIGHLIGHT: SYNTAX}
-"""Questions that prepare or check another one are counted with it; `syntax` gets its own count in the end."""
 
 _KINDS = frozenset(map(int, SymbolKind))
 _DEFINES = int(Role.DEFINITION | Role.WRITE)
@@ -78,7 +66,7 @@ class Answers:
     supertypes: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     symbols: list[DocumentSymbol] = field(default_factory=list[DocumentSymbol])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
-    tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in METHODS})
+    tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in methods.METHODS})
 
 
 def places(targets: list[Target] | Target | None) -> list[Place]:
@@ -273,7 +261,7 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
         member_of[token] = owner
         for column, value in zip(facts.tables["members"], (owner, tokens.line[token], tokens.end_col[token]), strict=True):
             column.append(value)
-    nobody_asked = bool(answers.tallies[DEFINITION].skipped)
+    nobody_asked = bool(answers.tallies[methods.DEFINITION].skipped)
     fixture, definition = int(Role.FIXTURE), int(Evidence.DEFINITION)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
     for token, symbol in enumerate(tokens.symbol):
@@ -500,31 +488,31 @@ def _add_unresolved(facts: DocumentFacts, syntax: Syntax, unresolved: set[int]) 
 
 def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str:
     """One row per method; returns the document's own status: ok, partial (something lost) or lost (nothing from a server)."""
-    answers.tallies[SYNTAX] = MethodTally(asked=len(syntax.tokens), answered=len(syntax.tokens))
+    answers.tallies[methods.SYNTAX] = MethodTally(asked=len(syntax.tokens), answered=len(syntax.tokens))
     if syntax.error_lines:
-        answers.tallies[SYNTAX].failed = LossReason.SYNTAX_ERROR
+        answers.tallies[methods.SYNTAX].failed = LossReason.SYNTAX_ERROR
     statuses: list[CoverageStatus] = []
-    for method in METHODS:
+    for method in methods.METHODS:
         tally = answers.tallies[method]
         if tally.unsupported:
             status = CoverageStatus.UNSUPPORTED
         elif tally.skipped and not tally.failed:
             status = CoverageStatus.SKIPPED
-        elif tally.failed and method != SYNTAX:
+        elif tally.failed and method != methods.SYNTAX:
             status = CoverageStatus.LOST
             statuses.append(status)
         elif tally.asked == 0:
-            status = CoverageStatus.SKIPPED if method in (HOVER, DIAGNOSTIC) or tally.unasked else CoverageStatus.EMPTY
+            status = CoverageStatus.SKIPPED if method in (methods.HOVER, methods.DIAGNOSTIC) or tally.unasked else CoverageStatus.EMPTY
         else:
             status = CoverageStatus.DONE if tally.answered else CoverageStatus.EMPTY
             statuses.append(status)
         cut = f"{TARGETS_CUT}: {tally.cut}" if tally.cut else ""
-        if tally.unasked and method != SYNTAX:
+        if tally.unasked and method != methods.SYNTAX:
             cut = f"{QUESTIONS_CUT}: {tally.asked} of {tally.asked + tally.unasked} asked"
         row = (method, str(status), tally.failed or tally.skipped or cut, tally.asked, tally.answered)
         for column, value in zip(facts.tables["coverage"], row, strict=True):
             column.append(value)
-    asked = [answers.tallies[method] for method in METHODS[1:] if not answers.tallies[method].unsupported]
+    asked = [answers.tallies[method] for method in methods.METHODS[1:] if not answers.tallies[method].unsupported]
     if any(tally.failed for tally in asked):
         return "lost" if all(tally.failed or not tally.answered for tally in asked) else "partial"
     return "partial" if any(tally.skipped or tally.unasked for tally in asked) else "ok"

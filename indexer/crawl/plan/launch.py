@@ -15,10 +15,9 @@ import msgspec
 
 from indexer import sandbox
 from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_workspace, python_environment, rust_project
-from indexer.crawl.groups import Group
+from indexer.crawl.plan.companions import compile_commands, go_workspace, python_environment, rust_project
+from indexer.crawl.plan.groups import Group
 from indexer.git_command import variables_within_the_fence
-from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
 from indexer.model import Trust
 from indexer.sandbox import Confinement
 from indexer.servers.grants import confinement, fetched_places
@@ -31,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What `indexer.drive.client.Client` takes. `options` are those within `initialize_params`; `confinement` None at full trust.
+    """What a server is started with. `options` are its initializationOptions; `confinement` is None at full trust.
 
     overlays: texts in place of those of files, by absolute path.
     """
@@ -40,7 +39,6 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str]
     options: dict[str, Any]
     settings: dict[str, Any]
-    initialize_params: bytes
     confinement: Confinement | None
     overlays: dict[str, str] = {}
 
@@ -57,7 +55,7 @@ def launch(
     live: bool = False,
     memory_bytes: int | None = None,
 ) -> Launch:
-    """How to start the server of `item`, a group of `indexer.crawl.groups.group`, which has chosen it for `config.trust`.
+    """How to start the server of `item`, a group of `indexer.crawl.plan.groups.group`, which has chosen it for `config.trust`.
 
     Args:
         home: of the workspace; its folders scratch and cache are what the server may write.
@@ -122,7 +120,6 @@ def launch(
         environment={key: str(value) for key, value in fill(environment, values).items()},
         options=options,
         settings=fill(overlay(overlay(spec.settings, more_settings), own.settings), values),
-        initialize_params=initialize_params(places, options, LIVE if live else CRAWL),
         confinement=held,
         overlays={os.path.normpath(home.root / one.path): one.text if live else closed(one.text) for one in item.overlays},
     )

@@ -17,16 +17,17 @@ from typing import Protocol
 import msgspec
 
 from indexer.config import Config, LanguageConfig
-from indexer.crawl.estimate import Estimate, Piece
-from indexer.crawl.groups import Group
-from indexer.crawl.launch import launch
-from indexer.crawl.limits import Limits
-from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup, Started
-from indexer.crawl.outside import Outside
-from indexer.crawl.partial import Part, lost_facts, part
-from indexer.crawl.plan import Unit, cut
+from indexer.crawl.messages import Check, Done, Hello, Limits, Position, Progress, Report, Setup, Started
+from indexer.crawl.plan.estimate import Estimate, Piece
+from indexer.crawl.plan.groups import Group
+from indexer.crawl.plan.launch import launch
+from indexer.crawl.plan.outside import Outside
+from indexer.crawl.plan.partial import Part, lost_facts, part
+from indexer.crawl.plan.probes import probe_documents
+from indexer.crawl.plan.survey import cut
 from indexer.crawl.pool import Pool, Task
-from indexer.crawl.readiness import probe_documents
+from indexer.crawl.units import Unit
+from indexer.lsp.protocol import initialize_params
 from indexer.model import LossReason
 from indexer.servers.registry import ServerSpec
 from indexer.store.generations import Home
@@ -263,7 +264,7 @@ class Work:
             command=start.command,
             environment=start.environment,
             confinement=start.confinement,
-            initialize_params=start.initialize_params.decode(),
+            initialize_params=initialize_params([folder.path for folder in self._folders], start.options).decode(),
             settings=start.settings,
             overlays=start.overlays,
             open=spec.open,

@@ -1,7 +1,5 @@
-"""One worker process: drives one server over the units it is given and says what it found in each.
+"""Crawls units with one server: asks what the agenda says, takes the answers in, and replaces the server where that must be.
 
-Started by `indexer.crawl.run` as `python -I -m indexer.crawl.worker`; takes JSON lines on its stdin (`Setup`, then `Job`s) and
-answers with MessagePack frames on its stdout (`Report`s). The parent writes the shards: a worker stays small.
 A server that dies or hangs costs the documents that it had open questions on: each is tried once more alone, then without the
 costly methods, then given up with what the syntax knows.
 """
@@ -9,11 +7,9 @@ costly methods, then given up with what the syntax knows.
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import os
 import re
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -22,24 +18,24 @@ from typing import Any
 
 import msgspec
 
-from indexer import builds, logs
+from indexer import builds
 from indexer import syntax as syntaxes
-from indexer.crawl import crosscheck, harvest
-from indexer.crawl.document import Document, Queues, read_source
-from indexer.crawl.externals import read_external
-from indexer.crawl.limits import Budget
-from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Reading, Release, Report, Setup, Started
-from indexer.crawl.pace import Pace
-from indexer.crawl.places import Places
-from indexer.crawl.plan import Unit
-from indexer.crawl.questions import COSTLY, POSITION, most, questions
-from indexer.crawl.readiness import STANDARD_PACKAGES, Readiness, probe_candidates
+from indexer.crawl import methods
+from indexer.crawl.messages import Check, Hello, Reading, Setup, Started
+from indexer.crawl.sources import read_source
+from indexer.crawl.units import Unit
+from indexer.crawl.worker import crosscheck, harvest
+from indexer.crawl.worker.document import Document, Queues
+from indexer.crawl.worker.limits import Budget
+from indexer.crawl.worker.pace import Pace
+from indexer.crawl.worker.places import Places
+from indexer.crawl.worker.questions import COSTLY, POSITION, most, questions
+from indexer.crawl.worker.readiness import STANDARD_PACKAGES, Readiness, probe_candidates
+from indexer.crawl.worker.reports import send
 from indexer.drive.client import Client
-from indexer.drive.process import end_marked, end_with_parent
 from indexer.encoding import as_utf8
 from indexer.errors import (
     LimitReached,
-    LspidxError,
     ServerCrashed,
     ServerError,
     ServerNotReady,
@@ -51,7 +47,6 @@ from indexer.lsp import decode
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.model import LossReason, SkipReason
-from indexer.packages import Externals
 from indexer.servers import quirks
 from indexer.servers.registry import language_id
 from indexer.store.facts import DocumentFacts
@@ -59,14 +54,13 @@ from indexer.syntax import python as python_syntax
 from indexer.syntax.model import Syntax
 from indexer.text import blob_digest
 
-log = logging.getLogger("indexer.crawl.worker")  # this module runs as __main__
+log = logging.getLogger("indexer.crawl.worker")
 
 _MAX_STARTS_IN_A_ROW = 3
 _PUBLISH_FIRST_WAIT_S = 30.0  # a busy machine
 _PUBLISH_WAIT_S = 5.0  # once an appointment was missed
 _REMIND_S = 1.5  # doubled each time, or a slow server would begin anew forever
 _PUBLISH_MISSES = 3  # in a row; a server that has kept none of these appointments is not waited for again
-_COLLECT_EVERY = 16  # units
 _MESSAGE_CHARS = 2_000
 _ROUND = 2_000  # questions; many times the window, so that a round's answers are there when the next has been put
 _PROBE_NAME = "__lspidx_probe__.py"
@@ -97,8 +91,6 @@ _PASSING = frozenset({-32800, -32801, -32802})
 
 _Question = tuple[Document, str, bytes, int]
 """Document, method, parameters as JSON, ordinal of the token or symbol that it is about (below 0: a cross-check's token)."""
-
-_job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare | Release)
 
 
 class Crawler:
@@ -166,7 +158,7 @@ class Crawler:
         if says_nothing and self._documents and client.session.supports("documentSymbolProvider"):
             # Some load the project at the first question only: then they do so while we read what to probe them with.
             params = b'{"textDocument":{"uri":%b}}' % self._documents[0].uri_json
-            asked.add(client.session.request(harvest.DOCUMENT_SYMBOL.encode(), params))
+            asked.add(client.session.request(methods.DOCUMENT_SYMBOL.encode(), params))
             self._heard(client.poll(0.0), asked)
         probes = [] if by_builtins else self._probes()
         for _ in range(3):
@@ -212,7 +204,7 @@ class Crawler:
                 places += [(line, len(f"import {name}") - 1, "") for line, name in enumerate(packages, len(names))]
             for line, col, name in places:
                 params = {"textDocument": {"uri": uri}, "position": {"line": line, "character": col}}
-                asked[client.session.request(harvest.DEFINITION.encode(), msgspec.json.encode(params))] = name
+                asked[client.session.request(methods.DEFINITION.encode(), msgspec.json.encode(params))] = name
             while asked:
                 for event in client.wait():
                     if isinstance(event, Answer):
@@ -326,14 +318,14 @@ class Crawler:
 
     def _probe_succeeds(self, client: Client, probes: list[tuple[Document, list[int]]], asked: set[int]) -> bool:
         """Asks, and waits for all answers, those to the questions in `asked` too."""
-        can_tell = bool(probes) and (client.session.supports("definitionProvider") or client.session.supports(harvest.DEFINITION))
+        can_tell = bool(probes) and (client.session.supports("definitionProvider") or client.session.supports(methods.DEFINITION))
         telling: dict[int, Document] = {}
         for document, tokens in probes if can_tell else ():
             assert document.syntax is not None
             places = document.syntax.tokens
             for token in tokens:
                 params = b'{"textDocument":{"uri":%b}' % document.uri_json + POSITION % (places.line[token], places.col[token])
-                telling[client.session.request(harvest.DEFINITION.encode(), params)] = document
+                telling[client.session.request(methods.DEFINITION.encode(), params)] = document
         asked |= telling.keys()
         knows = not can_tell  # then there is nothing to wait for
         self._probe_crashes += 1  # until all have been answered
@@ -542,7 +534,7 @@ class Crawler:
         for planned in unit.documents:
             document = Document(planned, self.setup.root)
             for method, tally in document.answers.tallies.items():
-                if method != harvest.SYNTAX:
+                if method != methods.SYNTAX:
                     tally.skipped = SkipReason.NO_SERVER
             if not self._quarantined(document, facts):
                 self._read(document)
@@ -569,7 +561,7 @@ class Crawler:
                     if document.unbuilt:
                         break
                     yield document, *question
-                    document.answers.tallies[harvest.TALLIED.get(question[0], question[0])].asked += question[2] >= 0
+                    document.answers.tallies[methods.TALLIED.get(question[0], question[0])].asked += question[2] >= 0
                     asked += 1
                 asked_now.append(document)
                 goes_on = not self._has_grown(client)
@@ -694,10 +686,10 @@ class Crawler:
 
     def _answered(self, document: Document, method: str, ordinal: int, event: Answer) -> None:
         answers = document.answers
-        tally = answers.tallies[harvest.TALLIED.get(method, method)]
+        tally = answers.tallies[methods.TALLIED.get(method, method)]
         if event.error is not None:
             if self._no_answer is not None and self._no_answer.search(event.error.message):
-                if method == harvest.DEFINITION and ordinal >= 0:
+                if method == methods.DEFINITION and ordinal >= 0:
                     document.silent.append(ordinal)
                 return
             tally.lost += 1
@@ -707,7 +699,7 @@ class Crawler:
                 tally.failed = f"{LossReason.SERVER_ERROR}: {event.error.message.replace(self.root, '.')[:200]}"
             return
         try:
-            if method == harvest.DEFINITION:
+            if method == methods.DEFINITION:
                 if event.result == b"null" or event.result == b"[]":
                     found: list[harvest.Place] = []
                 else:
@@ -722,7 +714,7 @@ class Crawler:
                         document.silent.append(ordinal)
                 else:
                     answers.cross_checks[-ordinal - 1] = found
-            elif method == harvest.HOVER:
+            elif method == methods.HOVER:
                 text = decode.hover_text(decode.hover(event.result))
                 for quirk in self._hover_quirks:
                     text = quirk(text)
@@ -730,7 +722,7 @@ class Crawler:
                 if text:
                     answers.hovers[ordinal] = text
                     tally.answered += 1
-            elif method == harvest.SUPERTYPES:
+            elif method == methods.SUPERTYPES:
                 items = decode.type_hierarchy_items(event.result) or []
                 answers.supertypes[ordinal] = sorted(
                     set(answers.supertypes.get(ordinal, ()))
@@ -741,12 +733,12 @@ class Crawler:
                     }
                 )
                 tally.answered += bool(items)
-            elif method == harvest.HIGHLIGHT:
+            elif method == methods.HIGHLIGHT:
                 answers.highlights[ordinal] = decode.highlights(event.result)
-            elif method == harvest.PREPARE_TYPE_HIERARCHY:
+            elif method == methods.PREPARE_TYPE_HIERARCHY:
                 for item in decode.raw_items(event.result):
-                    document.follow_ups.append((harvest.SUPERTYPES, b'{"item":%b}' % item, ordinal))
-            elif method == harvest.DOCUMENT_SYMBOL:
+                    document.follow_ups.append((methods.SUPERTYPES, b'{"item":%b}' % item, ordinal))
+            elif method == methods.DOCUMENT_SYMBOL:
                 answers.symbols = decode.document_symbols(event.result) or []
                 tally.answered += bool(answers.symbols)
             else:
@@ -801,7 +793,7 @@ class Crawler:
 
     def _await_diagnostics(self, document: Document) -> None:
         """Published diagnostics may come after the last answer; wait for them, then count them as lost."""
-        tally = document.answers.tallies[harvest.DIAGNOSTIC]
+        tally = document.answers.tallies[methods.DIAGNOSTIC]
         if self.setup.diagnostics != "publish" or tally.failed or document.unbuilt:
             return
         if document.attempt >= 2 and not document.published:  # the server went down while it was waited for, twice
@@ -870,7 +862,7 @@ def leave_out(document: Document) -> None:
     """Takes back what was asked about a document that no build takes in: its text is read, and the rest is a gap with the reason."""
     why = builds.left_out(document.planned.language, document.planned.path, document.source)
     for method, tally in document.answers.tallies.items():
-        if method != harvest.SYNTAX:
+        if method != methods.SYNTAX:
             document.answers.tallies[method] = harvest.MethodTally(
                 unsupported=tally.unsupported, skipped=f"{SkipReason.NOT_IN_BUILD}: {why}"
             )
@@ -890,125 +882,3 @@ def _loss_reason(error: ServerError) -> LossReason:
     if isinstance(error, ServerCrashed):
         return LossReason.SERVER_CRASHED
     return LossReason.SERVER_UNAVAILABLE
-
-
-def send(report: Report) -> None:
-    body = msgspec.msgpack.encode(report)
-    sys.stdout.buffer.write(len(body).to_bytes(4, "big") + body)
-    sys.stdout.buffer.flush()
-
-
-def _serve(setups: list[Setup]) -> None:
-    crawlers = [Crawler(setup, number) for number, setup in enumerate(setups)]
-    externals = Externals(setups[0].unread)
-    greeted: set[int] = set()
-    gc.freeze()
-    gc.disable()  # nothing on the hot path is cyclic, and looking for cycles took a fifth of a worker's time
-    try:
-        for number, line in enumerate(sys.stdin.buffer, 1):
-            job = _job_decoder.decode(line)
-            if isinstance(job, ExternalJob):
-                _read_externals(job, externals, setups[0].root)
-            elif isinstance(job, Release):
-                for crawler in crawlers:
-                    crawler.stop(polite=False)
-            elif isinstance(job, Prepare):
-                for language in job.languages:
-                    syntaxes.prepare(language)
-            else:
-                for other in crawlers:
-                    if other is not crawlers[job.setup]:
-                        other.stop()
-                _crawl_unit(crawlers[job.setup], job, greeted)
-            if number % _COLLECT_EVERY == 0:
-                gc.collect()
-    finally:
-        for crawler in crawlers:
-            crawler.stop()
-
-
-def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
-    started = time.monotonic()
-    crawler.quarantine, crawler.careful = job.quarantine, job.careful
-    if job.patient:
-        crawler.be_patient()
-    facts = crawler.crawl(job.unit)
-    hello = crawler.hello(job.setup) if job.setup not in greeted else None
-    if hello is not None:
-        send(hello)
-        greeted.add(job.setup)
-    send(Facts(documents=facts))
-    crawler.pace.report()
-    send(
-        Done(
-            unit=job.unit.name,
-            documents=len(facts),
-            tokens=sum(len(item.tables["occurrences"][0]) for item in facts),
-            asked=crawler.asked,
-            lost=_losses(facts),
-            restarts=crawler.restarts,
-            shared=crawler.shared,
-            backward=crawler.backward,
-            externals={path: sorted(where) for path, where in sorted(crawler.places.wanted.items())},
-            elapsed_ms=int((time.monotonic() - started) * 1000),
-            problem=crawler.unusable,
-            setup=job.setup,
-            may_recover=bool(crawler.unusable) and crawler.may_recover,
-        )
-    )
-    crawler.asked = crawler.restarts = 0
-    crawler.shared, crawler.backward, crawler.places.wanted = Check(), Check(), {}
-
-
-def _read_externals(job: ExternalJob, externals: Externals, root: str) -> None:
-    started = time.monotonic()
-    facts = read_external(job, externals, root)
-    send(Facts(documents=facts))
-    send(
-        Done(
-            unit=f"external-{job.number:03d}",
-            documents=len(facts),
-            tokens=0,
-            asked=0,
-            lost=[],
-            restarts=0,
-            shared=Check(),
-            backward=Check(),
-            externals={},
-            elapsed_ms=int((time.monotonic() - started) * 1000),
-        )
-    )
-
-
-def _losses(facts: list[DocumentFacts]) -> list[tuple[str, str, str]]:
-    losses: list[tuple[str, str, str]] = []
-    for item in facts:
-        methods, statuses, reasons, _, _ = item.tables["coverage"]
-        losses += [
-            (item.header["path"], method, reason)
-            for method, status, reason in zip(methods, statuses, reasons, strict=True)
-            if status == "lost"
-        ]
-    return losses
-
-
-def main(mark: str, parent: str) -> int:
-    """Args: the mark that all processes below this one carry, and the number of the process that started it."""
-    end_with_parent(mark, int(parent))
-    line = sys.stdin.buffer.readline()
-    if not line:  # there is nothing to do
-        return 0
-    setups = msgspec.json.decode(line, type=list[Setup])
-    logs.configure(Path(setups[0].log_file))
-    try:
-        _serve(setups)
-    except LspidxError as error:
-        send(Failed(code=error.code, message=str(error)))
-        return error.exit_code
-    finally:
-        end_marked(mark)  # what servers have put into sessions of their own; the crawler may not live to do it
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(*sys.argv[1:]))
