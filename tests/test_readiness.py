@@ -15,7 +15,7 @@ from indexer.crawl.plan import groups
 from indexer.crawl.plan.probes import probe_documents
 from indexer.crawl.run import Crawl, crawl, read_manifest
 from indexer.crawl.units import PlannedDocument
-from indexer.crawl.worker.readiness import Readiness
+from indexer.drive.readiness import Readiness
 from indexer.errors import LanguageLost, ServerError
 from indexer.lsp.session import Notification
 from indexer.store.generations import Home

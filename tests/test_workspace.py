@@ -17,7 +17,7 @@ from indexer.crawl.plan.companions import compile_commands, go_workspace, includ
 from indexer.crawl.plan.survey import of_folder, survey, together
 from indexer.crawl.pool import Task, Worker, _next
 from indexer.crawl.units import PlannedDocument, Unit
-from indexer.crawl.worker.readiness import Readiness, probe_candidates
+from indexer.drive.readiness import Readiness, probe_candidates
 from indexer.errors import ConfigError, ServerMissing, UsageError
 from indexer.lsp.session import Notification
 from indexer.packages import Externals, ingredients_digest, own_packages

@@ -33,7 +33,7 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
         if method in setup.lacks or not (session.supports(capability) or session.supports(method)):
             tallies[method].unsupported = True
             return False
-        if document.attempt >= 2 and method in COSTLY:  # it brought the server down twice: leave out what costs most
+        if document.state.is_lean and method in COSTLY:  # it brought the server down twice: leave out what costs most
             tallies[method].failed = str(document.failure)
             return False
         return True

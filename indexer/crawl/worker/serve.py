@@ -23,7 +23,7 @@ _job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare | Release)
 
 def serve(setups: list[Setup]) -> None:
     """Takes jobs from stdin until the parent closes it; its servers end with it."""
-    crawlers = [Crawler(setup, number) for number, setup in enumerate(setups)]
+    crawlers = [Crawler(setup, number, send) for number, setup in enumerate(setups)]
     externals = Externals(setups[0].unread)
     greeted: set[int] = set()
     gc.freeze()
@@ -35,29 +35,29 @@ def serve(setups: list[Setup]) -> None:
                 _read_externals(job, externals, setups[0].root)
             elif isinstance(job, Release):
                 for crawler in crawlers:
-                    crawler.stop(polite=False)
+                    crawler.server.stop(polite=False)
             elif isinstance(job, Prepare):
                 for language in job.languages:
                     syntaxes.prepare(language)
             else:
                 for other in crawlers:
                     if other is not crawlers[job.setup]:
-                        other.stop()
+                        other.server.stop()
                 _crawl_unit(crawlers[job.setup], job, greeted)
             if number % _COLLECT_EVERY == 0:
                 gc.collect()
     finally:
         for crawler in crawlers:
-            crawler.stop()
+            crawler.server.stop()
 
 
 def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
     started = time.monotonic()
-    crawler.quarantine, crawler.careful = job.quarantine, job.careful
+    server = crawler.server
     if job.patient:
-        crawler.be_patient()
-    facts = crawler.crawl(job.unit)
-    hello = crawler.hello(job.setup) if job.setup not in greeted else None
+        server.be_patient()
+    facts = crawler.crawl(job.unit, quarantine=job.quarantine, careful=job.careful)
+    hello = server.hello() if job.setup not in greeted else None
     if hello is not None:
         send(hello)
         greeted.add(job.setup)
@@ -75,9 +75,9 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
             backward=crawler.backward,
             externals={path: sorted(where) for path, where in sorted(crawler.places.wanted.items())},
             elapsed_ms=int((time.monotonic() - started) * 1000),
-            problem=crawler.unusable,
+            problem=server.unusable,
             setup=job.setup,
-            may_recover=bool(crawler.unusable) and crawler.may_recover,
+            may_recover=bool(server.unusable) and server.may_recover,
         )
     )
     crawler.asked = crawler.restarts = 0
