@@ -29,8 +29,7 @@ from support import VIEWS, Watcher, fake_server, write_tree
 
 from indexer.config import load_config
 from indexer.crawl import pool
-from indexer.crawl import run as run_module
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import groups, recipe
 from indexer.crawl.run import crawl
 from indexer.drive import process
 from indexer.store.generations import FOLDER, Home
@@ -129,10 +128,10 @@ def make_seeds(folder: Path, patch: Callable[[object, str, object], None]) -> li
     patch(groups, "find_server", lambda name, avoid=(): found)
     patch(pool, "subprocess", Module)
     patch(process, "subprocess", Module)
-    for name in ("_versions", "_code_digest"):  # half of the time of a small crawl, and always the same here
-        patch(run_module, name, functools.cache(getattr(run_module, name)))
-    getattr(run_module, "_code_digest")()  # noqa: B009
-    getattr(run_module, "_versions")("tree-sitter", "pygments")  # noqa: B009
+    for name in ("versions", "code_digest"):  # half of the time of a small crawl, and always the same here
+        patch(recipe, name, functools.cache(getattr(recipe, name)))
+    recipe.code_digest()
+    recipe.versions("tree-sitter", "pygments")
     for name in LOADED:  # before the first fork
         importlib.import_module(name)
     return [_finished(folder / "finished"), _cut_off(folder / "cut-off")]

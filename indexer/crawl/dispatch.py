@@ -9,7 +9,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +16,8 @@ from typing import Protocol
 import msgspec
 
 from indexer.config import Config, LanguageConfig
-from indexer.crawl.messages import Check, Done, Hello, Limits, Position, Progress, Report, Setup, Started
+from indexer.crawl.manifest import Totals
+from indexer.crawl.messages import Done, Hello, Limits, Progress, Report, Setup, Started
 from indexer.crawl.plan.estimate import Estimate, Piece
 from indexer.crawl.plan.groups import Group
 from indexer.crawl.plan.launch import launch
@@ -76,31 +76,6 @@ class Watcher(Protocol):
     def expect(self, left_s: float | None, waits_for: str) -> None:
         """How much longer it takes, as far as anybody can know, and what is waited for where nothing was finished for some seconds."""
         ...
-
-
-@dataclass(slots=True)
-class Totals:
-    """What the workers say of a whole run."""
-
-    asked: int = 0
-    restarts: int = 0
-    shared: list[Check] = field(default_factory=list[Check])
-    backward: list[Check] = field(default_factory=list[Check])
-    problems: dict[int, str] = field(default_factory=dict[int, str])  # by number of the group
-    lost: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
-    externals: dict[str, set[Position]] = field(default_factory=dict[str, "set[Position]"])
-    reused: int = 0
-
-    def add(self, done: Done, setup: int) -> None:
-        self.asked += done.asked
-        self.restarts += done.restarts
-        self.shared.append(done.shared)
-        self.backward.append(done.backward)
-        if done.problem:
-            self.problems.setdefault(setup, done.problem)
-        self.lost += done.lost
-        for path, places in done.externals.items():
-            self.externals.setdefault(path, set()).update(places)
 
 
 class Work:
