@@ -13,7 +13,8 @@ from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.languages import Grammar
 from indexer.syntax.tree.modules import ModuleNames
-from indexer.syntax.tree.outline import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, Sweep, owner_of
+from indexer.syntax.tree.outline import Sweep
+from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of
 from indexer.syntax.tree.symbols import Symbols
 from indexer.text import OffsetMap
 
