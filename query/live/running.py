@@ -236,7 +236,7 @@ class Running:
         of a file that no build takes in many a server knows nothing, and its answers are then marked as unproven.
 
         Raises:
-            ServerTimeout: no signal within its `timeout_s`.
+            ServerNotReady: no signal of its own, or no proof within `timeout_s`, where that is short.
         """
         if self._believed:
             return
@@ -245,7 +245,7 @@ class Running:
         left_s = started + timeout_s - time.monotonic() if timeout_s else self.launch.timeout_s
         patience_s = _PROVES_S if self._talk.readiness.ready else _PROVES_WITHOUT_SIGNAL_S
         if path and not self._is_in_vain(path) and not self._talk.await_proof(lambda: self._knows_a_name(path), min(left_s, patience_s)):
-            if left_s < patience_s:
+            if left_s < patience_s and not self._talk.readiness.failure:
                 raise ServerNotReady(f"not ready after {timeout_s or self.launch.timeout_s:g} s: knows no name of {self._relative(path)}")
             log.warning("server knows no name: name=%s path=%s", self.launch.found.spec.name, self._relative(path))
             self._in_vain[path] = hash(self._documents.open[path].text)  # its build leaves it out, perhaps; the next one may prove it
