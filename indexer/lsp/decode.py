@@ -85,8 +85,11 @@ class DiagnosticReport(msgspec.Struct):
 
 
 class PublishedDiagnostics(msgspec.Struct):
+    """`diagnostics` stay undecoded: who keeps them says what of them is read. `version` may be anything but a number, which is none."""
+
     uri: str
-    diagnostics: list[Diagnostic]
+    diagnostics: msgspec.Raw
+    version: Any = None
 
 
 class ConfigurationItem(msgspec.Struct):
@@ -131,6 +134,7 @@ document_symbols = msgspec.json.Decoder(list[DocumentSymbol] | None).decode
 hover = msgspec.json.Decoder(Hover | None).decode
 type_hierarchy_items = msgspec.json.Decoder(list[TypeHierarchyItem] | None).decode
 diagnostic_report = msgspec.json.Decoder(DiagnosticReport | None).decode
+diagnostics = msgspec.json.Decoder(list[Diagnostic]).decode
 published_diagnostics = msgspec.json.Decoder(PublishedDiagnostics).decode
 configuration_params = msgspec.json.Decoder(ConfigurationParams | None).decode
 registration_params = msgspec.json.Decoder(RegistrationParams | None).decode
