@@ -9,8 +9,9 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import Evidence, Role
+from query.answers.pages import offset_of
 from query.facts.index import Index
-from query.facts.parameters import Named, Sources, offset_of, path_pattern
+from query.facts.parameters import Named, Sources, path_pattern
 from query.facts.symbols import Symbol
 
 _POSSIBLE = 255

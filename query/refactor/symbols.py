@@ -53,7 +53,6 @@ class Target(msgspec.Struct, kw_only=True):
 
 def edit_symbol(
     workspace: Workspace,
-    tool: str,
     ask: OfSymbol,
     make: Callable[[Target], list[Edit]],
     check: Callable[[Target], None] = lambda target: None,
@@ -81,7 +80,7 @@ def edit_symbol(
     target = found[0]
     span = target.symbol.span
     return edited_answer(
-        tool,
+        workspace,
         {
             **asked(ask),
             "file_path": target.path,

@@ -68,7 +68,7 @@ def TOOL(workspace: Workspace, ask: ApplyEdit) -> Answer[Edited]:
             return plan_match(scope, ask.file_path, ask.old_text, ask.new_text)
         return plan_edit(scope, ask.workspace_edit, ask.exclude_globs)
 
-    return edited_answer("apply_edit", _asked(ask), carry_out(workspace, plan, write=ask.apply, shown=ask.plan))
+    return edited_answer(workspace, _asked(ask), carry_out(workspace, plan, write=ask.apply, shown=ask.plan))
 
 
 def _asked(ask: ApplyEdit) -> dict[str, Any]:

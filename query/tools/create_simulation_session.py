@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
-from query.refactor.trial import Language, WorkspaceRoot, kept, language_named, store_of
+from query.refactor.trial import Language, WorkspaceRoot, language_named, store_of
 from query.surface.registry import workspace_tool
 
 
@@ -50,4 +50,4 @@ def TOOL(workspace: Workspace, ask: CreateSimulationSession) -> Answer[CreatedSe
     if workspace.index is None:
         Home(workspace.top).create()
     session = store_of(workspace).create(language)
-    return kept("create_simulation_session", asked(ask), CreatedSession(session_id=session.id, status=session.state))
+    return workspace.answer(ask, CreatedSession(session_id=session.id, status=session.state), all_of(1))

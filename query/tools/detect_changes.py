@@ -10,11 +10,11 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, printable
 from query.changes.diff import sides
 from query.changes.review import TEST_DEPTH, AffectedTest, Ask, ChangedFile, ChangedSymbol, Review, Totals, review
 from query.context import Context
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.surface.registry import tool
 
 _LISTED_SITES = 10
@@ -119,10 +119,9 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     offset = offset_of(ask.cursor)
     shown = [msgspec.structs.replace(item, affected=item.affected[:_LISTED_SITES]) for item in found.symbols[offset : offset + ask.limit]]
     callers = _callers(found)
-    return Answer(
-        tool="detect_changes",
-        query=asked(ask),
-        result=Changes(
+    return context.answer(
+        ask,
+        Changes(
             compared=found.compared,
             scope="committed" if ask.base else ask.scope,
             level=found.level,
@@ -134,11 +133,8 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
             totals=found.totals,
             base=found.base,
         ),
-        total=len(found.symbols),
-        truncated=offset + len(shown) < len(found.symbols),
-        completeness=found.completeness,
-        provenance=found.provenance,
-        next_cursor=next_cursor(offset, len(shown), len(found.symbols)),
+        page_of(offset, len(shown), len(found.symbols)),
+        found.completeness,
     )
 
 

@@ -10,6 +10,8 @@ import msgspec
 
 from indexer.errors import IndexUnusable, UsageError
 from query.answers.envelope import Answer, Reason
+from query.answers.pages import offset_of, page_of
+from query.answers.paths import of_paths
 from query.answers.style import Style, count
 from query.changes import bases
 from query.changes.compare import Side, What
@@ -21,7 +23,6 @@ from query.context import Context
 from query.facts.completeness import DEFINITION, provenance
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index, open_index
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.surface.registry import tool
 
 
@@ -194,15 +195,11 @@ def TOOL(context: Context, ask: DiffIndex) -> Answer[IndexDifference]:
     offset = offset_of(ask.cursor)
     shown = wanted[offset : offset + ask.limit]
     whole = context.certificate.of_workspace(DEFINITION, "", [*_doubts(old, new), *texts.doubts()])
-    return Answer(
-        tool="diff_index",
-        query=asked(ask),
-        result=IndexDifference(old=_told(old), new=_told(new), totals=totals, symbols=shown, edges=edges[: ask.limit]),
-        total=len(wanted),
-        truncated=offset + len(shown) < len(wanted) or len(edges) > ask.limit,
-        completeness=whole,
-        provenance=provenance(new),
-        next_cursor=next_cursor(offset, len(shown), len(wanted)),
+    return context.on(new).answer(
+        ask,
+        IndexDifference(old=_told(old), new=_told(new), totals=totals, symbols=shown, edges=edges[: ask.limit]),
+        page_of(offset, len(shown), len(wanted), cut_short=len(edges) > ask.limit),
+        whole,
     )
 
 
@@ -299,7 +296,7 @@ class _Texts:
         paths = sorted(self._missing)
         files = count(len(paths), "changed file")
         detail = f"the text of {files} is on one side in neither git nor work tree: there, numbers and operators are not compared"
-        return [Reason(code="text_not_here", detail=detail, count=len(paths), paths=paths[:20])]
+        return [of_paths("text_not_here", detail, paths)]
 
 
 def _doubts(old: Index, new: Index) -> list[Reason]:

@@ -11,12 +11,12 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import SymbolKind
 from query.answers.envelope import Answer, SymbolRecord
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, printable
 from query.context import Context
-from query.facts.completeness import provenance
 from query.facts.dotted import dotted
 from query.facts.index import Index
-from query.facts.parameters import MAX_INT, asked, next_cursor, offset_of, path_pattern
+from query.facts.parameters import MAX_INT, path_pattern
 from query.facts.symbols import CARD, to_symbol
 from query.surface.registry import tool
 
@@ -94,15 +94,13 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
     offset = _offset(ask)
     hovers = _hovers(context, [row[0] for row in rows]) if ask.detail_level == "hover" else {}
     found = [FoundSymbol(**msgspec.structs.asdict(to_symbol(row).record), hover=hovers.get(row[0], "")) for row in rows]
-    return Answer(
-        tool="find_symbol",
-        query={**asked(ask), "matched": used},
-        result=found,
-        total=total,
-        truncated=offset + len(found) < total,
-        completeness=context.certificate.of_workspace(["syntax"], language=ask.language.lower()),
-        provenance=provenance(context.index, language=ask.language.lower()),
-        next_cursor=next_cursor(offset, len(found), total),
+    return context.answer(
+        ask,
+        found,
+        page_of(offset, len(found), total),
+        context.certificate.of_workspace(["syntax"], language=ask.language.lower()),
+        more={"matched": used},
+        language=ask.language.lower(),
     )
 
 

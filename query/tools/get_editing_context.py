@@ -11,17 +11,18 @@ import msgspec
 
 from indexer.text import blob_digest
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, printable
 from query.context import Context
 from query.facts import sync_guards
 from query.facts import uses as impact
-from query.facts.completeness import DEFINITION, languages_of, provenance
+from query.facts.completeness import DEFINITION, languages_of
 from query.facts.definitions import LanguageId
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
 from query.facts.index import Index
 from query.facts.names import document_path
-from query.facts.parameters import Sources, asked, next_cursor, offset_of
+from query.facts.parameters import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.surface.registry import tool
 
@@ -192,15 +193,13 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
         imports = imports_of(index, path, Sources(index)) if not offset else []
         result, shown = _within(ask, msgspec.structs.replace(result, imports=imports), facts, offset)
     saved = _savings(index, path, result)
-    return Answer(
-        tool="get_editing_context",
-        query={**asked(ask), "file_path": path},
-        result=msgspec.structs.replace(result, meta=ContextMeta(token_savings=saved)),
-        total=total,
-        truncated=offset + shown < total,
-        completeness=context.certificate.of_workspace(DEFINITION, about=path),
-        provenance=provenance(index, path),
-        next_cursor=next_cursor(offset, shown, total),
+    return context.answer(
+        ask,
+        msgspec.structs.replace(result, meta=ContextMeta(token_savings=saved)),
+        page_of(offset, shown, total),
+        context.certificate.of_workspace(DEFINITION, about=path),
+        more={"file_path": path},
+        about=path,
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer, SymbolRecord
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context
 from query.facts import names
-from query.facts.completeness import provenance
-from query.facts.parameters import Named, Sources, asked
+from query.facts.parameters import Named, Sources
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 
@@ -73,14 +73,13 @@ def TOOL(context: Context, ask: GetSymbolSource) -> Answer[list[Source]]:
         last = end if end_col else max(start, end - 1)
         text = b"\n".join(lines[start : last + 1]).decode("utf-8", "replace") if lines is not None else ""
         found.append(Source(symbol=symbol.record, path=path, start_line=start + 1, end_line=last + 1, source=text))
-    return Answer(
-        tool="get_symbol_source",
-        query=asked(ask, symbol),
-        result=found,
-        total=len(found),
-        truncated=False,
-        completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax"]),
-        provenance=provenance(index, symbol.record.path),
+    return context.answer(
+        ask,
+        found,
+        all_of(len(found)),
+        context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax"]),
+        meant=symbol,
+        about=symbol.record.path,
     )
 
 

@@ -10,12 +10,12 @@ import msgspec
 
 from indexer.errors import NameNotFound
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts import names
-from query.facts.completeness import DEFINITION, provenance
+from query.facts.completeness import DEFINITION
 from query.facts.index import Index
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.facts.status import status
 from query.surface.registry import tool
 
@@ -172,15 +172,13 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
         **numbers,
     )
     every = sorted({method for _, method, *_ in methods} | set(DEFINITION))
-    return Answer(
-        tool="index_status",
-        query={**asked(ask), **({"file_path": scope} if scope else {})},
-        result=result,
-        total=total,
-        truncated=offset + len(page) < total,
-        completeness=context.certificate.of_workspace(every, language=language, holds=holds if scope else None),
-        provenance=provenance(index, language=language),
-        next_cursor=next_cursor(offset, len(page), total),
+    return context.answer(
+        ask,
+        result,
+        page_of(offset, len(page), total),
+        context.certificate.of_workspace(every, language=language, holds=holds if scope else None),
+        more={"file_path": scope} if scope else {},
+        language=language,
     )
 
 

@@ -9,12 +9,12 @@ import msgspec
 
 from indexer.errors import ServerError
 from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context, Workspace
-from query.facts.completeness import provenance
 from query.facts.definitions import LanguageId
 from query.facts.freshness import is_as_indexed
-from query.facts.parameters import Named, asked
+from query.facts.parameters import Named
 from query.surface.registry import tool
 
 
@@ -50,7 +50,7 @@ def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
 
     question = put(workspace, ask, "textDocument/hover")
     result = Inspection(symbol=question.record, signature="", documentation="", hover=hover_text(question.reply))
-    return question.answer("inspect_symbol", ask, result, 1)
+    return question.answer(ask, result, all_of(1))
 
 
 @tool(
@@ -83,14 +83,13 @@ def _indexed(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
     symbol = ask.resolve(index)
     row = index.row("SELECT signature, documentation, hover FROM symbol_text WHERE sym_id = ?", [symbol.sym_id])
     signature, documentation, hover = row or ("", "", "")
-    return Answer(
-        tool="inspect_symbol",
-        query=asked(ask, symbol),
-        result=Inspection(symbol=symbol.record, signature=signature, documentation=documentation, hover=hover),
-        total=1,
-        truncated=False,
-        completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax", "textDocument/hover"]),
-        provenance=provenance(index, symbol.record.path),
+    return context.answer(
+        ask,
+        Inspection(symbol=symbol.record, signature=signature, documentation=documentation, hover=hover),
+        all_of(1),
+        context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax", "textDocument/hover"]),
+        meant=symbol,
+        about=symbol.record.path,
     )
 
 

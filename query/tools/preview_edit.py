@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.refactor.trial import (
     Evaluation,
     Language,
@@ -64,7 +63,7 @@ def TOOL(workspace: Workspace, ask: PreviewEdit) -> Answer[Evaluation]:
         trial = Trial(workspace, session, ask.scope, ask.timeout_ms)
         found = trial.evaluate(warnings=ask.include_warnings)
         found.session_id, found.status = "", "destroyed"
-        return evaluated("preview_edit", asked(ask), trial, found)
+        return evaluated(ask, trial, found)
     store = store_of(workspace)
     session, _ = store.change(ask.session_id, lambda session: edit(session, scope, ask.wanted()))
     trial = Trial(workspace, session, ask.scope, ask.timeout_ms)
@@ -73,4 +72,4 @@ def TOOL(workspace: Workspace, ask: PreviewEdit) -> Answer[Evaluation]:
         session.state = "evaluated"
         store.replace(session, session.revision)
         found.status = "evaluated"
-    return evaluated("preview_edit", asked(ask), trial, found)
+    return evaluated(ask, trial, found)

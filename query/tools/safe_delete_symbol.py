@@ -73,7 +73,7 @@ def TOOL(context: Context, ask: OfSymbol) -> Answer[Edited]:
     def check(target: Target) -> None:
         warnings.extend(_checked(context, target))
 
-    answer = edit_symbol(context.workspace, "safe_delete_symbol", ask, _make, check)
+    answer = edit_symbol(context.workspace, ask, _make, check)
     return _with(answer, warnings)
 
 

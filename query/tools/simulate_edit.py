@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
-from query.refactor.trial import OneEdit, SessionId, SimulatedEdit, kept, scope_of, shown_edit, store_of
+from query.refactor.trial import OneEdit, SessionId, SimulatedEdit, scope_of, shown_edit, store_of
 from query.surface.registry import workspace_tool
 
 
@@ -61,4 +61,4 @@ def TOOL(workspace: Workspace, ask: SimulateEdit) -> Answer[Simulated]:
         status=status(session, scope),
         edit=shown_edit(made),
     )
-    return kept("simulate_edit", asked(ask), result)
+    return workspace.answer(ask, result, all_of(1))

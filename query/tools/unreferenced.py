@@ -11,11 +11,12 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
-from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.index import Index
-from query.facts.parameters import asked, next_cursor, offset_of, path_pattern
+from query.facts.parameters import path_pattern
 from query.facts.symbols import symbols_by_id
 from query.facts.uses import documents, test_symbols, unresolved_names
 from query.surface.registry import tool
@@ -134,16 +135,7 @@ def TOOL(context: Context, ask: Unreferenced) -> Answer[list[UnreferencedSymbol]
         )
         for confidence, reasons, candidate, same_name in shown
     ]
-    return Answer(
-        tool="unreferenced",
-        query=asked(ask),
-        result=result,
-        total=len(rows),
-        truncated=offset + len(shown) < len(rows),
-        completeness=certificate_status,
-        provenance=provenance(index),
-        next_cursor=next_cursor(offset, len(shown), len(rows)),
-    )
+    return context.answer(ask, result, page_of(offset, len(shown), len(rows)), certificate_status)
 
 
 def _gaps(reasons: Sequence[Reason]) -> bool:
