@@ -137,12 +137,11 @@ def blast_radius(
         cursor: next_cursor of the previous answer; it continues every list
     """
 
-def close_document(index: Index | None, file_path: str = "", *, language_id: str = "") -> Answer[Session]:
+def close_document(index: Index | None, file_path: str = "") -> Answer[Session]:
     """Closes a file in its language server, also one that is gone from disk.
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
     """
 
 def commit_session(
@@ -157,11 +156,10 @@ def commit_session(
         plan: plan of the answer that showed it: refused if what would be written is something else by now
     """
 
-def create_simulation_session(index: Index | None, *, workspace_root: str = "", language: str = "") -> Answer[CreatedSession]:
+def create_simulation_session(index: Index | None, *, language: str = "") -> Answer[CreatedSession]:
     """Begins a session of edits that exist in memory only; it is kept between calls until it is destroyed, or unused for a week.
 
     Args:
-        workspace_root: taken for compatibility: the workspace is the one that is asked
         language: the language, by its own name or LSP's; which server judges a file, its name says
     """
 
@@ -178,7 +176,6 @@ def destroy_session(index: Index | None, session_id: str = "") -> Answer[Destroy
 def detect_changes(
     index: Index,
     *,
-    workspace_root: str = "",
     scope: Literal["unstaged", "staged", "committed"] = "unstaged",
     range: str = "",
     base: str = "",
@@ -191,7 +188,6 @@ def detect_changes(
     """What a git diff changes semantically, who is affected, which callers it leaves alone, which tests reach it, and how risky it is.
 
     Args:
-        workspace_root: taken for compatibility: must be the index's own root, if given
         scope: unstaged: work tree against staged; staged: staged against HEAD; committed: see range
         range: for committed: A..B, A...B (from their merge base), or one commit against its parent; default HEAD
         base: branch or commit: compares its merge base with head; goes before scope and range
@@ -288,7 +284,6 @@ def explore_symbol(
     line: int = 0,
     column: int = 0,
     position_pattern: str = "",
-    language_id: str = "",
     limit: int = 10,
     source_lines: int = 80,
 ) -> Answer[Explored]:
@@ -300,7 +295,6 @@ def explore_symbol(
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
-        language_id: taken for compatibility: the index knows the language of every file
         limit: callers, callees, types and overrides shown of each; totals are exact
         source_lines: lines of source shown; 0 for none
     """
@@ -371,7 +365,6 @@ def find_references(
     cursor: str = "",
     group_by: Literal["none", "file"] = "none",
     workspace_only: bool = True,
-    language_id: str = "",
     live: bool = False,
 ) -> Answer[list[FoundReference]]:
     """All uses of a symbol in the workspace, definitions first, then by path and position.
@@ -391,7 +384,6 @@ def find_references(
         cursor: next_cursor of the previous answer
         group_by: file: one entry for each file, most references first, with the first place
         workspace_only: only files of the workspace; the index knows no others, a running server may
-        language_id: taken for compatibility: the index knows the language of every file
         live: ask a running language server, which sees unsaved and new code, instead of the index
     """
 
@@ -426,14 +418,11 @@ def find_symbol(
         cursor: next_cursor of the previous answer
     """
 
-def format_document(
-    index: Index | None, file_path: str = "", *, language_id: str = "", tab_size: int = 0, insert_spaces: bool = True
-) -> Answer[Formatted]:
+def format_document(index: Index | None, file_path: str = "", *, tab_size: int = 0, insert_spaces: bool = True) -> Answer[Formatted]:
     """What the server's formatter would change in a file: edits and their diff, not made.
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         tab_size: columns of a tab; 0: as .editorconfig says, else 2
         insert_spaces: spaces, not tabs; without tab_size an .editorconfig may say otherwise
     """
@@ -442,7 +431,6 @@ def format_range(
     index: Index | None,
     file_path: str = "",
     *,
-    language_id: str = "",
     start_line: int = 0,
     start_column: int = 0,
     end_line: int = 0,
@@ -454,7 +442,6 @@ def format_range(
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         start_line: 1-based
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
@@ -467,7 +454,6 @@ def get_completions(
     index: Index | None,
     file_path: str = "",
     *,
-    language_id: str = "",
     line: int = 0,
     column: int = 0,
     position_pattern: str = "",
@@ -482,7 +468,6 @@ def get_completions(
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
@@ -511,7 +496,6 @@ def get_cross_repo_references(
     cursor: str = "",
     symbol_file: str = "",
     consumer_roots: list[str] | None = None,
-    language_id: str = "",
 ) -> Answer[CrossRepoReferences]:
     """All uses of a symbol in every workspace folder, the library's own first, then each consumer's, with warnings about the folders.
 
@@ -530,7 +514,6 @@ def get_cross_repo_references(
         cursor: next_cursor of the previous answer
         symbol_file: as file_path: the document that the symbol is in
         consumer_roots: only these consumers: paths or names of workspace folders, or folders below them; default all
-        language_id: taken for compatibility: the index knows the language of every document
     """
 
 def get_diagnostics(
@@ -564,7 +547,6 @@ def get_document_highlights(
     line: int = 0,
     column: int = 0,
     position_pattern: str = "",
-    language_id: str = "",
     live: bool = False,
     limit: int = 1000,
     cursor: str = "",
@@ -577,27 +559,18 @@ def get_document_highlights(
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
-        language_id: taken for compatibility: the index knows the language of every file
         live: ask a running server about the file as it is now, in place of the index
         limit: occurrences shown
         cursor: next_cursor of the previous answer
     """
 
 def get_editing_context(
-    index: Index,
-    file_path: str = "",
-    *,
-    language_id: str = "",
-    if_none_match: str = "",
-    limit: int = 5,
-    budget: int = 10000,
-    cursor: str = "",
+    index: Index, file_path: str = "", *, if_none_match: str = "", limit: int = 5, budget: int = 10000, cursor: str = ""
 ) -> Answer[EditingContext]:
     """Before editing a file: its symbols with signatures and risk, their callers in and outside tests, callees and imports.
 
     Args:
         file_path: document, relative to the workspace root or to here, or absolute
-        language_id: taken for compatibility: the index knows the language of every file
         if_none_match: etag of an earlier answer: if it still holds, not_modified is all
         limit: callers and callees shown of each symbol; counts are exact
         budget: tokens (characters / 4) that the answer may have; fewer callers, then fewer symbols
@@ -608,7 +581,6 @@ def get_inlay_hints(
     index: Index | None,
     file_path: str = "",
     *,
-    language_id: str = "",
     start_line: int = 0,
     start_column: int = 0,
     end_line: int = 0,
@@ -620,7 +592,6 @@ def get_inlay_hints(
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         start_line: 1-based
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
@@ -633,7 +604,6 @@ def get_semantic_tokens(
     index: Index | None,
     file_path: str = "",
     *,
-    language_id: str = "",
     start_line: int = 0,
     start_column: int = 0,
     end_line: int = 0,
@@ -645,7 +615,6 @@ def get_semantic_tokens(
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         start_line: 1-based
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
@@ -663,13 +632,12 @@ def get_server_capabilities(index: Index, *, language: str = "", live: bool = Fa
     """
 
 def get_signature_help(
-    index: Index | None, file_path: str = "", *, language_id: str = "", line: int = 0, column: int = 0, position_pattern: str = ""
+    index: Index | None, file_path: str = "", *, line: int = 0, column: int = 0, position_pattern: str = ""
 ) -> Answer[SignatureHelp]:
     """Signatures of the call around a place, all overloads, and which parameter the place is at.
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
@@ -728,15 +696,7 @@ def get_tests_for_file(index: Index, file_path: str = "", *, depth: int = 3, lim
     """
 
 def go_to_declaration(
-    index: Index,
-    symbol: str = "",
-    *,
-    file_path: str = "",
-    line: int = 0,
-    column: int = 0,
-    position_pattern: str = "",
-    language_id: str = "",
-    live: bool = False,
+    index: Index, symbol: str = "", *, file_path: str = "", line: int = 0, column: int = 0, position_pattern: str = "", live: bool = False
 ) -> Answer[list[Declaration]]:
     """Where a symbol is declared: the header's prototype in C and C++, elsewhere the definition, marked as one.
 
@@ -746,7 +706,6 @@ def go_to_declaration(
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
-        language_id: taken for compatibility: the index knows the language of every file
         live: ask a running language server, which sees unsaved and new code, instead of the index
     """
 
@@ -759,7 +718,6 @@ def go_to_definition(
     column: int = 0,
     position_pattern: str = "",
     show_source: bool = True,
-    language_id: str = "",
     live: bool = False,
 ) -> Answer[list[Definition]]:
     """Where a symbol, or the identifier at a position, is defined.
@@ -771,7 +729,6 @@ def go_to_definition(
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
         show_source: with the line of each definition
-        language_id: taken for compatibility: the index knows the language of every file
         live: ask a running language server, which sees unsaved and new code, instead of the index
     """
 
@@ -784,7 +741,6 @@ def go_to_implementation(
     column: int = 0,
     position_pattern: str = "",
     transitive: bool = True,
-    language_id: str = "",
     limit: int = 500,
     cursor: str = "",
     live: bool = False,
@@ -798,7 +754,6 @@ def go_to_implementation(
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
         transitive: also what is below the types and members directly below
-        language_id: taken for compatibility: the index knows the language of every file
         limit: implementations shown
         cursor: next_cursor of the previous answer
         live: ask a running language server, which sees unsaved and new code, instead of the index
@@ -815,15 +770,7 @@ def go_to_symbol(index: Index, symbol_path: str = "", *, workspace_root: str = "
     """
 
 def go_to_type_definition(
-    index: Index,
-    symbol: str = "",
-    *,
-    file_path: str = "",
-    line: int = 0,
-    column: int = 0,
-    position_pattern: str = "",
-    language_id: str = "",
-    live: bool = False,
+    index: Index, symbol: str = "", *, file_path: str = "", line: int = 0, column: int = 0, position_pattern: str = "", live: bool = False
 ) -> Answer[list[TypeDefinition]]:
     """Where the type of a variable, parameter, field or result is defined, as far as the index knows it; each with its evidence.
 
@@ -833,7 +780,6 @@ def go_to_type_definition(
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
-        language_id: taken for compatibility: the index knows the language of every file
         live: ask a running language server, which sees unsaved and new code, instead of the index
     """
 
@@ -846,7 +792,7 @@ def import_cache(index: Index | None, src_path: str = "", *, apply: bool = False
     """
 
 def index_status(
-    index: Index, file_path: str = "", *, language: str = "", method: str = "", limit: int = 200, cursor: str = ""
+    index: Index, file_path: str = "", *, language: str = "", method: str = "", details: bool = False, limit: int = 200, cursor: str = ""
 ) -> Answer[Status]:
     """What the index covers and what it lacks, by file, language and method; of everything, one folder or one file.
 
@@ -854,6 +800,7 @@ def index_status(
         file_path: only this file, or what is below this folder; all by default
         language: only this language
         method: only this method, e.g. textDocument/definition or syntax
+        details: also how the index was made and what the workspace lacks, as lspidx status prints it
         limit: gaps shown
         cursor: next_cursor of the previous answer
     """
@@ -894,7 +841,6 @@ def inspect_symbol(
     position_pattern: str = "",
     live: bool = False,
     offline: bool = False,
-    language_id: str = "",
 ) -> Answer[Inspection]:
     """Signature, documentation and the server's hover of a symbol: as indexed, or live where the index has none that is valid.
 
@@ -906,7 +852,6 @@ def inspect_symbol(
         position_pattern: text of the file with one @@ at the place meant
         live: ask a running language server even where the index knows
         offline: start no language server, whatever the index lacks
-        language_id: taken for compatibility: the index knows the language of every file
     """
 
 def list_symbols(
@@ -917,7 +862,6 @@ def list_symbols(
     locals: bool = False,
     top_level_only: bool = False,
     format: Literal["json", "outline"] = "json",
-    language_id: str = "",
 ) -> Answer[list[OutlineItem]]:
     """All symbols of a document, as a tree.
 
@@ -927,36 +871,26 @@ def list_symbols(
         locals: also parameters and local variables
         top_level_only: the same as depth 1
         format: outline: name, kind and line only, about a fifth of the tokens
-        language_id: taken for compatibility: the index knows the language of every file
     """
 
 def list_workspace_folders(index: Index) -> Answer[list[WorkspaceFolder]]:
     """The workspace folders of the index, with their commits and how many documents each has."""
 
-def open_document(index: Index | None, file_path: str = "", *, language_id: str = "") -> Answer[Session]:
+def open_document(index: Index | None, file_path: str = "") -> Answer[Session]:
     """Keeps a file open in its language server until close_document; every question opens what it needs by itself.
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
     """
 
 def prepare_rename(
-    index: Index | None,
-    symbol: str = "",
-    *,
-    file_path: str = "",
-    language_id: str = "",
-    line: int = 0,
-    column: int = 0,
-    position_pattern: str = "",
+    index: Index | None, symbol: str = "", *, file_path: str = "", line: int = 0, column: int = 0, position_pattern: str = ""
 ) -> Answer[Renameable]:
     """Whether the name at a place can be renamed, as a running language server says.
 
     Args:
         symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
@@ -966,7 +900,6 @@ def preview_edit(
     index: Index | None,
     file_path: str = "",
     *,
-    language_id: str = "",
     start_line: int = 0,
     start_column: int = 0,
     end_line: int = 0,
@@ -974,7 +907,6 @@ def preview_edit(
     old_text: str = "",
     new_text: str = "",
     session_id: str = "",
-    workspace_root: str = "",
     language: str = "",
     scope: Literal["file", "workspace"] = "file",
     timeout_ms: int = 0,
@@ -984,7 +916,6 @@ def preview_edit(
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         start_line: 1-based
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
@@ -992,7 +923,6 @@ def preview_edit(
         old_text: in place of a range: text that stands there exactly once; else, whole lines that differ in white space
         new_text: text in its place; empty removes it
         session_id: session_id that create_simulation_session gave
-        workspace_root: taken for compatibility: the workspace is the one that is asked
         language: the language, by its own name or LSP's; which server judges a file, its name says
         scope: file: the edited files; workspace: also the files that depend on them, as the index knows
         timeout_ms: how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace
@@ -1012,7 +942,6 @@ def rename_symbol(
     new_name: str = "",
     *,
     file_path: str = "",
-    language_id: str = "",
     line: int = 0,
     column: int = 0,
     position_pattern: str = "",
@@ -1027,7 +956,6 @@ def rename_symbol(
         symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
         new_name: the name to give it
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
@@ -1097,7 +1025,6 @@ def safe_apply_edit(
     index: Index | None,
     file_path: str = "",
     *,
-    language_id: str = "",
     start_line: int = 0,
     start_column: int = 0,
     end_line: int = 0,
@@ -1114,7 +1041,6 @@ def safe_apply_edit(
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         start_line: 1-based
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
@@ -1178,7 +1104,6 @@ def simulate_edit(
     session_id: str = "",
     file_path: str = "",
     *,
-    language_id: str = "",
     start_line: int = 0,
     start_column: int = 0,
     end_line: int = 0,
@@ -1191,7 +1116,6 @@ def simulate_edit(
     Args:
         session_id: session_id that create_simulation_session gave
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         start_line: 1-based
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
@@ -1216,7 +1140,6 @@ def suggest_fixes(
     index: Index | None,
     file_path: str = "",
     *,
-    language_id: str = "",
     start_line: int = 0,
     start_column: int = 0,
     end_line: int = 0,
@@ -1229,7 +1152,6 @@ def suggest_fixes(
 
     Args:
         file_path: the file, absolute or from the workspace's root
-        language_id: taken for compatibility: the file's own name says its language
         start_line: 1-based
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based

@@ -22,7 +22,6 @@ from query.facts.parameters import MAX_INT, NAME_HELP, Named
 from query.live import decode, outline
 from query.live.documents import read_text
 
-LanguageId = Annotated[str, msgspec.Meta(description="taken for compatibility: the file's own name says its language")]
 _MARK = "@@"
 _LINE_END = re.compile("\r\n|\n|\r")
 
@@ -31,7 +30,6 @@ class InDocument(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Parameters of a tool that is about one file."""
 
     file_path: Annotated[str, msgspec.Meta(description="the file, absolute or from the workspace's root")] = ""
-    language_id: LanguageId = ""
 
 
 class Placed(InDocument, kw_only=True):

@@ -15,7 +15,7 @@ from query.answers.paths import of_paths
 from query.answers.style import Style, count, one_line
 from query.context import Workspace
 from query.facts.folders import edit_scope
-from query.live.questions import Ranged, by_servers, inside
+from query.live.questions import Ranged, by_servers
 
 if TYPE_CHECKING:
     from query.edits.scope import Scope
@@ -46,7 +46,6 @@ TimeoutMs = Annotated[
     int, msgspec.Meta(ge=0, le=600_000, description="how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace")
 ]
 WithWarnings = Annotated[bool, msgspec.Meta(description="list warnings too; net_delta and safe are about errors")]
-WorkspaceRoot = Annotated[str, msgspec.Meta(description="taken for compatibility: the workspace is the one that is asked")]
 Language = Annotated[str, msgspec.Meta(description="the language, by its own name or LSP's; which server judges a file, its name says")]
 
 
@@ -124,16 +123,14 @@ def store_of(workspace: Workspace) -> Store:
     return Store(home.path / "simulations", scope_of(workspace))
 
 
-def language_named(workspace: Workspace, language: str, workspace_root: str) -> str:
+def language_named(language: str) -> str:
     """A language as the server table calls it; empty where none is named.
 
     Raises:
-        UsageError: there is no such language, or the root is another workspace's.
+        UsageError: there is no such language.
     """
     from indexer.servers.registry import load_table
 
-    if workspace_root:
-        inside(workspace, workspace_root)
     if not language:
         return ""
     table = load_table().language

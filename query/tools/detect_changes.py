@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -23,7 +22,6 @@ _SHOWN_TESTS = 10
 
 
 class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    workspace_root: Annotated[str, msgspec.Meta(description="taken for compatibility: must be the index's own root, if given")] = ""
     scope: Annotated[
         Literal["unstaged", "staged", "committed"],
         msgspec.Meta(description="unstaged: work tree against staged; staged: staged against HEAD; committed: see range"),
@@ -109,8 +107,6 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
 def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     """What a git diff changes semantically, who is affected, which callers it leaves alone, which tests reach it, and how risky it is."""
     index = context.index
-    if ask.workspace_root and os.path.realpath(ask.workspace_root) != os.path.realpath(index.root):
-        raise UsageError(f"'{ask.workspace_root}' is not the root of this index, '{index.root}'; ask there: lspidx -C PATH query changes")
     if ask.range and ask.scope != "committed" and not ask.base:
         raise UsageError(f"range is for committed changes, and scope is '{ask.scope}'; to compare commits, say scope: committed too")
     between = sides(index.root, scope=ask.scope, range_=ask.range, base=ask.base, head=ask.head)

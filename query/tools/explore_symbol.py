@@ -14,7 +14,6 @@ from query.context import Context
 from query.facts import sync_guards
 from query.facts import uses as impact
 from query.facts.completeness import DEFINITION, SUPERTYPES
-from query.facts.definitions import LanguageId
 from query.facts.hierarchy import Kin, kin
 from query.facts.index import Index
 from query.facts.names import unambiguous
@@ -26,7 +25,6 @@ _FILES = 5
 
 
 class ExploreSymbol(Named, kw_only=True):
-    language_id: LanguageId = ""
     limit: Annotated[
         int, msgspec.Meta(ge=1, le=1_000, description="callers, callees, types and overrides shown of each; totals are exact")
     ] = 10

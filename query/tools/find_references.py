@@ -14,7 +14,6 @@ from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline
 from query.context import Context, Workspace
 from query.facts.completeness import DEFINITION
-from query.facts.definitions import LanguageId
 from query.facts.index import Index
 from query.facts.names import unambiguous
 from query.facts.parameters import Live
@@ -32,7 +31,6 @@ class FindReferences(Filtered, kw_only=True):
     workspace_only: Annotated[
         bool, msgspec.Meta(description="only files of the workspace; the index knows no others, a running server may")
     ] = True
-    language_id: LanguageId = ""
     live: Live = False
 
 

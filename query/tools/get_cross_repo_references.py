@@ -29,7 +29,6 @@ class GetCrossRepoReferences(Filtered, kw_only=True):
     consumer_roots: Annotated[
         list[str], msgspec.Meta(description="only these consumers: paths or names of workspace folders, or folders below them; default all")
     ] = []
-    language_id: Annotated[str, msgspec.Meta(description="taken for compatibility: the index knows the language of every document")] = ""
 
 
 class FolderReferences(msgspec.Struct, kw_only=True):

@@ -15,7 +15,6 @@ from query.answers.style import Style, printable
 from query.context import Context, Workspace
 from query.facts import names
 from query.facts.completeness import DEFINITION
-from query.facts.definitions import LanguageId
 from query.facts.parameters import Named, Sources
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
@@ -25,7 +24,6 @@ _KINDS: dict[int, Literal["text", "read", "write"]] = {1: "text", 2: "read", 3: 
 
 
 class GetDocumentHighlights(Named, kw_only=True):
-    language_id: LanguageId = ""
     live: Annotated[bool, msgspec.Meta(description="ask a running server about the file as it is now, in place of the index")] = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="occurrences shown")] = 1_000
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""

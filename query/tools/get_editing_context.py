@@ -17,7 +17,6 @@ from query.context import Context
 from query.facts import sync_guards
 from query.facts import uses as impact
 from query.facts.completeness import DEFINITION, languages_of
-from query.facts.definitions import LanguageId
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
 from query.facts.index import Index
@@ -37,7 +36,6 @@ _MAX_NESTING = 20
 
 class GetEditingContext(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     file_path: Annotated[str, msgspec.Meta(description="document, relative to the workspace root or to here, or absolute")] = ""
-    language_id: LanguageId = ""
     if_none_match: Annotated[str, msgspec.Meta(description="etag of an earlier answer: if it still holds, not_modified is all")] = ""
     limit: Annotated[int, msgspec.Meta(ge=0, le=1_000, description="callers and callees shown of each symbol; counts are exact")] = 5
     budget: Annotated[

@@ -12,13 +12,12 @@ from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context, Workspace
 from query.facts.completeness import DEFINITION
-from query.facts.definitions import LanguageId, bound, meanings
+from query.facts.definitions import bound, meanings
 from query.facts.parameters import Live, Named, Sources
 from query.surface.registry import tool
 
 
 class GoToDeclaration(Named, kw_only=True):
-    language_id: LanguageId = ""
     live: Live = False
 
 

@@ -9,14 +9,13 @@ import msgspec
 from query.answers.envelope import Answer
 from query.answers.pages import all_of
 from query.context import Context, Workspace
-from query.facts.definitions import Definition, LanguageId, definition, meanings, text_of_definitions
+from query.facts.definitions import Definition, definition, meanings, text_of_definitions
 from query.facts.parameters import Live, Named, Sources
 from query.surface.registry import tool
 
 
 class GoToDefinition(Named, kw_only=True):
     show_source: Annotated[bool, msgspec.Meta(description="with the line of each definition")] = True
-    language_id: LanguageId = ""
     live: Live = False
 
 

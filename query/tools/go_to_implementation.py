@@ -13,7 +13,6 @@ from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, headline
 from query.context import Context, Workspace
 from query.facts.completeness import DEFINITION, SUPERTYPES
-from query.facts.definitions import LanguageId
 from query.facts.hierarchy import MAX_DEPTH, Kin, kin
 from query.facts.parameters import Live, Named
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
@@ -25,7 +24,6 @@ ITSELF = "itself"
 
 class GoToImplementation(Named, kw_only=True):
     transitive: Annotated[bool, msgspec.Meta(description="also what is below the types and members directly below")] = True
-    language_id: LanguageId = ""
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="implementations shown")] = 500
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
     live: Live = False

@@ -12,14 +12,13 @@ from query.answers.pages import all_of
 from query.answers.style import Style, headline
 from query.context import Context, Workspace
 from query.facts.completeness import DEFINITION
-from query.facts.definitions import LanguageId, definition, meanings
+from query.facts.definitions import definition, meanings
 from query.facts.parameters import Live, Named, Sources
 from query.facts.types import types_of
 from query.surface.registry import tool
 
 
 class GoToTypeDefinition(Named, kw_only=True):
-    language_id: LanguageId = ""
     live: Live = False
 
 

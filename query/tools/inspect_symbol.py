@@ -12,7 +12,6 @@ from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
 from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context, Workspace
-from query.facts.definitions import LanguageId
 from query.facts.freshness import is_as_indexed
 from query.facts.parameters import Named
 from query.surface.registry import tool
@@ -21,7 +20,6 @@ from query.surface.registry import tool
 class InspectSymbol(Named, kw_only=True):
     live: Annotated[bool, msgspec.Meta(description="ask a running language server even where the index knows")] = False
     offline: Annotated[bool, msgspec.Meta(description="start no language server, whatever the index lacks")] = False
-    language_id: LanguageId = ""
 
 
 class Inspection(msgspec.Struct, kw_only=True):

@@ -11,7 +11,6 @@ from query.answers.envelope import Answer
 from query.answers.pages import first_of
 from query.answers.style import Style
 from query.context import Context
-from query.facts.definitions import LanguageId
 from query.facts.names import document_path
 from query.surface.registry import tool
 
@@ -24,7 +23,6 @@ class ListSymbols(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     format: Annotated[
         Literal["json", "outline"], msgspec.Meta(description="outline: name, kind and line only, about a fifth of the tokens")
     ] = "json"
-    language_id: LanguageId = ""
 
 
 class OutlineItem(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -16,7 +16,6 @@ from query.refactor.trial import (
     TimeoutMs,
     Trial,
     WithWarnings,
-    WorkspaceRoot,
     evaluated,
     evaluation_lines,
     language_named,
@@ -28,7 +27,6 @@ from query.surface.registry import workspace_tool
 
 class PreviewEdit(OneEdit, kw_only=True):
     session_id: SessionId = ""
-    workspace_root: WorkspaceRoot = ""
     language: Language = ""
     scope: ScopeOfDiagnostics = "file"
     timeout_ms: TimeoutMs = 0
@@ -58,7 +56,7 @@ def TOOL(workspace: Workspace, ask: PreviewEdit) -> Answer[Evaluation]:
 
     scope = scope_of(workspace)
     if not ask.session_id:
-        session = new_session(language_named(workspace, ask.language, ask.workspace_root))
+        session = new_session(language_named(ask.language))
         edit(session, scope, ask.wanted())
         trial = Trial(workspace, session, ask.scope, ask.timeout_ms)
         found = trial.evaluate(warnings=ask.include_warnings)
