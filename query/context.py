@@ -58,7 +58,6 @@ class Reply(msgspec.Struct, kw_only=True):
     elapsed_ms: int
     warm: bool
     error: str = ""
-    error_code: int = 0
     edits: list[dict[str, Any]] = []
     unproven: bool = False
 

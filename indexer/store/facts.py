@@ -5,7 +5,6 @@ Loads nothing, so that a worker does not carry Arrow (45 MB each) to say what it
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +50,7 @@ inside the workspace are kept as symbols and have no position, so that no shifte
 
 AT_PLACE, NOTHING = 0, 1
 KEY_OF = "md5_number_lower({moniker})"
-"""In SQL; `moniker_key` in Python."""
+"""What stands for a symbol in other files' targets: 64 bits, of which two symbols in ten million are alike with odds of 3e-6."""
 
 SUPERTYPES = {"symbol": I32, "target": I32, "own": I32, "evidence": U8}
 DIAGNOSTICS = {
@@ -93,11 +92,6 @@ HEADER: dict[str, str] = {
     "package": TEXT,
     "package_version": TEXT,
 }
-
-
-def moniker_key(moniker: str) -> int:
-    """What stands for a symbol in other files' targets: 64 bits, of which two symbols in ten million are alike with odds of 3e-6."""
-    return int.from_bytes(hashlib.md5(moniker.encode(), usedforsecurity=False).digest()[8:], "little")
 
 
 @dataclass(slots=True)

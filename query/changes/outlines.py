@@ -16,9 +16,7 @@ from indexer.servers.registry import language_of, languages_present
 from indexer.syntax import parse
 from query.facts.index import Index
 
-_LOCAL, _PARAMETER, _EXPORTED, _FIXTURE = (
-    int(flag) for flag in (SymbolFlag.LOCAL, SymbolFlag.PARAMETER, SymbolFlag.EXPORTED, SymbolFlag.FIXTURE)
-)
+_LOCAL, _PARAMETER, _EXPORTED = (int(flag) for flag in (SymbolFlag.LOCAL, SymbolFlag.PARAMETER, SymbolFlag.EXPORTED))
 
 
 class Entity(NamedTuple):
@@ -44,10 +42,6 @@ class Entity(NamedTuple):
     @property
     def exported(self) -> bool:
         return bool(self.flags & _EXPORTED)
-
-    @property
-    def is_fixture(self) -> bool:
-        return bool(self.flags & _FIXTURE)
 
 
 class Outline(NamedTuple):

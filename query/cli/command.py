@@ -21,7 +21,7 @@ import click
 
 from indexer.errors import CutShort, LspidxError, ServerError, UsageError
 from indexer.quoting import one_line
-from query.cli.terminal import echo
+from query.cli.terminal import Done, echo
 from query.cli.trust_option import trust_option
 
 _EXIT_INTERRUPTED = 130
@@ -380,6 +380,8 @@ def main() -> None:
         raise SystemExit(2) from None
     except (click.Abort, KeyboardInterrupt) as error:
         _interrupted(error)
+    except Done as done:
+        os._exit(done.code if isinstance(done.code, int) else 1)  # without DuckDB's teardown
     except SystemExit:
         if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click met the same as below
             raise SystemExit(0) from None

@@ -30,7 +30,6 @@ CALL_EVIDENCE = (0, 1, 2, 3, 4, 5, 6, 10)
 
 TYPE_KINDS = (5, 10, 11, 23)
 CALLABLE_KINDS = (6, 9, 12)
-MEMBER_KINDS = (6, 7, 8, 9, 22)
 
 _BARE = int(Role.IMPORT | Role.MENTION)
 _CALL = int(Role.CALL)

@@ -19,7 +19,6 @@ from query.live.questions import Ranged, by_servers
 
 if TYPE_CHECKING:
     from query.edits.scope import Scope
-    from query.facts.dependents import Dependents
     from query.refactor.simulation.judge import Judge, Said
     from query.refactor.simulation.session import Made, Session, Wanted
     from query.refactor.simulation.store import Store
@@ -163,7 +162,6 @@ class Trial:
         self._judge: Judge = Judge(workspace.servers, (timeout_ms or _TIMEOUT_MS[scope_name]) / 1000)
         self._before: Said | None = None
         self._asked: list[str] = []
-        self._dependents: Dependents | None = None
         self.said: list[Said] = []
         self.reasons: dict[str, Reason] = {}
 
@@ -241,7 +239,7 @@ class Trial:
         if not tree.checked:
             detail = "the work tree is too large to be compared with the index, so files that depend on the edited ones may be missing"
             self.reasons["not_compared"] = Reason(code="not_compared", detail=detail)
-        self._dependents = found = dependents(index, tree, paths, _MOST_ASKED)
+        found = dependents(index, tree, paths, _MOST_ASKED)
         if found.cut:
             detail = f"{count(found.cut, 'file')} more that depend on the edited ones, or may: at most {_MOST_ASKED} are asked about"
             self.reasons["dependents_cut"] = Reason(code="dependents_cut", detail=detail, count=found.cut)
