@@ -90,12 +90,12 @@ def apply_edit(
     plan: str = "",
     exclude_globs: list[str] | None = None,
 ) -> Answer[Edited]:
-    """Shows an edit, or with apply writes it, all files or none: a WorkspaceEdit, or new_text where old_text stands in file_path.
+    """Shows an edit, or with apply writes it, all files or none: a WorkspaceEdit, or new_text in place of old_text in file_path.
 
     Args:
         workspace_edit: a WorkspaceEdit (changes or documentChanges), as a tool or a language server gives it
         file_path: in place of workspace_edit: the file in which old_text becomes new_text
-        old_text: text that stands there exactly once; else, whole lines that differ in white space only
+        old_text: text that occurs exactly once; else, whole lines that differ in white space only
         new_text: text in its place; empty removes it
         apply: write it; without it nothing is written, and what would be is shown
         plan: plan of the answer that showed it: refused if what would be written is something else by now
@@ -379,7 +379,7 @@ def find_references(
         role: only these roles: call, read, write, import, decorator, supertype, annotation, ...
         path: only documents that match this glob
         tests: references in test files
-        possible: also identifiers of that name that nobody could resolve, marked so
+        possible: also unresolved identifiers of that name, marked as possible
         limit: references shown
         cursor: next_cursor of the previous answer
         group_by: file: one entry for each file, most references first, with the first place
@@ -509,7 +509,7 @@ def get_cross_repo_references(
         role: only these roles: call, read, write, import, decorator, supertype, annotation, ...
         path: only documents that match this glob
         tests: references in test files
-        possible: also identifiers of that name that nobody could resolve, marked so
+        possible: also unresolved identifiers of that name, marked as possible
         limit: references shown
         cursor: next_cursor of the previous answer
         symbol_file: as file_path: the document that the symbol is in
@@ -920,7 +920,7 @@ def preview_edit(
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
         end_column: 1-based, exclusive
-        old_text: in place of a range: text that stands there exactly once; else, whole lines that differ in white space
+        old_text: in place of a range: text that occurs exactly once; else, whole lines that differ in white space
         new_text: text in its place; empty removes it
         session_id: session_id that create_simulation_session gave
         language: the language, by its own name or LSP's; which server judges a file, its name says
@@ -1045,7 +1045,7 @@ def safe_apply_edit(
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
         end_column: 1-based, exclusive
-        old_text: in place of a range: text that stands there exactly once; else, whole lines that differ in white space
+        old_text: in place of a range: text that occurs exactly once; else, whole lines that differ in white space
         new_text: text in its place; empty removes it
         scope: whose errors count; auto: also files that depend on the edited one, where there is an index that knows them
         timeout_ms: how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace
@@ -1111,7 +1111,7 @@ def simulate_edit(
     old_text: str = "",
     new_text: str = "",
 ) -> Answer[Simulated]:
-    """Adds an edit to a session, in memory: a range of the session's text, or the one place where old_text stands, becomes new_text.
+    """Adds an edit to a session, in memory: a range of the session's text, or the one occurrence of old_text, becomes new_text.
 
     Args:
         session_id: session_id that create_simulation_session gave
@@ -1120,7 +1120,7 @@ def simulate_edit(
         start_column: 1-based, in UTF-16 code units
         end_line: 1-based
         end_column: 1-based, exclusive
-        old_text: in place of a range: text that stands there exactly once; else, whole lines that differ in white space
+        old_text: in place of a range: text that occurs exactly once; else, whole lines that differ in white space
         new_text: text in its place; empty removes it
     """
 

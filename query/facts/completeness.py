@@ -96,7 +96,7 @@ class Certificate:
         Args:
             about: path of the document that the symbol in question lies in: gaps in languages that cannot refer to it are none.
             language: the only one that was asked about, in place of `about`.
-            name: the symbol's own name: identifiers of that name that nobody could resolve may belong to it.
+            name: the symbol's own name: unresolved identifiers of that name may belong to it.
             more: what the tool itself knows to be missing.
             holds: whether a path is asked about; all are by default.
             typed: makes a text that means the symbol where it is typed, for the command that lists the identifiers of its name.
@@ -134,7 +134,7 @@ class Certificate:
         ]
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
-        """Calls in the text of these symbols whose callee nobody knows."""
+        """Calls in the text of these symbols whose callee is unresolved."""
         if len(callers) == 1:
             rows = self._index.rows("SELECT name, doc_id FROM unresolved_call WHERE encl_id = ?", callers)
         else:
@@ -143,7 +143,7 @@ class Certificate:
         return self._unknown("unresolved_calls", "calls in the text of", "callee", rows)
 
     def unresolved_callers(self, callers: Sequence[int], *, about: str = "") -> list[Reason]:
-        """Identifiers that nobody knows and that have the name of one of these callers, whose own callers were asked for.
+        """Unresolved identifiers that have the name of one of these callers, whose own callers were asked for.
 
         Args:
             about: as in `of_workspace`.
@@ -159,13 +159,13 @@ class Certificate:
         return self._unknown("unresolved_callers", "identifiers named like callers of", "meaning", rows, about)
 
     def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
-        """Bases in the class lists of these classes that nobody knows."""
+        """Unresolved bases in the class lists of these classes."""
         wanted = set(classes)
         rows = [(name, doc_id) for class_id, name, doc_id in self._unresolved_bases() if class_id in wanted]
         return self._unknown("unresolved_supertypes", "bases of", "class", rows)
 
     def unresolved_subtypes(self, names: Collection[str], *, about: str = "") -> list[Reason]:
-        """Bases that nobody knows and that are called as one of these classes."""
+        """Unresolved bases that have the name of one of these classes."""
         rows = [(name, doc_id) for _, name, doc_id in self._unresolved_bases() if name in names]
         return self._unknown("unresolved_subtypes", "bases named like", "class", rows, about)
 

@@ -97,7 +97,7 @@ def find(workspace: Workspace, scope: Scope, ask: OfSymbol) -> Target:
     path = ask.file_path
     if not path:
         if workspace.index is None:
-            raise UsageError("say which file defines it: file_path; without an index nobody knows")
+            raise UsageError("say which file defines it: file_path; there is no index to look it up in")
         path = names.resolve(workspace.index, ask.symbol_path).record.path
     path, document = read_document(scope, path)
     text = document.for_server

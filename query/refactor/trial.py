@@ -53,7 +53,7 @@ class OneEdit(Ranged, kw_only=True):
 
     old_text: Annotated[
         str,
-        msgspec.Meta(description="in place of a range: text that stands there exactly once; else, whole lines that differ in white space"),
+        msgspec.Meta(description="in place of a range: text that occurs exactly once; else, whole lines that differ in white space"),
     ] = ""
     new_text: Annotated[str, msgspec.Meta(description="text in its place; empty removes it")] = ""
 

@@ -123,7 +123,7 @@ def _abstract(context: Context, symbols: list[Symbol]) -> dict[int, bool]:
 
 
 def _more(context: Context, symbol: Symbol, found: list[Kin]) -> list[Reason]:
-    """Bases that nobody knows and that are called as the type asked about, or as one below it."""
+    """Unresolved bases that have the name of the type asked about, or of one below it."""
     record = symbol.record
     if record.kind not in TYPES:
         row = context.index.row(

@@ -1,4 +1,4 @@
-"""Whether what stands at a place can be renamed."""
+"""Whether the identifier at a place can be renamed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def prepared(at: Spot, info: ServerInfo, ask: Any) -> tuple[Renameable, Complete
     reply = ask(path, "textDocument/prepareRename", at.params)
     said = reply.result if isinstance(reply.result, dict) else None
     if said is None:
-        why = reply.error or "nothing that could be renamed stands here"
+        why = reply.error or "there is nothing here that can be renamed"
         return Renameable(can_rename=False, path=path, line=at.line + 1, col=at.col + 1, why=why), Completeness(status="complete"), [reply]
     where = said.get("range", said) if not said.get("defaultBehavior") else None
     start = where.get("start") if isinstance(where, dict) else None

@@ -202,13 +202,13 @@ class _Check:
             detail = "files outside the workspace that the server would change too, and that stay as they are"
             found.append(of_paths("outside_workspace", detail, self.outside))
         if index is None:
-            detail = "there is no index to hold the server's answer against; to make one: lspidx index"
+            detail = "there is no index to compare the server's answer with; to make one: lspidx index"
             return [*found, Reason(code="not_cross_checked", detail=detail)]
         if not self._symbols:
-            detail = "the index does not know what stands here, or its file has changed since, so the answer was not held against it"
+            detail = "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
             return [*found, Reason(code="not_cross_checked", detail=detail)]
         if self.compared.stale:
-            detail = "files that have changed since the index was made: there the server's answer was not held against it"
+            detail = "files that have changed since the index was made: there the server's answer was not compared with it"
             found.append(of_paths("not_cross_checked", detail, self.compared.stale))
         if self.compared.only_index and ask.sites != "both":
             paths = list(dict.fromkeys(place.path for place in self.compared.only_index))

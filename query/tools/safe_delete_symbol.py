@@ -81,7 +81,7 @@ def _checked(context: Context, target: Target) -> list[Reason]:
     """What to know of a removal that is allowed.
 
     Raises:
-        EditRefused: something refers to the symbol, or nobody can be certain that nothing does.
+        EditRefused: something refers to the symbol, or may.
     """
     index = context.index
     name = target.symbol.dotted

@@ -49,7 +49,7 @@ def _text(answer: Answer[Simulated], style: Style) -> Iterator[str]:
     concurrency_safe=False,
 )
 def TOOL(workspace: Workspace, ask: SimulateEdit) -> Answer[Simulated]:
-    """Adds an edit to a session, in memory: a range of the session's text, or the one place where old_text stands, becomes new_text."""
+    """Adds an edit to a session, in memory: a range of the session's text, or the one occurrence of old_text, becomes new_text."""
     from query.refactor.simulation.session import edit, status
 
     scope = scope_of(workspace)

@@ -414,7 +414,7 @@ def _literals(index: Index) -> tuple[frozenset[str], re.Pattern[str] | None]:
 
 
 def _unknown_bases(index: Index, types: set[int]) -> set[int]:
-    """Types above which there is a base outside the workspace (but `object`) or one that nobody could resolve."""
+    """Types above which there is a base outside the workspace (but `object`) or one that is unresolved."""
     rows = index.rows(
         """
         WITH RECURSIVE up(start, sym_id) AS (

@@ -170,7 +170,7 @@ def _from_inline(index: Index) -> set[int]:
 
 
 def _unresolved(index: Index, ids: Sequence[int]) -> list[Reason]:
-    """Identifiers in tests that nobody could resolve and that have the name of one that is listed."""
+    """Unresolved identifiers in tests that have the name of one that is listed."""
     rows = index.rows(
         """
         SELECT u.name, count(*) FROM unresolved_name u JOIN document d USING (doc_id)
