@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from indexer.vcs import find_root
-from query.facts.completeness import Certificate
+from query.answers.envelope import Answer, Completeness, Provenance, completeness_from, enclose, unindexed
+from query.answers.pages import Extent
+from query.facts.completeness import Certificate, provenance
 from query.facts.index import Index
+from query.facts.parameters import asked
 from query.facts.served import Served
+from query.facts.symbols import Symbol
 from query.skills.session import Phases
 
+R = TypeVar("R")
 Progress = Callable[[int, int, str], None]
 
 
@@ -53,7 +58,6 @@ class Reply(msgspec.Struct, kw_only=True):
     elapsed_ms: int
     warm: bool
     error: str = ""
-    error_code: int = 0
     edits: list[dict[str, Any]] = []
     unproven: bool = False
 
@@ -147,6 +151,32 @@ class Context(msgspec.Struct, kw_only=True):
         """The same for what asks running servers."""
         return Workspace(root=self.index.root, index=self.index, servers=self.servers, progress=self.progress)
 
+    def on(self, index: Index) -> Context:
+        """The same for another generation of the index."""
+        return msgspec.structs.replace(self, index=index, certificate=Certificate(index))
+
+    def answer(
+        self,
+        ask: msgspec.Struct,
+        result: R,
+        extent: Extent,
+        completeness: Completeness,
+        *,
+        meant: Symbol | None = None,
+        more: Mapping[str, Any] = {},
+        about: str = "",
+        language: str = "",
+    ) -> Answer[R]:
+        """An answer of the index.
+
+        Args:
+            ask: the parameters, repeated in the answer as far as they were set.
+            meant: the symbol that the name in `ask` turned out to mean. more: what else the answer repeats of the question.
+            about, language: as in `facts.completeness.provenance`.
+        """
+        from_index = provenance(self.index, about, language=language)
+        return enclose({**asked(ask, meant.record if meant is not None else None), **more}, result, extent, completeness, from_index)
+
 
 class Workspace(msgspec.Struct, kw_only=True):
     """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none.
@@ -164,3 +194,25 @@ class Workspace(msgspec.Struct, kw_only=True):
     def top(self) -> Path:
         """Where the workspace begins: the index's root, else that of the repository around `root`."""
         return self.index.root if self.index is not None else find_root(self.root)
+
+    def answer(
+        self,
+        ask: msgspec.Struct | Mapping[str, Any],
+        result: R,
+        extent: Extent,
+        completeness: Completeness | None = None,
+        provenance: Provenance | None = None,
+        *,
+        more: Mapping[str, Any] = {},
+    ) -> Answer[R]:
+        """An answer of running servers, or of the files as they are now.
+
+        Args:
+            ask, more: as in `Context.answer`; a mapping where the answer repeats less than the parameters, as they hold long texts.
+            completeness: None where nothing is missing.
+            provenance: of the servers that were asked; None where none was.
+        """
+        if completeness is None:
+            completeness = completeness_from([])
+        repeated = ask if isinstance(ask, Mapping) else asked(ask)
+        return enclose({**repeated, **more}, result, extent, completeness, unindexed() if provenance is None else provenance)

@@ -676,11 +676,21 @@ def test_addresses_that_are_none(address: str) -> None:
         Remote(address)
 
 
-def test_what_is_not_installed_is_named(fresh: Path) -> None:
-    code = "import sys; sys.modules['s3fs'] = None; from query.cli import main; main()"
-    command = [sys.executable, "-c", code, "cache", "pull", "s3://bucket/x"]
+@pytest.mark.parametrize(
+    ("library", "address"), [("s3fs", "s3://bucket/x"), ("aiohttp", "https://localhost/x"), ("aiohttp", "s3://bucket/x")]
+)
+def test_what_is_not_installed_is_named(fresh: Path, library: str, address: str) -> None:
+    code = f"import sys; sys.modules['{library}'] = None; from query.cli import main; main()"
+    command = [sys.executable, "-c", code, "cache", "pull", address]
     done = subprocess.run(command, cwd=fresh, capture_output=True, text=True, check=False)
-    assert (done.returncode, "pip install 'lspidx[s3]'" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "pip install 'lspidx[remote]'" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_store_that_is_a_folder_needs_no_extra(repository: Path, tmp_path: Path) -> None:
+    code = "import sys; sys.modules['s3fs'] = sys.modules['aiohttp'] = None; from query.cli import main; main()"
+    command = [sys.executable, "-c", code, "cache", "push", str(tmp_path / "store")]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 # ---- writing

@@ -92,3 +92,22 @@ def test_fewer_numbers_in_sql_have_no_name():
     texts = [text for _, tree in _modules("query", "indexer") for text in _texts(tree)]
     texts += [file.read_text(encoding="utf-8") for package in ("query", "indexer") for file in (ROOT / package).rglob("*.sql")]
     assert sum(len(_BARE.findall(text)) for text in texts) == BARE_NUMBERS
+
+
+def test_answers_are_made_in_one_place():
+    """A tool says what it found; `query.answers.envelope` and the facts of the index make the rest."""
+    makers = {"Answer": {"query/answers/envelope.py"}, "Provenance": {"query/answers/envelope.py", "query/facts/completeness.py"}}
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in _modules("query")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and path not in makers.get(node.func.id, {path})
+    ]
+    assert found == []
+
+
+def test_a_tool_says_its_own_name_in_its_declaration_only():
+    for path, tree in _modules("query/tools"):
+        bodies = [part for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for part in node.body]
+        own = [node for part in bodies for node in ast.walk(part) if isinstance(node, ast.Constant) and node.value == Path(path).stem]
+        assert own == [], path

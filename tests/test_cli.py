@@ -192,14 +192,25 @@ def test_an_empty_partial_answer_reads_unlike_an_empty_complete_one(copy: Path):
 
 
 def test_status_doctor_and_config_are_json_too(shop_root: Path):
-    status = json_of(lspidx("status", "--json", cwd=shop_root))
+    status = json_of(lspidx("status", "--json", cwd=shop_root))["result"]["details"]
     assert status["manifest"]["counts"]["documents"] == len(FILES)
     assert status["work_tree"] == {"checked": True, "changed": [], "deleted": [], "new": []}
+    assert lspidx("status", "--json", cwd=shop_root).stdout == lspidx("query", "index_status", "--details", "--json", cwd=shop_root).stdout
     doctor = json_of(lspidx("doctor", "--json", cwd=shop_root))
     [python] = [item for item in doctor["languages"] if item["language"] == "python"]
     assert [item["found"] for item in python["servers"] if item["server"] == "ty"] == [True]
     config = json_of(lspidx("config", "--json", cwd=shop_root))
     assert {item["source"] for item in config} == {"default", "environment LSPIDX_DAEMON_IDLE_S"}
+
+
+def test_status_prints_what_the_tool_says(shop_root: Path):
+    printed = lspidx("status", cwd=shop_root).stdout
+    assert printed.splitlines()[0] == str(shop_root)
+    assert "  work tree  as indexed" in printed
+    assert lspidx("query", "index_status", "--details", cwd=shop_root).stdout.startswith(printed)
+    scoped = lspidx("query", "index_status", "shop", "--details", cwd=shop_root)
+    assert (scoped.returncode, scoped.stdout) == (2, "")
+    assert "details are about the whole index" in scoped.stderr
 
 
 def test_config_tells_where_each_value_comes_from(tmp_path: Path):

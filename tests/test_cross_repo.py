@@ -159,7 +159,7 @@ def test_filters_are_those_of_references(ask_pair: Ask):
 def test_a_position_is_given_as_file_line_and_column(ask_pair: Ask, pair_root: Path):
     _, line, col = at("src/shelf/core.py", "def @@pack", LIBRARY).split(":")
     file = str(pair_root.parent / "lib/src/shelf/core.py")
-    answer = ask_pair("cross_repo", symbol_file=file, line=int(line), column=int(col), language_id="python")
+    answer = ask_pair("cross_repo", symbol_file=file, line=int(line), column=int(col))
     assert answer.query["resolved"]["qualified_name"] == "shelf.core.pack"
     assert answer.total == 9
     with pytest.raises(UsageError, match="two words for one thing"):
@@ -285,7 +285,7 @@ def test_a_folder_whose_commit_has_moved_is_told(tmp_path: Path, packed: bool):
     assert after.completeness.status == "complete"  # no file differs
     told = lspidx("status", cwd=root).stdout
     assert "now at" in told
-    assert [item["now_at"] != "" for item in json_of(lspidx("status", "--json", cwd=root))["folders"]] == [False, True]
+    assert [item["now_at"] != "" for item in json_of(lspidx("status", "--json", cwd=root))["result"]["details"]["folders"]] == [False, True]
 
 
 def test_lost_and_skipped_files_count_for_their_folder(pair_copy: Path):
@@ -326,7 +326,7 @@ def test_status_names_languages_and_folders(pair_root: Path):
     told = lspidx("status", cwd=pair_root).stdout
     assert "python" in told
     assert "  folders\n    app                          .\n    idle                         ../idle\n" in told
-    report = json_of(lspidx("status", "--json", cwd=pair_root))
+    report = json_of(lspidx("status", "--json", cwd=pair_root))["result"]["details"]
     assert [(item["language"], item["files"]) for item in report["languages"]] == [("python", 6)]
     assert report["refresh"] == "lspidx index --folder ../idle --folder ../lib"
 

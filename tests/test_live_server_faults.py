@@ -146,7 +146,7 @@ def test_content_modified_for_ever_is_a_refusal_in_bounded_time(host_of: HostOf)
     host = host_of("content_modified_always")
     hover(host, "a.py")
     reply = hover(host, "b_poison.py", 2)
-    assert reply.error_code == -32801
+    assert "content modified" in reply.error
     assert reply.result is None
 
 

@@ -297,7 +297,7 @@ def test_status_names_the_languages_without_a_server_and_how_to_get_one(mixed_ro
     told = click.unstyle(lspidx("status", cwd=mixed_root).stdout)
     assert "python environment" in told.replace("python     environment", "python environment")
     assert "no server when this was made: gopls: not here; to get it: lspidx servers install gopls" in told
-    report = {item["language"]: item for item in json_of(lspidx("status", "--json", cwd=mixed_root))["languages"]}
+    report = {item["language"]: item for item in json_of(lspidx("status", "--json", cwd=mixed_root))["result"]["details"]["languages"]}
     assert report["python"]["server"].startswith("ty ")
     assert (report["ruby"]["files"], report["ruby"]["skipped"], report["ruby"]["server"]) == (0, 1, "")
 

@@ -61,11 +61,11 @@ def test_the_reference_and_the_python_functions_are_as_declared():
 
 
 def test_a_document_that_is_not_as_declared_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    stale = tmp_path / "api.py"
+    stale = tmp_path / "api.pyi"
     stale.write_text("something else\n", encoding="utf-8")
-    monkeypatch.setattr(generate, "API", stale)
+    monkeypatch.setattr(generate, "STUB", stale)
     monkeypatch.setattr(sys, "argv", ["generate", "--check"])
-    with pytest.raises(SystemExit, match=r"api\.py.*make docs"):
+    with pytest.raises(SystemExit, match=r"api\.pyi.*make docs"):
         generate.main()
 
 

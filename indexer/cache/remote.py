@@ -111,8 +111,7 @@ class Remote:
         try:
             kind = fsspec.get_filesystem_class(self.protocol)
         except ImportError as error:
-            wanted = "pip install 'lspidx[s3]'" if self.protocol == "s3" else "pip install aiohttp"
-            raise UsageError(f"'{self.shown}' needs a library that is not installed; to get it: {wanted}") from error
+            raise UsageError(f"'{self.shown}' needs a library that is not installed; to get it: pip install 'lspidx[remote]'") from error
         if self.protocol == "file":
             return kind(auto_mkdir=True, skip_instance_cache=True)
         import aiohttp

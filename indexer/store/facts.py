@@ -15,7 +15,6 @@ Loads nothing, so that a worker does not carry Arrow (45 MB each) to say what it
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
@@ -177,14 +176,6 @@ HEADER: dict[str, Column] = {
     "package": Column(TEXT),
     "package_version": Column(TEXT),
 }
-
-
-def moniker_key(moniker: str) -> int:
-    """What stands for a symbol in other files' targets: 64 bits, of which two symbols in ten million are alike with odds of 3e-6.
-
-    In SQL the macro of the same name (`indexer.store.macros`).
-    """
-    return int.from_bytes(hashlib.md5(moniker.encode(), usedforsecurity=False).digest()[8:], "little")
 
 
 @dataclass(slots=True)

@@ -67,7 +67,7 @@ _GROUPS: Mapping[str, Iterable[int]] = {
     "is_value": VALUE_KINDS,
 }
 _WRITTEN_OUT: Mapping[str, str] = {
-    "moniker_key": "md5_number_lower({})",  # as `indexer.store.facts.moniker_key` counts
+    "moniker_key": "md5_number_lower({})",  # 64 bits, of which two symbols in ten million are alike with odds of 3e-6
     # A server may send a number that the protocol does not know: it is the least.
     "severity_label": "CASE {} " + " ".join(f"WHEN {number} THEN '{name}'" for name, number in _SEVERITIES.items()) + " ELSE 'hint' END",
 }

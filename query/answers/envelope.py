@@ -5,9 +5,12 @@ Lines and columns are 1-based here, columns count UTF-16 code units, ends are ex
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
+
+from query.answers.pages import Extent
 
 R = TypeVar("R")
 
@@ -98,3 +101,31 @@ class Answer(msgspec.Struct, Generic[R], kw_only=True):
     warnings: list[str] | msgspec.UnsetType = msgspec.UNSET
     applied: bool | msgspec.UnsetType = msgspec.UNSET
     quoted: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+def completeness_from(reasons: Sequence[Reason]) -> Completeness:
+    """Partial where there are reasons, else complete."""
+    return Completeness(status="partial" if reasons else "complete", reasons=list(reasons))
+
+
+def unindexed(servers: Iterable[str] = (), elapsed_ms: int | msgspec.UnsetType = msgspec.UNSET) -> Provenance:
+    """Where an answer comes from that no index gave: running servers, programs that were run, or the files themselves.
+
+    Args:
+        servers: name and version of those that were asked. elapsed_ms: as in `Provenance`.
+    """
+    return Provenance(source="live", servers=list(servers), commit="", dirty=False, indexed_at="", generation=0, elapsed_ms=elapsed_ms)
+
+
+def enclose(query: Mapping[str, Any], result: R, extent: Extent, completeness: Completeness, provenance: Provenance) -> Answer[R]:
+    """The one place that makes an answer; tools ask their `Context` or `Workspace` for it. `registry.call` writes the tool's name."""
+    return Answer(
+        tool="",
+        query=dict(query),
+        result=result,
+        total=extent.total,
+        truncated=extent.truncated,
+        completeness=completeness,
+        provenance=provenance,
+        next_cursor=extent.next_cursor,
+    )

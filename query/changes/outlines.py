@@ -18,9 +18,7 @@ from query.facts.documents import Content, contents
 from query.facts.extents import Defined, defined_in, further_definitions, symbols_by_place
 from query.facts.index import Index
 
-_LOCAL, _PARAMETER, _EXPORTED, _FIXTURE = (
-    int(flag) for flag in (SymbolFlag.LOCAL, SymbolFlag.PARAMETER, SymbolFlag.EXPORTED, SymbolFlag.FIXTURE)
-)
+_LOCAL, _PARAMETER, _EXPORTED = (int(flag) for flag in (SymbolFlag.LOCAL, SymbolFlag.PARAMETER, SymbolFlag.EXPORTED))
 
 
 class Entity(NamedTuple):
@@ -46,10 +44,6 @@ class Entity(NamedTuple):
     @property
     def exported(self) -> bool:
         return bool(self.flags & _EXPORTED)
-
-    @property
-    def is_fixture(self) -> bool:
-        return bool(self.flags & _FIXTURE)
 
 
 class Outline(NamedTuple):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Completeness, Reason
+from query.answers.paths import of_paths
 from query.changes import selectors
 from query.changes.compare import Changed, compare, match_moved
 from query.changes.diff import Diff, Sides, diff
@@ -35,7 +36,6 @@ __all__ = ["TEST_DEPTH", "Affected", "AffectedTest", "Ask", "ChangedFile", "Chan
 Progress = Callable[[int, int, str], None]
 
 TEST_DEPTH = 12
-_MAX_PATHS = 20
 _LARGE_FILES = 100
 """A change of more files is worth all processors."""
 
@@ -312,4 +312,4 @@ def _should_be_read(special: str) -> bool:
 
 
 def _reason(code: str, detail: str, paths: Sequence[str], *, count: int) -> Reason:
-    return Reason(code=code, detail=detail, count=count, paths=sorted(set(paths))[:_MAX_PATHS])
+    return of_paths(code, detail, sorted(set(paths)), count)

@@ -208,7 +208,7 @@ RULES: tuple[Rule, ...] = (
         "low",
         lambda f: f.behaves and f.callers == 0,
         lambda f: "nothing outside tests is known to use it",
-        "Nobody who could be affected was found.",
+        "No use that could be affected was found.",
     ),
     Rule("added", "low", lambda f: f.what == "added", lambda f: "new", "Nothing depends on it yet but what is new with it."),
     Rule(
@@ -277,7 +277,7 @@ def judge(facts: Facts) -> Verdict:
             reasons.append((rule.code, rule.says(facts)))
     if not facts.covered and level in ("low", "info") and facts.what not in ("docs", "added"):
         level = "unknown"
-        reasons.append(("coverage_partial", "not all that may use it is known, so nobody can say that nothing does"))
+        reasons.append(("coverage_partial", "not all that may use it is known, so there may be uses that are not listed"))
     return Verdict(level, reasons)
 
 

@@ -21,7 +21,7 @@ import click
 
 from indexer.errors import CutShort, LspidxError, ServerError, UsageError
 from indexer.quoting import one_line
-from query.cli.terminal import echo
+from query.cli.terminal import Done, echo
 from query.cli.trust_option import trust_option
 from query.facts.sql import EXAMPLE
 
@@ -219,11 +219,14 @@ def _named_places(flags: Mapping[str, Any]) -> list[str]:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def status(as_json: bool) -> None:
     """What is indexed, what is missing, and how far the work tree has moved on."""
-    from query.facts import status as report
-    from query.facts.index import open_index
+    from query.answers.style import Style
+    from query.surface.budget import to_json
+    from query.surface.registry import load
+    from query.surface.service import Service
 
-    with open_index() as opened:
-        _print(report.status(opened), report.status_text, as_json)
+    tool, _ = load("index_status")
+    answer = Service(Path.cwd(), max_chars=0).ask(tool.name, {"details": True})
+    echo(to_json(answer) if as_json else "\n".join(tool.text(answer, Style())))
 
 
 @main_group.command(epilog="Example: lspidx doctor --all")
@@ -378,6 +381,8 @@ def main() -> None:
         raise SystemExit(2) from None
     except (click.Abort, KeyboardInterrupt) as error:
         _interrupted(error)
+    except Done as done:
+        os._exit(done.code if isinstance(done.code, int) else 1)  # without DuckDB's teardown
     except SystemExit:
         if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click met the same as below
             raise SystemExit(0) from None

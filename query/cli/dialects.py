@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from indexer.errors import UsageError
-from query.cli.terminal import echo
-from query.cli.tools import leave
+from query.cli.terminal import echo, leave
 
 
 @click.command(

@@ -10,7 +10,7 @@ from typing import cast
 import click
 
 from indexer.errors import UsageError
-from query.cli.terminal import echo
+from query.cli.terminal import echo, leave
 from query.cli.trust_option import trust_option
 from query.mcp.options import BUDGET, MAX_BUDGET, MIN_BUDGET, Format, Options, Profile
 
@@ -85,7 +85,6 @@ def mcp(
 
 
 def _stdio(options: Options) -> None:
-    from query.cli.tools import leave
     from query.mcp import server, stdio
 
     if sys.stdin.isatty():

@@ -13,8 +13,7 @@ import click
 from indexer import plain_files
 from indexer.errors import UsageError
 from indexer.vcs import find_root
-from query.cli.terminal import echo, echo_form
-from query.cli.tools import leave
+from query.cli.terminal import echo, echo_form, leave
 from query.cli.trust_option import trust_option
 
 if TYPE_CHECKING:

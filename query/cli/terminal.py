@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+from typing import NoReturn
+
 import click
 
 from indexer.quoting import inert, styled
+
+
+class Done(SystemExit):
+    """The command has printed everything. `query.cli.command.main` ends the process at once then: it waits for nothing to tear down."""
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the command with this exit code."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    raise Done(code)
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -11,7 +10,7 @@ import click
 
 from indexer.errors import LspidxError, UsageError
 from indexer.quoting import one_line
-from query.cli.terminal import echo
+from query.cli.terminal import echo, leave
 
 if TYPE_CHECKING:
     from query.answers.envelope import Answer
@@ -226,15 +225,6 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     finally:
         service.close()  # servers that were started here end here, also where the question is interrupted
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
-
-
-def leave(code: int) -> NoReturn:
-    """Ends the process without waiting for DuckDB to tear down; everything is printed by now."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if "pytest" in sys.modules:
-        raise SystemExit(code)
-    os._exit(code)
 
 
 @click.group(cls=Tools, invoke_without_command=True, epilog="Example: lspidx query callers Flask.route --depth 2")

@@ -51,7 +51,8 @@ def _waiting(ask: Ask) -> dict[str, Any]:
 
 
 def _create(desk: Desk, ask: Ask) -> DialectReply:
-    answer = desk.ask("create_simulation_session", workspace_root=ask.workspace_root, language=ask.language)
+    desk.require_inside(ask.workspace_root)
+    answer = desk.ask("create_simulation_session", language=ask.language)
     return desk.value(answer, lambda of: {"session_id": of.result.session_id, "status": of.result.status})
 
 
@@ -132,7 +133,9 @@ def _status(tool: str) -> Callable[[Desk, Ask], DialectReply]:
 
 
 def _preview(desk: Desk, ask: Ask) -> DialectReply:
-    session = {"session_id": ask.session_id} if ask.session_id else {"workspace_root": ask.workspace_root, "language": ask.language}
+    if not ask.session_id:
+        desk.require_inside(ask.workspace_root)
+    session = {"session_id": ask.session_id} if ask.session_id else {"language": ask.language}
     answer = desk.ask("preview_edit", **session, **_edit(desk, ask), **_waiting(ask))
     return desk.value(answer, lambda of: {**_judged(desk, of.result), "confidence": of.result.confidence})
 

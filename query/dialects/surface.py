@@ -21,7 +21,9 @@ from indexer.errors import IndexUnusable, LspidxError, NameNotFound, UsageError
 from indexer.quoting import shown, visible
 from query.answers.envelope import Answer
 from query.answers.style import one_line
+from query.context import Workspace
 from query.facts.index import Index
+from query.live.questions import inside
 from query.skills.session import Phases
 from query.surface.budget import PREVIEW_CHARS, bounded
 from query.surface.registry import MAX_RESULT_CHARS, call, load
@@ -148,6 +150,18 @@ class Desk:
                 raise UsageError(f"'{path}' has {found.st_size} bytes; files of more than {MAX_FILE_BYTES} are refused")
             return place
         raise UsageError(f"'{path}' does not exist")
+
+    def require_inside(self, folder: str) -> None:
+        """Refuses a call that is about a folder outside the workspace; an empty one means the workspace.
+
+        Raises:
+            UsageError, NotServed: it is outside.
+        """
+        if not folder:
+            return
+        if self._service.served is not None:
+            self._service.served.check(self.root, self._index_if_any, folder)
+        inside(Workspace(root=self.root, index=self._index_if_any, servers=self._service.servers(self.root)), folder)
 
     # ---- replies
 

@@ -10,7 +10,7 @@ Deciding (`plan`) reads and writes nothing; doing (`apply`) writes and decides n
     scope = Scope(root, beside=[…])             # the workspace's folders: nothing outside of them is touched
     recover(scope)                              # undoes what a killed process has left half done
     plan = plan_edit(scope, workspace_edit)     # or plan_match(scope, "a.py", "old", "new")
-    plan.changed, plan.created, plan.renamed, plan.deleted   # with digests before and after, and .diff of each
+    plan.changes                                # each with .status, digests before and after, and .diff
     apply(scope, plan)                          # EditRefused, if a file is not what the plan was made of
 
 Who makes an edit and hands it out to be applied later: `with_digests(scope, edit)` of a server's WorkspaceEdit,

@@ -84,10 +84,6 @@ class Plan:
         return [item for item in self.changes if item.status == "changed"]
 
     @property
-    def created(self) -> list[FileChange]:
-        return [item for item in self.changes if item.status == "created"]
-
-    @property
     def renamed(self) -> list[FileChange]:
         """By their new paths."""
         return [item for item in self.changes if item.source]

@@ -13,6 +13,7 @@ import msgspec
 
 from indexer.model import SymbolFlag, SymbolKind
 from query.answers.envelope import Reason, SymbolRecord
+from query.answers.paths import listed
 from query.answers.style import Style, count
 from query.facts import hierarchy
 from query.facts.completeness import Certificate
@@ -347,9 +348,8 @@ def doubts(index: Index, changed: Sequence[int]) -> list[Reason]:
     if not by_name:
         return found
     names = sorted(by_name, key=lambda name: (-by_name[name], name))
-    listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     total = sum(by_name.values())
-    detail = f"{total} identifiers could not be resolved and are named like {count(len(names), 'symbol')} asked about: {listed}"
+    detail = f"{total} identifiers could not be resolved and are named like {count(len(names), 'symbol')} asked about: {listed(names)}"
     return [*found, Reason(code="unresolved_same_name", detail=detail, count=total)]
 
 

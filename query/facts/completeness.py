@@ -12,7 +12,8 @@ import msgspec
 
 from indexer.model import FOREIGN, SkipReason
 from indexer.text import word_digest
-from query.answers.envelope import Answer, Completeness, Provenance, Reason
+from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
+from query.answers.paths import listed, of_paths
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
 from query.facts.index import Index
@@ -22,7 +23,6 @@ DEFINITION = ["syntax", "textDocument/definition"]
 
 SUPERTYPES = "typeHierarchy/supertypes"
 
-_MAX_PATHS = 20
 _HARMLESS_SKIPS = frozenset(
     {
         SkipReason.EXCLUDED,  # the user said so
@@ -96,7 +96,7 @@ class Certificate:
         Args:
             about: path of the document that the symbol in question lies in: gaps in languages that cannot refer to it are none.
             language: the only one that was asked about, in place of `about`.
-            name: the symbol's own name: identifiers of that name that nobody could resolve may belong to it.
+            name: the symbol's own name: unresolved identifiers of that name may belong to it.
             more: what the tool itself knows to be missing.
             holds: whether a path is asked about; all are by default.
             typed: makes a text that means the symbol where it is typed, for the command that lists the identifiers of its name.
@@ -134,7 +134,7 @@ class Certificate:
         ]
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
-        """Calls in the text of these symbols whose callee nobody knows."""
+        """Calls in the text of these symbols whose callee is unresolved."""
         if len(callers) == 1:
             rows = self._index.rows("SELECT name, doc_id FROM unresolved_call WHERE encl_id = ?", callers)
         else:
@@ -143,7 +143,7 @@ class Certificate:
         return self._unknown("unresolved_calls", "calls in the text of", "callee", rows)
 
     def unresolved_callers(self, callers: Sequence[int], *, about: str = "") -> list[Reason]:
-        """Identifiers that nobody knows and that have the name of one of these callers, whose own callers were asked for.
+        """Unresolved identifiers that have the name of one of these callers, whose own callers were asked for.
 
         Args:
             about: as in `of_workspace`.
@@ -160,13 +160,13 @@ class Certificate:
         return self._unknown("unresolved_callers", "identifiers named like callers of", "meaning", rows, about)
 
     def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
-        """Bases in the class lists of these classes that nobody knows."""
+        """Unresolved bases in the class lists of these classes."""
         wanted = set(classes)
         rows = [(name, doc_id) for class_id, name, doc_id in self._unresolved_bases() if class_id in wanted]
         return self._unknown("unresolved_supertypes", "bases of", "class", rows)
 
     def unresolved_subtypes(self, names: Collection[str], *, about: str = "") -> list[Reason]:
-        """Bases that nobody knows and that are called as one of these classes."""
+        """Unresolved bases that have the name of one of these classes."""
         rows = [(name, doc_id) for _, name, doc_id in self._unresolved_bases() if name in names]
         return self._unknown("unresolved_subtypes", "bases named like", "class", rows, about)
 
@@ -186,10 +186,9 @@ class Certificate:
         if not rows:
             return []
         names = list(dict.fromkeys(name for name, _ in rows))
-        listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-        paths = sorted({documents[doc_id][0] for _, doc_id in rows})[:_MAX_PATHS]
-        detail = f"{len(rows)} {what} what was asked about have an unknown {missing}: {listed}"
-        return [Reason(code=code, detail=detail, count=len(rows), paths=paths)]
+        paths = sorted({documents[doc_id][0] for _, doc_id in rows})
+        detail = f"{len(rows)} {what} what was asked about have an unknown {missing}: {listed(names)}"
+        return [of_paths(code, detail, paths, len(rows))]
 
     def _of_family(self, paths: list[str], family: Collection[str]) -> list[str]:
         """Those that may hold one of these languages: a new file by its ending, where that is of indexed files of other languages only."""
@@ -221,13 +220,8 @@ class Certificate:
             if counts and (not family or not language or language in family) and (holds is None or holds(path)):
                 by_reason.setdefault((reason, by_word), []).append(path)
         return [
-            Reason(
-                code=f"skipped_{reason}",
-                detail=_not_read(reason, listed, name if by_word else ""),
-                count=len(listed),
-                paths=listed[:_MAX_PATHS],
-            )
-            for (reason, by_word), listed in by_reason.items()
+            of_paths(f"skipped_{reason}", _not_read(reason, found, name if by_word else ""), found)
+            for (reason, by_word), found in by_reason.items()
         ]
 
     def _certify(self, reasons: list[Reason]) -> Completeness:
@@ -244,20 +238,14 @@ class Certificate:
             )
         if self._index.foreign or not self.drift.checked:
             return Completeness(status="unknown", reasons=reasons)
-        return Completeness(status="partial" if reasons else "complete", reasons=reasons)
+        return completeness_from(reasons)
 
     def _stale(self, paths: list[str]) -> list[Reason]:
         if not paths:
             return []
         plural = "s have" if len(paths) > 1 else " has"
-        return [
-            Reason(
-                code="stale",
-                detail=f"{len(paths)} file{plural} changed since the index was made; to bring it up to date: {index_command(self._index)}",
-                count=len(paths),
-                paths=paths[:_MAX_PATHS],
-            )
-        ]
+        detail = f"{len(paths)} file{plural} changed since the index was made; to bring it up to date: {index_command(self._index)}"
+        return [of_paths("stale", detail, paths)]
 
     def _coverage(self, methods: Sequence[str], holds: Callable[[str], bool] | None, family: Collection[str] = ()) -> list[Reason]:
         gaps: list[tuple[str, str, str, str, str]] = self._index.keep("gaps", lambda: self._index.rows(_GAPS))
@@ -268,10 +256,9 @@ class Certificate:
         extent = self._index.meta.get("partial")
         cut_off = not_crawled(extent, self._index) if extent else ""
         reasons: list[Reason] = []
-        for (method, status, reason), listed in groups.items():
-            code, detail = _gap(method, status, reason, len(listed), cut_off)
-            paths = [] if code == "unsupported" else listed[:_MAX_PATHS]
-            reasons.append(Reason(code=code, detail=detail, count=len(listed), paths=paths))
+        for (method, status, reason), paths in groups.items():
+            code, detail = _gap(method, status, reason, len(paths), cut_off)
+            reasons.append(of_paths(code, detail, [] if code == "unsupported" else paths, len(paths)))
         return reasons
 
     def _unresolved(
@@ -290,11 +277,11 @@ class Certificate:
         if not fitting:
             return []
         count = sum(number for _, number in fitting)
-        paths = sorted(path for path, _ in fitting)[:_MAX_PATHS]
+        paths = sorted(path for path, _ in fitting)
         detail = f"{count} identifiers named '{name}' could not be resolved and may belong here"
         if typed is not None:
             detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
-        return [Reason(code="unresolved_same_name", detail=detail, count=count, paths=paths)]
+        return [of_paths("unresolved_same_name", detail, paths, count)]
 
 
 def _gap(method: str, status: str, reason: str, count: int, cut_off: str) -> tuple[str, str]:

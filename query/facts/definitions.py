@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,8 +13,6 @@ from query.facts import names
 from query.facts.index import Index
 from query.facts.parameters import Named, Sources
 from query.facts.symbols import Symbol
-
-LanguageId = Annotated[str, msgspec.Meta(description="taken for compatibility: the index knows the language of every file")]
 
 
 class Definition(msgspec.Struct, kw_only=True):

@@ -284,7 +284,7 @@ def symbols_at(index: Index, position: Position) -> list[Symbol]:
     name = rows[0][0]
     ids = [sym_id for other, sym_id in rows if other == name and sym_id is not None]
     if not ids:
-        raise NameNotFound(f"nobody could resolve '{name}' at '{where}'; why: lspidx status")
+        raise NameNotFound(f"'{name}' at '{where}' is unresolved; why: lspidx status")
     known = symbols_by_id(index, ids)
     return [known[sym_id] for sym_id in ids]
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import msgspec
 
 from indexer.encoding import as_utf8
-from indexer.errors import NameNotFound, UsageError
+from indexer.errors import NameNotFound
+from query.answers.envelope import SymbolRecord
 from query.facts import names
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
@@ -54,14 +55,14 @@ class Named(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return [] if position is None else [position.path]
 
 
-def asked(parameters: msgspec.Struct, symbol: Symbol | None = None) -> dict[str, Any]:
+def asked(parameters: msgspec.Struct, meant: SymbolRecord | None = None) -> dict[str, Any]:
     """The parameters that were set, and the symbol that the name turned out to mean."""
     plain = type(parameters)()
     given = {
         field: getattr(parameters, field) for field in parameters.__struct_fields__ if getattr(parameters, field) != getattr(plain, field)
     }
-    if symbol is not None:
-        given["resolved"] = {"symbol": symbol.record.symbol, "qualified_name": symbol.record.qualified_name, "kind": symbol.record.kind}
+    if meant is not None:
+        given["resolved"] = {"symbol": meant.symbol, "qualified_name": meant.qualified_name, "kind": meant.kind}
     return given
 
 
@@ -89,19 +90,6 @@ def path_pattern(index: Index, text: str) -> str:
     skipped = index.row("SELECT count(*), min(reason) FROM skipped WHERE path GLOB $path OR starts_with(path, $path)", {"path": plain})
     why = f"; {skipped[0]} files there were skipped: {skipped[1].replace('_', ' ')}" if skipped and skipped[0] else ""
     raise NameNotFound(f"no document of the index matches '{text}'{why}; paths are relative to '{index.root}'")
-
-
-def offset_of(cursor: str) -> int:
-    """Raises UsageError for a cursor that no tool gave out."""
-    if not cursor:
-        return 0
-    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= MAX_INT):
-        raise UsageError(f"'{cursor}' is no cursor; take next_cursor of the previous answer")
-    return int(cursor)
-
-
-def next_cursor(offset: int, shown: int, total: int) -> str | None:
-    return str(offset + shown) if offset + shown < total else None
 
 
 class Sources:

@@ -9,8 +9,9 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import Evidence, Role
+from query.answers.pages import offset_of
 from query.facts.index import Index
-from query.facts.parameters import Named, Sources, offset_of, path_pattern
+from query.facts.parameters import Named, Sources, path_pattern
 from query.facts.symbols import Symbol
 
 _POSSIBLE = 255
@@ -26,7 +27,7 @@ class Filtered(Named, kw_only=True):
     ] = []
     path: Annotated[str, msgspec.Meta(description="only documents that match this glob")] = ""
     tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="references in test files")] = "include"
-    possible: Annotated[bool, msgspec.Meta(description="also identifiers of that name that nobody could resolve, marked so")] = False
+    possible: Annotated[bool, msgspec.Meta(description="also unresolved identifiers of that name, marked as possible")] = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="references shown")] = 500
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 

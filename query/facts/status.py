@@ -1,10 +1,10 @@
-"""`lspidx status`: what the index covers."""
+"""What the whole index covers, how it was made, what the workspace lacks: what `lspidx status` prints of the tool `index_status`."""
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import click
 
@@ -18,7 +18,42 @@ from query.facts.freshness import drift
 from query.facts.index import Index
 
 
-def status(index: Index) -> dict[str, Any]:
+class Tree(TypedDict):
+    """Paths that differ from the index. `checked` is false where the workspace is too large to compare."""
+
+    checked: bool
+    changed: list[str]
+    deleted: list[str]
+    new: list[str]
+
+
+class Report(TypedDict):
+    """All about one index.
+
+    foreign: why nothing of it is to be believed; empty where the user has made or imported it. manifest: as it was made.
+    refresh: the command that brings it up to date. coverage: how each method went. gaps: at most 200 files whose answers were lost, or
+    whose text does not parse. skipped: at most 200 files that were not read, those first of which the user has to hear.
+    skipped_reasons: how many by reason, and where. unresolved_imports: the 20 modules most often imported and not found.
+    unresolved: languages with many unresolved identifiers. bytes: of the index.
+    """
+
+    root: str
+    foreign: str
+    manifest: dict[str, Any]
+    languages: list[dict[str, Any]]
+    folders: list[dict[str, Any]]
+    refresh: str
+    coverage: list[dict[str, Any]]
+    gaps: list[dict[str, str]]
+    skipped: list[dict[str, str]]
+    skipped_reasons: list[dict[str, Any]]
+    unresolved_imports: list[dict[str, Any]]
+    unresolved: list[dict[str, Any]]
+    work_tree: Tree
+    bytes: int
+
+
+def status(index: Index) -> Report:
     """Manifest, languages, folders, coverage by method, gaps, unresolved imports and the distance to the work tree."""
     tree = drift(index)
     coverage = index.rows(
@@ -137,7 +172,8 @@ def _said(reason: str) -> str:
     return f"{reason} ({_REMEDIES[SkipReason(reason)]})" if reason in _REMEDIES else reason
 
 
-def status_text(report: dict[str, Any]) -> str:
+def status_text(report: Report) -> str:
+    """The report for people, in colours."""
     manifest, counts = report["manifest"], report["manifest"].get("counts", {})
     server = ", ".join(f"{item['name']} {item['version']}" for item in manifest.get("servers", []))
     commit = manifest.get("commit", "")[:10]

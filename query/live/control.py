@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
 from indexer.errors import UsageError
-from query.answers.envelope import Answer, Completeness, Reason
+from query.answers.envelope import Answer, Reason, completeness_from
+from query.answers.pages import all_of
 from query.answers.style import Style, count, printable
 from query.context import ServerInfo, Workspace
-from query.facts.parameters import asked
-from query.live.questions import live, root_of
+from query.live.questions import by_servers, root_of
 
 
 class RunningServer(msgspec.Struct, kw_only=True):
@@ -48,21 +47,11 @@ def text(answer: Answer[Session], style: Style) -> Iterator[str]:
 
 
 def answer(
-    workspace: Workspace, tool: str, ask: Any, done: str, servers: Sequence[ServerInfo], reasons: Sequence[Reason] = ()
+    workspace: Workspace, ask: msgspec.Struct, done: str, servers: Sequence[ServerInfo], reasons: Sequence[Reason] = ()
 ) -> Answer[Session]:
-    """The envelope around what was done."""
-    provenance = live()
-    return Answer(
-        tool=tool,
-        query=asked(ask),
-        result=Session(done=done, root=root_of(workspace), servers=[shown(info) for info in servers]),
-        total=len(servers),
-        truncated=False,
-        completeness=Completeness(status="partial" if reasons else "complete", reasons=list(reasons)),
-        provenance=msgspec.structs.replace(
-            provenance, servers=sorted({f"{info.name or info.entry} {info.version}".strip() for info in servers})
-        ),
-    )
+    """The answer that tells what was done, and the servers that it concerns."""
+    result = Session(done=done, root=root_of(workspace), servers=[shown(info) for info in servers])
+    return workspace.answer(ask, result, all_of(len(servers)), completeness_from(reasons), by_servers(servers))
 
 
 def shown(info: ServerInfo) -> RunningServer:

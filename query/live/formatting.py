@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from query.answers.envelope import Answer, Reason
+from query.answers.pages import all_of
 from query.answers.style import Style, count, printable
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.live import decode
 from query.live.proposals import TextChange, applied, change, diff, guarded
 from query.live.questions import Document, root_of
@@ -64,7 +64,7 @@ def text(answer: Answer[Formatted], style: Style) -> Iterator[str]:
     yield from (printable(line) for line in (found.diff.split("\n") if found.diff else []))
 
 
-def formatted(workspace: Workspace, of: Document, feature: Feature, ask: Any, more: dict[str, Any], tool: str) -> Answer[Formatted]:
+def formatted(workspace: Workspace, of: Document, feature: Feature, ask: Any, more: dict[str, Any]) -> Answer[Formatted]:
     """Asks for the edits of a document. `more`: further parameters of the request.
 
     Raises:
@@ -74,10 +74,9 @@ def formatted(workspace: Workspace, of: Document, feature: Feature, ask: Any, mo
     outcome = question(workspace, of, feature, {"textDocument": of.identifier, "options": options.wire, **more})
     wanted: list[decode.TextEdit] = decode.shaped(outcome.value or [], list[decode.TextEdit], feature.method)
     after = applied(of, wanted)
-    return Answer(
-        tool=tool,
-        query={**asked(ask), "path": of.path},
-        result=Formatted(
+    return workspace.answer(
+        ask,
+        Formatted(
             path=of.path,
             edits=[change(edit) for edit in sorted(wanted, key=lambda edit: (edit.range.start.line, edit.range.start.character))],
             diff=diff(of, after),
@@ -86,10 +85,10 @@ def formatted(workspace: Workspace, of: Document, feature: Feature, ask: Any, mo
             insert_spaces=options.wire["insertSpaces"],
             settings=options.settings,
         ),
-        total=len(wanted),
-        truncated=False,
-        completeness=doubted(outcome.completeness, options.reasons),
-        provenance=outcome.provenance,
+        all_of(len(wanted)),
+        doubted(outcome.completeness, options.reasons),
+        outcome.provenance,
+        more={"path": of.path},
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -29,10 +28,6 @@ class Matrix(msgspec.Struct, kw_only=True):
 def load_matrix() -> dict[str, Matrix]:
     """By language."""
     return msgspec.json.decode(DATA.read_bytes(), type=dict[str, Matrix]) if DATA.is_file() else {}
-
-
-def save(matrix: Mapping[str, Matrix]) -> None:
-    DATA.write_bytes(msgspec.json.format(msgspec.json.encode(dict(matrix), order="deterministic"), indent=1) + b"\n")
 
 
 def document() -> str:

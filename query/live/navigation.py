@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -12,15 +12,19 @@ from indexer.errors import NameNotFound, UsageError
 from indexer.lsp import decode
 from indexer.servers.registry import is_test, language_of
 from indexer.text import utf16_to_index
-from query.answers.envelope import Answer, Completeness, Place, Reason, SymbolRecord
+from query.answers.envelope import Answer, Completeness, Place, Reason, SymbolRecord, completeness_from, enclose
+from query.answers.pages import Extent
+from query.answers.paths import of_paths
 from query.context import Diagnosis, Reply, ServerInfo, Workspace
 from query.facts import names
 from query.facts.definitions import Definition
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
-from query.facts.parameters import Named, asked, next_cursor
+from query.facts.parameters import Named, asked
 from query.live import outline
 from query.live.questions import Spot, document, live, places, refused, spot, supports, unsupported
+
+R = TypeVar("R")
 
 MAX_CALLS = 500
 """Requests that one question about callers may cost."""
@@ -46,24 +50,19 @@ class Asked(msgspec.Struct, kw_only=True):
     completeness: Completeness
 
     def answer(
-        self, tool: str, ask: Any, result: Any, total: int, *, more: Sequence[Reply] = (), reasons: Sequence[Reason] = ()
-    ) -> Answer[Any]:
-        """The envelope around a result."""
-        named = {"symbol": self.record.symbol, "qualified_name": self.record.qualified_name, "kind": self.record.kind}
+        self, ask: msgspec.Struct, result: R, extent: Extent, *, more: Sequence[Reply] = (), reasons: Sequence[Reason] = ()
+    ) -> Answer[R]:
+        """The answer with this result.
+
+        Args:
+            more: what servers said besides. reasons: why something may be missing besides.
+        """
         completeness = self.completeness
         if reasons:
             status = "partial" if completeness.status == "complete" else completeness.status
             completeness = Completeness(status=status, reasons=[*completeness.reasons, *reasons])
         replies = [*([self.reply] if self.reply is not None else []), *more]
-        return Answer(
-            tool=tool,
-            query={**asked(ask), "resolved": named},
-            result=result,
-            total=total,
-            truncated=False,
-            completeness=completeness,
-            provenance=live(*replies, info=self.info),
-        )
+        return enclose(asked(ask, self.record), result, extent, completeness, live(*replies, info=self.info))
 
 
 def put(workspace: Workspace, ask: Named, method: str, more: Mapping[str, Any] = {}) -> Asked:
@@ -100,12 +99,6 @@ def live_definitions(workspace: Workspace, question: Asked, *, source: bool = Tr
         shown = place if source else msgspec.structs.replace(place, text="")
         by_symbol.setdefault(symbol.symbol, Definition(symbol=symbol, places=[])).places.append(shown)
     return list(by_symbol.values())
-
-
-def paged(answer: Answer[Any], offset: int) -> Answer[Any]:
-    """An answer that holds a page, with what is needed to ask for the next one."""
-    following = next_cursor(offset, len(answer.result), answer.total)
-    return msgspec.structs.replace(answer, truncated=following is not None, next_cursor=following)
 
 
 def fits(pattern: str, path: str) -> bool:
@@ -278,5 +271,4 @@ def completeness_of(diagnosis: Diagnosis) -> Completeness:
     if not diagnosis.unsettled:
         return Completeness(status="complete")
     detail = f"{diagnosis.server.name} had not said anything of these in time; ask again"
-    reason = Reason(code="not_settled", detail=detail, count=len(diagnosis.unsettled), paths=diagnosis.unsettled[:20])
-    return Completeness(status="partial", reasons=[reason])
+    return completeness_from([of_paths("not_settled", detail, diagnosis.unsettled)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -14,7 +14,7 @@ from indexer.lsp.decode import Target
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.store.generations import remedy
 from indexer.text import index_to_utf16, lines_of, utf16_to_index
-from query.answers.envelope import Completeness, Place, Provenance, Reason
+from query.answers.envelope import Completeness, Place, Provenance, Reason, unindexed
 from query.context import Diagnosis, Reply, ServerInfo, Workspace
 from query.facts import names
 from query.facts.folders import folders
@@ -22,7 +22,6 @@ from query.facts.parameters import MAX_INT, NAME_HELP, Named
 from query.live import decode, outline
 from query.live.documents import read_text
 
-LanguageId = Annotated[str, msgspec.Meta(description="taken for compatibility: the file's own name says its language")]
 _MARK = "@@"
 _LINE_END = re.compile("\r\n|\n|\r")
 
@@ -31,7 +30,6 @@ class InDocument(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Parameters of a tool that is about one file."""
 
     file_path: Annotated[str, msgspec.Meta(description="the file, absolute or from the workspace's root")] = ""
-    language_id: LanguageId = ""
 
 
 class Placed(InDocument, kw_only=True):
@@ -220,15 +218,12 @@ def span(workspace: Workspace, ask: Ranged) -> tuple[Document, dict[str, Any]]:
 def live(*replies: Reply | Diagnosis, info: ServerInfo | None = None) -> Provenance:
     """Provenance of what running servers said, or of `info` where one said at its start that it cannot answer."""
     servers = [reply.server for reply in replies] or ([info] if info is not None else [])
-    return Provenance(
-        source="live",
-        servers=sorted({f"{server.name or server.entry} {server.version}".strip() for server in servers}),
-        commit="",
-        dirty=False,
-        indexed_at="",
-        generation=0,
-        elapsed_ms=sum(reply.elapsed_ms for reply in replies),
-    )
+    return by_servers(servers, sum(reply.elapsed_ms for reply in replies))
+
+
+def by_servers(servers: Iterable[ServerInfo], elapsed_ms: int = 0) -> Provenance:
+    """Provenance of what these running servers said."""
+    return unindexed(sorted({f"{server.name or server.entry} {server.version}".strip() for server in servers}), elapsed_ms)
 
 
 def unsupported(info: ServerInfo, what: str) -> Completeness:

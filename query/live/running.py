@@ -151,7 +151,6 @@ class Running:
         return Reply(
             result=result,
             error=answer.error.message if answer.error is not None else "",
-            error_code=answer.error.code if answer.error is not None else 0,
             server=self.info(),
             elapsed_ms=int((time.monotonic() - started) * 1000),
             warm=warm,

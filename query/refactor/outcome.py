@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from indexer.errors import EditRefused
-from query.answers.envelope import Answer, Completeness, Provenance, Reason
+from query.answers.envelope import Answer, Reason, completeness_from
+from query.answers.pages import all_of
+from query.answers.paths import of_paths
 from query.answers.style import Style, count, printable
 from query.context import Workspace
 from query.facts.folders import edit_scope
@@ -29,7 +31,6 @@ NOT_WRITTEN = "not written; to write it: --apply"
 MAX_DIFF_LINES = 1_000
 """Of all files together; of one a fifth of it."""
 
-_MAX_PATHS = 20
 _PLAN_DIGITS = 16
 
 
@@ -102,7 +103,7 @@ def carry_out(workspace: Workspace, make: Callable[[Scope], Plan], *, write: boo
         reasons.append(Reason(code="interrupted_edit", detail=detail))
     if recovery.kept:
         detail = f"files of an edit that was cut short have been changed since, and stay as they are; what they were is in {recovery.saved}"
-        reasons.append(Reason(code="interrupted_edit", detail=detail, count=len(recovery.kept), paths=recovery.kept[:_MAX_PATHS]))
+        reasons.append(of_paths("interrupted_edit", detail, recovery.kept))
     files = list(_files(plan))
     edited = Edited(
         applied=write,
@@ -119,17 +120,9 @@ def carry_out(workspace: Workspace, make: Callable[[Scope], Plan], *, write: boo
     return Outcome(edited=edited, plan=plan, reasons=reasons)
 
 
-def edited_answer(tool: str, query: dict[str, Any], outcome: Outcome) -> Answer[Edited]:
-    """The envelope of an edit that no server was asked about."""
-    return Answer(
-        tool=tool,
-        query=query,
-        result=outcome.edited,
-        total=len(outcome.edited.files),
-        truncated=False,
-        completeness=Completeness(status="partial" if outcome.reasons else "complete", reasons=outcome.reasons),
-        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
-    )
+def edited_answer(workspace: Workspace, ask: msgspec.Struct | Mapping[str, Any], outcome: Outcome) -> Answer[Edited]:
+    """The answer of an edit that no server was asked about; `ask` as in `Workspace.answer`."""
+    return workspace.answer(ask, outcome.edited, all_of(len(outcome.edited.files)), completeness_from(outcome.reasons))
 
 
 def lines(found: Edited, style: Style, preview: str = NOT_WRITTEN) -> Iterator[str]:

@@ -53,7 +53,6 @@ class Target(msgspec.Struct, kw_only=True):
 
 def edit_symbol(
     workspace: Workspace,
-    tool: str,
     ask: OfSymbol,
     make: Callable[[Target], list[Edit]],
     check: Callable[[Target], None] = lambda target: None,
@@ -81,7 +80,7 @@ def edit_symbol(
     target = found[0]
     span = target.symbol.span
     return edited_answer(
-        tool,
+        workspace,
         {
             **asked(ask),
             "file_path": target.path,
@@ -98,7 +97,7 @@ def find(workspace: Workspace, scope: Scope, ask: OfSymbol) -> Target:
     path = ask.file_path
     if not path:
         if workspace.index is None:
-            raise UsageError("say which file defines it: file_path; without an index nobody knows")
+            raise UsageError("say which file defines it: file_path; there is no index to look it up in")
         path = names.resolve(workspace.index, ask.symbol_path).record.path
     path, document = read_document(scope, path)
     text = document.for_server

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 
 from indexer.errors import UsageError
 from query.answers.diagnostic import Diagnostic
-from query.answers.envelope import Answer, Completeness, Provenance, Reason
+from query.answers.envelope import Answer, Completeness, Reason, completeness_from
+from query.answers.pages import all_of
+from query.answers.paths import of_paths
 from query.answers.style import Style, count, one_line
 from query.context import Workspace
 from query.facts.folders import edit_scope
-from query.live.questions import Ranged, inside
+from query.live.questions import Ranged, by_servers
 
 if TYPE_CHECKING:
     from query.edits.scope import Scope
-    from query.facts.dependents import Dependents
     from query.refactor.simulation.judge import Judge, Said
     from query.refactor.simulation.session import Made, Session, Wanted
     from query.refactor.simulation.store import Store
 
+R = TypeVar("R")
+
 _MOST_ASKED = 40
 """Documents that are asked about besides the edited ones."""
-_MAX_PATHS = 20
 _MAX_DIAGNOSTICS = 500
 _TIMEOUT_MS = {"file": 3_000, "workspace": 8_000}
 _LESS: dict[str, str] = {
@@ -43,7 +45,6 @@ TimeoutMs = Annotated[
     int, msgspec.Meta(ge=0, le=600_000, description="how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace")
 ]
 WithWarnings = Annotated[bool, msgspec.Meta(description="list warnings too; net_delta and safe are about errors")]
-WorkspaceRoot = Annotated[str, msgspec.Meta(description="taken for compatibility: the workspace is the one that is asked")]
 Language = Annotated[str, msgspec.Meta(description="the language, by its own name or LSP's; which server judges a file, its name says")]
 
 
@@ -52,7 +53,7 @@ class OneEdit(Ranged, kw_only=True):
 
     old_text: Annotated[
         str,
-        msgspec.Meta(description="in place of a range: text that stands there exactly once; else, whole lines that differ in white space"),
+        msgspec.Meta(description="in place of a range: text that occurs exactly once; else, whole lines that differ in white space"),
     ] = ""
     new_text: Annotated[str, msgspec.Meta(description="text in its place; empty removes it")] = ""
 
@@ -121,16 +122,14 @@ def store_of(workspace: Workspace) -> Store:
     return Store(home.path / "simulations", scope_of(workspace))
 
 
-def language_named(workspace: Workspace, language: str, workspace_root: str) -> str:
+def language_named(language: str) -> str:
     """A language as the server table calls it; empty where none is named.
 
     Raises:
-        UsageError: there is no such language, or the root is another workspace's.
+        UsageError: there is no such language.
     """
     from indexer.servers.registry import load_table
 
-    if workspace_root:
-        inside(workspace, workspace_root)
     if not language:
         return ""
     table = load_table().language
@@ -148,19 +147,6 @@ def shown_edit(made: Made) -> SimulatedEdit:
     )  # fmt: skip
 
 
-def kept(tool: str, query: dict[str, Any], result: Any, *, total: int = 1) -> Answer[Any]:
-    """The envelope of what no server was asked about."""
-    return Answer(
-        tool=tool,
-        query=query,
-        result=result,
-        total=total,
-        truncated=False,
-        completeness=Completeness(status="complete"),
-        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
-    )
-
-
 # ---- evaluation
 
 
@@ -176,7 +162,6 @@ class Trial:
         self._judge: Judge = Judge(workspace.servers, (timeout_ms or _TIMEOUT_MS[scope_name]) / 1000)
         self._before: Said | None = None
         self._asked: list[str] = []
-        self._dependents: Dependents | None = None
         self.said: list[Said] = []
         self.reasons: dict[str, Reason] = {}
 
@@ -254,7 +239,7 @@ class Trial:
         if not tree.checked:
             detail = "the work tree is too large to be compared with the index, so files that depend on the edited ones may be missing"
             self.reasons["not_compared"] = Reason(code="not_compared", detail=detail)
-        self._dependents = found = dependents(index, tree, paths, _MOST_ASKED)
+        found = dependents(index, tree, paths, _MOST_ASKED)
         if found.cut:
             detail = f"{count(found.cut, 'file')} more that depend on the edited ones, or may: at most {_MOST_ASKED} are asked about"
             self.reasons["dependents_cut"] = Reason(code="dependents_cut", detail=detail, count=found.cut)
@@ -268,12 +253,12 @@ class Trial:
             detail = (
                 "the server had not said anything of these in time, so errors there are unknown; ask again, or with a larger timeout_ms"
             )
-            self.reasons["not_settled"] = _of_paths("not_settled", detail, unsettled)
+            self.reasons["not_settled"] = of_paths("not_settled", detail, unsettled)
         for why in dict.fromkeys(unjudged.values()):
-            self.reasons[f"not_judged {why}"] = _of_paths("not_judged", why, [path for path, other in unjudged.items() if other == why])
+            self.reasons[f"not_judged {why}"] = of_paths("not_judged", why, [path for path, other in unjudged.items() if other == why])
         if dirty:
             detail = "changed on disk since the first edit; what is said here is about the texts of then; to begin anew: discard_session"
-            self.reasons["dirty"] = _of_paths("dirty", detail, dirty)
+            self.reasons["dirty"] = of_paths("dirty", detail, dirty)
         for server in {info.entry for said in self.said for info in said.servers} & _LESS.keys():
             self.reasons[f"less {server}"] = Reason(code="less_than_the_compiler", detail=_LESS[server])
 
@@ -282,32 +267,17 @@ class Trial:
             return "partial"
         return "eventual" if {"no_index", "not_compared", "dependents_cut"} & self.reasons.keys() else "high"
 
-    def answer(self, tool: str, query: dict[str, Any], result: Any, total: int, *, nothing_judged: bool) -> Answer[Any]:
-        """The envelope of whatever was made of the evaluations."""
-        from query.live.questions import live
-
+    def answer(self, ask: msgspec.Struct | Mapping[str, Any], result: R, total: int, *, nothing_judged: bool) -> Answer[R]:
+        """The answer with whatever was made of the evaluations; `ask` as in `Workspace.answer`."""
         reasons = list(self.reasons.values())
-        status: Literal["unknown", "partial", "complete"] = "unknown" if nothing_judged else "partial" if reasons else "complete"
-        servers = sorted({name for said in self.said for info in said.servers for name in live(info=info).servers})
-        provenance = msgspec.structs.replace(live(), servers=servers, elapsed_ms=sum(said.elapsed_ms for said in self.said))
-        return Answer(
-            tool=tool,
-            query=query,
-            result=result,
-            total=total,
-            truncated=False,
-            completeness=Completeness(status=status, reasons=reasons),
-            provenance=provenance,
-        )
+        completeness = Completeness(status="unknown", reasons=reasons) if nothing_judged else completeness_from(reasons)
+        said = by_servers([info for said in self.said for info in said.servers], sum(said.elapsed_ms for said in self.said))
+        return self._workspace.answer(ask, result, all_of(total), completeness, said)
 
 
-def _of_paths(code: str, detail: str, paths: list[str]) -> Reason:
-    return Reason(code=code, detail=detail, count=len(paths), paths=paths[:_MAX_PATHS])
-
-
-def evaluated(tool: str, query: dict[str, Any], trial: Trial, found: Evaluation) -> Answer[Evaluation]:
+def evaluated(ask: msgspec.Struct | Mapping[str, Any], trial: Trial, found: Evaluation) -> Answer[Evaluation]:
     total = len(found.errors_introduced) + len(found.errors_resolved)
-    return trial.answer(tool, query, found, total, nothing_judged=found.net_delta is None)
+    return trial.answer(ask, found, total, nothing_judged=found.net_delta is None)
 
 
 # ---- text

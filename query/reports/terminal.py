@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from query.answers.paths import listed
 from query.answers.style import Style, count, one_line, printable
 from query.reports.model import Finding, Report, is_on_new_side, stale_sites
 
@@ -65,14 +66,14 @@ def notes(report: Report) -> Iterator[str]:
     if status != "complete":
         yield f"{status}: this report may lack something"
     for reason in report.completeness.reasons:
-        listed = f" ({', '.join(reason.paths[:_FILES])}{', …' if reason.count > _FILES else ''})" if reason.paths else ""
-        yield f"  {one_line(reason.code)}: {one_line(reason.detail + listed)}"
+        paths = f" ({', '.join(reason.paths[:_FILES])}{', …' if reason.count > _FILES else ''})" if reason.paths else ""
+        yield f"  {one_line(reason.code)}: {one_line(reason.detail + paths)}"
     if report.unexplained:
         yield f"baseline: {count(report.unexplained, 'finding')} listed without a reason, so not accepted"
     if report.stale_baseline:
         number = len(report.stale_baseline)
-        listed = ", ".join(entry.symbol for entry in report.stale_baseline[:_FILES]) + (", …" if number > _FILES else "")
-        yield f"baseline: {'1 entry fits' if number == 1 else f'{number} entries fit'} no finding any more: {one_line(listed)}"
+        symbols = listed([entry.symbol for entry in report.stale_baseline], _FILES)
+        yield f"baseline: {'1 entry fits' if number == 1 else f'{number} entries fit'} no finding any more: {one_line(symbols)}"
 
 
 def _finding(item: Finding, style: Style, *, sites: int) -> Iterator[str]:

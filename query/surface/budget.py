@@ -18,7 +18,7 @@ from indexer.errors import writes
 from indexer.quoting import visible
 from indexer.store.generations import FOLDER, Home
 from query.answers.envelope import Answer
-from query.facts.parameters import offset_of
+from query.answers.pages import offset_of
 from query.surface.registry import load
 
 PREVIEW_CHARS = 8_000

@@ -1,4 +1,4 @@
-"""Writes what is made from declarations and data: the Python functions in `query/api.py`, `query/doc/tools.md`, `query/doc/live.md`.
+"""Writes what is made from declarations and data: the signatures in `query/api.pyi`, `query/doc/tools.md`, `query/doc/live.md`.
 
 `python -m query.surface.generate` writes them; with `--check` it exits with 1 where one is not what it should be.
 """
@@ -10,101 +10,55 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 import types
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
-
-import msgspec
+from typing import Any, Literal, Union, get_args, get_origin
 
 from query.live import matrix
-from query.surface import manual
+from query.surface import function, manual
 from query.surface.registry import Tool, load, names
 
-API = Path(__file__).parent.with_name("api.py")
+STUB = Path(__file__).parent.with_name("api.pyi")
 
-_HEAD = '''"""The tools as functions: `callers = api.find_callers(index, "Flask.route", depth=2)`.
+_HEAD = '''"""The signatures of the functions that `query.api` makes of the tools, for editors and type checkers.
 
-Made from the declarations in `query/tools` by `python -m query.surface.generate`; do not edit. Each takes an open index, the parameters of
-the tool, and gives the whole answer: `result`, `total`, `completeness`, `provenance`. Errors are those of `indexer.errors`: UsageError
-for arguments that do not fit, NameNotFound and AmbiguousName for names.
+Made from the declarations in `query/tools` by `python -m query.surface.generate`; do not edit.
 """
-
-from __future__ import annotations
 
 from typing import {typing}
 '''
 
-_MAX_LINE = 140
-
 
 def python_api() -> str:
-    """The text of `query/api.py`."""
-    tools = [load(name)[0] for name in names()]
-    imports: dict[str, set[str]] = {
-        "query.answers.envelope": {"Answer"},
-        "query.facts.index": {"Index"},
-        "query.surface.registry": {"call"},
-    }
-    functions = [_function(tool, imports) for tool in tools]
+    """The text of `query/api.pyi`."""
+    imports: dict[str, set[str]] = {}
+    functions = [_declared(tool, imports) for tool in (load(name)[0] for name in names())]
     used = ", ".join(name for name in ("Any", "Literal") if any(re.search(rf"\b{name}\b", text) for text in functions))
     lines = [f"from {module} import {', '.join(sorted(found))}" for module, found in sorted(imports.items())]
     return "\n".join([_HEAD.format(typing=used), *lines, "", "", "\n\n\n".join(functions), ""])
 
 
-def _function(tool: Tool, imports: dict[str, set[str]]) -> str:
-    hints = get_type_hints(tool.parameters, include_extras=True)
-    plain = tool.parameters()
-    positional = tool.positional.split()
-    ordered = [*positional, *(name for name in tool.parameters.__struct_fields__ if name not in positional)]
-    words = ["index: Index" if tool.needs_index else "index: Index | None"]
-    for name in ordered:
-        if name == next((item for item in ordered if item not in positional), None):
+def _declared(tool: Tool, imports: dict[str, set[str]]) -> str:
+    signature = function.signature(tool)
+    words: list[str] = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in words:
             words.append("*")
-        kind = _type(_bare(hints[name]), imports)
-        default = getattr(plain, name)
-        if isinstance(default, (list, dict)):
-            words.append(f"{name}: {kind} | None = None")
-        else:
-            words.append(f"{name}: {kind} = {default!r}".replace("'", '"'))
-    empty = {name: repr(default) for name in ordered if isinstance(default := getattr(plain, name), (list, dict))}
-    result = _type(tool.result, imports)
-    described = [f"        {name}: {_description(hints[name])}" for name in ordered if _description(hints[name])]
-    arguments = ", ".join(f'"{name}": {name}' + (f" or {empty[name]}" if name in empty else "") for name in ordered)
-    body = [
-        f"def {tool.name}({', '.join(words)}) -> Answer[{result}]:",
-        f'    """{tool.description}',
-        "",
-        *(["    Args:", *(line for item in described for line in _wrapped(item))] if described else []),
-        '    """',
-        f'    return call(index, "{tool.name}", {{{arguments}}})',
-    ]
-    return "\n".join(body)
-
-
-def _wrapped(text: str) -> Iterator[str]:
-    yield from textwrap.wrap(text, _MAX_LINE, initial_indent="", subsequent_indent=" " * 12, break_on_hyphens=False)
-
-
-def _bare(hint: Any) -> Any:
-    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
-
-
-def _description(hint: Any) -> str:
-    extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    return next((extra.description for extra in extras if isinstance(extra, msgspec.Meta) and extra.description), "")
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}".replace("'", '"')
+        words.append(f"{parameter.name}: {_type(parameter.annotation, imports)}{default}")
+    result = _type(signature.return_annotation, imports)
+    return f'def {tool.name}({", ".join(words)}) -> {result}:\n    """{function.documentation(tool)}"""\n'
 
 
 def _type(hint: Any, imports: dict[str, set[str]]) -> str:
     """A type as it is written; records are imported from the module that they are in."""
-    hint, origin = _bare(hint), get_origin(hint)
+    origin = get_origin(hint)
     if origin is Literal:
         return f"Literal[{', '.join(repr(value) for value in get_args(hint))}]".replace("'", '"')
     if origin in (Union, types.UnionType):
         return " | ".join(_type(item, imports) for item in get_args(hint))
     if origin is not None:
-        return f"{origin.__name__}[{', '.join(_type(item, imports) for item in get_args(hint))}]"
+        return f"{_type(origin, imports)}[{', '.join(_type(item, imports) for item in get_args(hint))}]"
     if hint is None or hint is type(None):
         return "None"
     if hint is not Any and hint.__module__ != "builtins":
@@ -116,13 +70,13 @@ def _formatted(code: str) -> str:
     """In the house's format."""
     ruff = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if ruff is None:
-        raise SystemExit("ruff is needed to write query/api.py; to get it: make setup")
-    command = [ruff, "format", "--quiet", "--stdin-filename", str(API), "-"]
+        raise SystemExit("ruff is needed to write query/api.pyi; to get it: make setup")
+    command = [ruff, "format", "--quiet", "--stdin-filename", str(STUB), "-"]
     return subprocess.run(command, input=code, capture_output=True, check=True, encoding="utf-8").stdout
 
 
 def main() -> None:
-    texts = {API: _formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
+    texts = {STUB: _formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
     if "--check" in sys.argv:
         stale = [path.name for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
         if stale:

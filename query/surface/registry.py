@@ -58,7 +58,7 @@ TASKS: Mapping[Task, str] = {
     "read": "Read about a symbol or a file",
     "impact": "See what depends on it",
     "tests": "Find its tests",
-    "quality": "Look for what nobody uses or tests",
+    "quality": "Find what is unused or untested",
     "live": "Ask a running language server",
     "edit": "Change code, safely",
     "try": "Try edits in memory",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from query.answers.envelope import Answer, Completeness, Provenance, Reason
+import msgspec
+
+from query.answers.envelope import Answer, Provenance, Reason, completeness_from, unindexed
+from query.answers.pages import Extent
 from query.answers.style import Style, one_line, printable
 from query.context import Workspace
 from query.toolchain.model import Problem, Run, Used
@@ -40,8 +43,8 @@ def ended(run: Run) -> bool:
     return run.exit_code == 0
 
 
-def of_run(tool: str, query: dict[str, Any], result: R, total: int, run: Run | NotChosen, *, truncated: bool) -> Answer[R]:
-    """The envelope of a run: partial with the reasons that the run has."""
+def of_run(workspace: Workspace, ask: msgspec.Struct, result: R, extent: Extent, run: Run | NotChosen) -> Answer[R]:
+    """The answer that tells of a run: partial with the reasons that the run has."""
     if isinstance(run, NotChosen):
         looked = "; ".join(run.reasons)
         reasons = [Reason(code="tool_missing", detail=f"nothing was run: {looked}")]
@@ -49,15 +52,7 @@ def of_run(tool: str, query: dict[str, Any], result: R, total: int, run: Run | N
     else:
         reasons = [Reason(code=note.code, detail=note.detail) for note in run.notes]
         servers, elapsed_ms = [f"{run.used.name} {run.used.version}"], run.elapsed_ms
-    return Answer(
-        tool=tool,
-        query=query,
-        result=result,
-        total=total,
-        truncated=truncated,
-        completeness=Completeness(status="partial" if reasons else "complete", reasons=reasons),
-        provenance=Provenance(source="live", servers=servers, commit="", dirty=False, indexed_at="", generation=0, elapsed_ms=elapsed_ms),
-    )
+    return workspace.answer(ask, result, extent, completeness_from(reasons), unindexed(servers, elapsed_ms))
 
 
 def run_lines(

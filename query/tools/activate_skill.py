@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from query.answers.envelope import Answer, Completeness, Provenance
+from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style, printable
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.surface.registry import workspace_tool
 
 
@@ -83,10 +83,9 @@ def TOOL(workspace: Workspace, ask: ActivateSkill) -> Answer[Activated]:
     state = workspace.phases.activate(ask.skill_name, ask.mode)
     skill = find(state.skill)
     first = skill.phase[0]
-    return Answer(
-        tool="activate_skill",
-        query=asked(ask),
-        result=Activated(
+    return workspace.answer(
+        ask,
+        Activated(
             status="activated",
             skill=skill.name,
             mode=state.mode,
@@ -100,8 +99,5 @@ def TOOL(workspace: Workspace, ask: ActivateSkill) -> Answer[Activated]:
                 for phase in skill.phase
             ],
         ),
-        total=len(skill.phase),
-        truncated=False,
-        completeness=Completeness(status="complete"),
-        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
+        all_of(len(skill.phase)),
     )

@@ -44,4 +44,4 @@ def TOOL(context: Context, ask: AddWorkspaceFolder) -> Answer[Folders]:
         context.progress,
         context.served,
     )
-    return folders.answer("add_workspace_folder", index, ask, changed=changed, added=str(folder))
+    return folders.answer(context.on(index), ask, changed=changed, added=str(folder))

@@ -27,7 +27,7 @@ class ApplyEdit(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     ] = {}
     file_path: Annotated[str, msgspec.Meta(description="in place of workspace_edit: the file in which old_text becomes new_text")] = ""
     old_text: Annotated[
-        str, msgspec.Meta(description="text that stands there exactly once; else, whole lines that differ in white space only")
+        str, msgspec.Meta(description="text that occurs exactly once; else, whole lines that differ in white space only")
     ] = ""
     new_text: Annotated[str, msgspec.Meta(description="text in its place; empty removes it")] = ""
     apply: Apply = False
@@ -56,7 +56,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     writes=lambda ask: ask.apply,
 )
 def TOOL(workspace: Workspace, ask: ApplyEdit) -> Answer[Edited]:
-    """Shows an edit, or with apply writes it, all files or none: a WorkspaceEdit, or new_text where old_text stands in file_path."""
+    """Shows an edit, or with apply writes it, all files or none: a WorkspaceEdit, or new_text in place of old_text in file_path."""
     from query.edits.plan import plan_edit, plan_match
 
     by_text = bool(ask.file_path or ask.old_text or ask.new_text)
@@ -68,7 +68,7 @@ def TOOL(workspace: Workspace, ask: ApplyEdit) -> Answer[Edited]:
             return plan_match(scope, ask.file_path, ask.old_text, ask.new_text)
         return plan_edit(scope, ask.workspace_edit, ask.exclude_globs)
 
-    return edited_answer("apply_edit", _asked(ask), carry_out(workspace, plan, write=ask.apply, shown=ask.plan))
+    return edited_answer(workspace, _asked(ask), carry_out(workspace, plan, write=ask.apply, shown=ask.plan))
 
 
 def _asked(ask: ApplyEdit) -> dict[str, Any]:

@@ -9,16 +9,17 @@ import msgspec
 
 from indexer.errors import NameNotFound, UsageError
 from query.answers.envelope import Answer, Reason
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line
 from query.context import Context
 from query.facts import names
 from query.facts.blast_radius import MAX_CALLERS, Caller, Changed, TestFunction, Totals, caller_lines, changed_line, measure, test_lines
-from query.facts.completeness import DEFINITION, provenance
+from query.facts.completeness import DEFINITION
 from query.facts.documents import contents
 from query.facts.extents import symbols_of
 from query.facts.index import Index
 from query.facts.members import members_within
-from query.facts.parameters import Named, asked, next_cursor, offset_of
+from query.facts.parameters import Named
 from query.facts.symbols import TYPES, Symbol
 from query.surface.registry import tool
 
@@ -99,10 +100,9 @@ def TOOL(context: Context, ask: BlastRadius) -> Answer[BlastRadiusResult]:
         warnings.append(f"the search for callers of callers ended at {MAX_CALLERS}")
     if not ids and not missing:
         warnings.append(f"no {'exported ' if ask.scope == 'exported' else ''}symbols there; all of them: --scope all")
-    return Answer(
-        tool="blast_radius",
-        query=asked(ask),
-        result=BlastRadiusResult(
+    return context.answer(
+        ask,
+        BlastRadiusResult(
             summary=found.summary(),
             totals=found.totals,
             packages=found.packages,
@@ -112,11 +112,9 @@ def TOOL(context: Context, ask: BlastRadius) -> Answer[BlastRadiusResult]:
             test_files=found.test_files,
             warnings=warnings,
         ),
-        total=longest,
-        truncated=found.capped or offset + limit < longest,
-        completeness=completeness,
-        provenance=provenance(index, about),
-        next_cursor=next_cursor(offset, limit, longest),
+        page_of(offset, limit, longest, cut_short=found.capped),
+        completeness,
+        about=about,
     )
 
 

@@ -36,4 +36,4 @@ def TOOL(workspace: Workspace, ask: CloseDocument) -> Answer[Session]:
     path = os.path.relpath(inside(workspace, ask.file_path), root_of(workspace)).replace(os.sep, "/")
     was_open = workspace.servers.close_document(path)
     done = f"closed {path}" if was_open else f"{path} was not open"
-    return control.answer(workspace, "close_document", ask, done, workspace.servers.running())
+    return control.answer(workspace, ask, done, workspace.servers.running())

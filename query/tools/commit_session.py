@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from indexer.errors import EditRefused, UsageError
-from query.answers.envelope import Answer
+from query.answers.envelope import Answer, completeness_from
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.refactor.outcome import Apply, Edited, Outcome, PlanId, carry_out, lines
-from query.refactor.trial import SessionId, kept, scope_of, store_of
+from query.refactor.trial import SessionId, scope_of, store_of
 from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
@@ -84,11 +84,7 @@ def TOOL(workspace: Workspace, ask: CommitSession) -> Answer[Committed]:
         patch=outcome.plan.as_workspace_edit(scope),
         edited=outcome.edited,
     )
-    answer = kept("commit_session", asked(ask), result, total=len(outcome.edited.files))
-    if not outcome.reasons:
-        return answer
-    completeness = msgspec.structs.replace(answer.completeness, status="partial", reasons=outcome.reasons)
-    return msgspec.structs.replace(answer, completeness=completeness)
+    return workspace.answer(ask, result, all_of(len(outcome.edited.files)), completeness_from(outcome.reasons))
 
 
 def _plan(scope: Scope, session: Session, target: str) -> Plan:

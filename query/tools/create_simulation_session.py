@@ -7,15 +7,14 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
-from query.refactor.trial import Language, WorkspaceRoot, kept, language_named, store_of
+from query.refactor.trial import Language, language_named, store_of
 from query.surface.registry import workspace_tool
 
 
 class CreateSimulationSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    workspace_root: WorkspaceRoot = ""
     language: Language = ""
 
 
@@ -46,8 +45,8 @@ def TOOL(workspace: Workspace, ask: CreateSimulationSession) -> Answer[CreatedSe
     """Begins a session of edits that exist in memory only; it is kept between calls until it is destroyed, or unused for a week."""
     from indexer.store.generations import Home
 
-    language = language_named(workspace, ask.language, ask.workspace_root)
+    language = language_named(ask.language)
     if workspace.index is None:
         Home(workspace.top).create()
     session = store_of(workspace).create(language)
-    return kept("create_simulation_session", asked(ask), CreatedSession(session_id=session.id, status=session.state))
+    return workspace.answer(ask, CreatedSession(session_id=session.id, status=session.state), all_of(1))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answers.envelope import Answer, Completeness, Provenance
+from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.surface.registry import workspace_tool
 
 
@@ -44,12 +44,4 @@ def _text(answer: Answer[Deactivated], style: Style) -> Iterator[str]:
 def TOOL(workspace: Workspace, ask: DeactivateSkill) -> Answer[Deactivated]:
     """Ends the skill that this MCP client, or the command line in this index's folder, has activated; without one it does nothing."""
     skill = workspace.phases.deactivate()
-    return Answer(
-        tool="deactivate_skill",
-        query=asked(ask),
-        result=Deactivated(status="deactivated", skill=skill),
-        total=1 if skill else 0,
-        truncated=False,
-        completeness=Completeness(status="complete"),
-        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
-    )
+    return workspace.answer(ask, Deactivated(status="deactivated", skill=skill), all_of(1 if skill else 0))

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
-from query.refactor.trial import SessionId, kept, store_of
+from query.refactor.trial import SessionId, store_of
 from query.surface.registry import workspace_tool
 
 
@@ -44,4 +44,4 @@ def _text(answer: Answer[DestroyedSession], style: Style) -> Iterator[str]:
 def TOOL(workspace: Workspace, ask: DestroySession) -> Answer[DestroyedSession]:
     """Ends a session, whatever state it is in, and forgets its edits."""
     store_of(workspace).destroy(ask.session_id)
-    return kept("destroy_session", asked(ask), DestroyedSession(session_id=ask.session_id, status="destroyed"))
+    return workspace.answer(ask, DestroyedSession(session_id=ask.session_id, status="destroyed"), all_of(1))

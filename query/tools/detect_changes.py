@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -10,11 +9,11 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, printable
 from query.changes.diff import sides
 from query.changes.review import TEST_DEPTH, AffectedTest, Ask, ChangedFile, ChangedSymbol, Review, Totals, review
 from query.context import Context
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.surface.registry import tool
 
 _LISTED_SITES = 10
@@ -23,7 +22,6 @@ _SHOWN_TESTS = 10
 
 
 class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    workspace_root: Annotated[str, msgspec.Meta(description="taken for compatibility: must be the index's own root, if given")] = ""
     scope: Annotated[
         Literal["unstaged", "staged", "committed"],
         msgspec.Meta(description="unstaged: work tree against staged; staged: staged against HEAD; committed: see range"),
@@ -109,8 +107,6 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
 def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     """What a git diff changes semantically, who is affected, which callers it leaves alone, which tests reach it, and how risky it is."""
     index = context.index
-    if ask.workspace_root and os.path.realpath(ask.workspace_root) != os.path.realpath(index.root):
-        raise UsageError(f"'{ask.workspace_root}' is not the root of this index, '{index.root}'; ask there: lspidx -C PATH query changes")
     if ask.range and ask.scope != "committed" and not ask.base:
         raise UsageError(f"range is for committed changes, and scope is '{ask.scope}'; to compare commits, say scope: committed too")
     between = sides(index.root, scope=ask.scope, range_=ask.range, base=ask.base, head=ask.head)
@@ -119,10 +115,9 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     offset = offset_of(ask.cursor)
     shown = [msgspec.structs.replace(item, affected=item.affected[:_LISTED_SITES]) for item in found.symbols[offset : offset + ask.limit]]
     callers = _callers(found)
-    return Answer(
-        tool="detect_changes",
-        query=asked(ask),
-        result=Changes(
+    return context.answer(
+        ask,
+        Changes(
             compared=found.compared,
             scope="committed" if ask.base else ask.scope,
             level=found.level,
@@ -134,11 +129,8 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
             totals=found.totals,
             base=found.base,
         ),
-        total=len(found.symbols),
-        truncated=offset + len(shown) < len(found.symbols),
-        completeness=found.completeness,
-        provenance=found.provenance,
-        next_cursor=next_cursor(offset, len(shown), len(found.symbols)),
+        page_of(offset, len(shown), len(found.symbols)),
+        found.completeness,
     )
 
 

@@ -12,10 +12,10 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.servers.detect import MAX_FILES, LanguageScore, list_files, look_for, rank_languages
 from indexer.servers.registry import FoundServer, ServerSpec, how_to_get, load_table
-from query.answers.envelope import Answer, Completeness, Provenance, Reason
+from query.answers.envelope import Answer, Reason, completeness_from, unindexed
+from query.answers.pages import all_of
 from query.answers.style import Style, count, one_line
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.surface.registry import workspace_tool
 
 
@@ -95,10 +95,9 @@ def TOOL(workspace: Workspace, ask: DetectLspServers) -> Answer[Detected]:
                 )
             )
     reasons = [Reason(code="scan_cut", detail=f"the folder has more than {MAX_FILES} files; the rest was not looked at")] if cut else []
-    return Answer(
-        tool="detect_lsp_servers",
-        query=asked(ask),
-        result=Detected(
+    return workspace.answer(
+        ask,
+        Detected(
             workspace_dir=str(folder),
             workspace_languages=list(candidates),
             installed_servers=installed,
@@ -107,17 +106,9 @@ def TOOL(workspace: Workspace, ask: DetectLspServers) -> Answer[Detected]:
             how_to_get=missing,
             scores=scores,
         ),
-        total=len(scores),
-        truncated=False,
-        completeness=Completeness(status="partial" if cut else "complete", reasons=reasons),
-        provenance=Provenance(
-            source="live",
-            servers=sorted({f"{server.server} {server.version}" for server in installed}),
-            commit="",
-            dirty=False,
-            indexed_at="",
-            generation=0,
-        ),
+        all_of(len(scores)),
+        completeness_from(reasons),
+        unindexed(sorted({f"{server.server} {server.version}" for server in installed})),
     )
 
 

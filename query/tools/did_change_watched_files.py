@@ -55,7 +55,7 @@ def TOOL(workspace: Workspace, ask: DidChangeWatchedFiles) -> Answer[Session]:
         raise UsageError(f"at most {_MAX_CHANGES} changes at once, these are {len(ask.changes)}")
     told = workspace.servers.changed_files([_change(workspace, item) for item in ask.changes])
     done = f"told {count(told, 'server')} of {count(len(ask.changes), 'change')}" if told else "no server runs, so none was told"
-    return control.answer(workspace, "did_change_watched_files", ask, done, workspace.servers.running())
+    return control.answer(workspace, ask, done, workspace.servers.running())
 
 
 def _change(workspace: Workspace, item: FileChange | str) -> dict[str, Any]:

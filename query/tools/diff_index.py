@@ -9,13 +9,13 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer, Reason
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.changes.generations import called, previous, title
 from query.changes.index_difference import Edge, IndexTotals, SymbolChange, Texts, compare, is_asked, totals_of
 from query.context import Context
 from query.facts.completeness import DEFINITION, provenance
 from query.facts.index import Index
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.surface.registry import tool
 
 
@@ -93,15 +93,11 @@ def TOOL(context: Context, ask: DiffIndex) -> Answer[IndexDifference]:
     offset = offset_of(ask.cursor)
     shown = wanted[offset : offset + ask.limit]
     whole = context.certificate.of_workspace(DEFINITION, "", [*_doubts(old, new), *texts.doubts()])
-    return Answer(
-        tool="diff_index",
-        query=asked(ask),
-        result=IndexDifference(old=title(old), new=title(new), totals=totals, symbols=shown, edges=edges[: ask.limit]),
-        total=len(wanted),
-        truncated=offset + len(shown) < len(wanted) or len(edges) > ask.limit,
-        completeness=whole,
-        provenance=provenance(new),
-        next_cursor=next_cursor(offset, len(shown), len(wanted)),
+    return context.on(new).answer(
+        ask,
+        IndexDifference(old=title(old), new=title(new), totals=totals, symbols=shown, edges=edges[: ask.limit]),
+        page_of(offset, len(shown), len(wanted), cut_short=len(edges) > ask.limit),
+        whole,
     )
 
 

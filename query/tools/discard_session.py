@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
-from query.refactor.trial import SessionId, kept, store_of
+from query.refactor.trial import SessionId, store_of
 from query.surface.registry import workspace_tool
 
 
@@ -46,4 +46,4 @@ def TOOL(workspace: Workspace, ask: DiscardSession) -> Answer[DiscardedSession]:
     from query.refactor.simulation.session import discard
 
     session, _ = store_of(workspace).change(ask.session_id, discard)
-    return kept("discard_session", asked(ask), DiscardedSession(session_id=session.id, status=session.state))
+    return workspace.answer(ask, DiscardedSession(session_id=session.id, status=session.state), all_of(1))

@@ -9,7 +9,6 @@ import msgspec
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.refactor.trial import (
     Evaluation,
     ScopeOfDiagnostics,
@@ -57,4 +56,4 @@ def TOOL(workspace: Workspace, ask: EvaluateSession) -> Answer[Evaluation]:
         session.state = "evaluated"
         store.replace(session, session.revision)
         found.status = "evaluated"
-    return evaluated("evaluate_session", asked(ask), trial, found)
+    return evaluated(ask, trial, found)

@@ -11,10 +11,10 @@ import msgspec
 from indexer import vcs
 from indexer.errors import ServerProtocolError, UsageError
 from indexer.servers.registry import language_of, languages_present, load_table
-from query.answers.envelope import Answer, Completeness, Reason
+from query.answers.envelope import Answer, Reason
+from query.answers.pages import all_of
 from query.answers.style import Style, printable
 from query.context import ServerInfo, Workspace
-from query.facts.parameters import asked
 from query.live.proposals import EditPreview, preview
 from query.live.questions import document, live, refused, root_of, supports
 from query.live.replies import Feature, doubted, provider, without
@@ -79,10 +79,10 @@ def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
     info = workspace.servers.info(path)
     if not supports(info, _FEATURE.capability, _FEATURE.method):
         outcome = without(info, _FEATURE)
-        return _answer(ask, CommandResult(result=None, edits=[]), outcome.completeness, outcome.provenance)
+        return workspace.answer(ask, CommandResult(result=None, edits=[]), all_of(0), outcome.completeness, outcome.provenance)
     _check(ask.command, info)
     if not ask.apply:
-        return _answer(ask, CommandResult(result=None, edits=[]), Completeness(status="complete"), live(info=info))
+        return workspace.answer(ask, CommandResult(result=None, edits=[]), all_of(0), provenance=live(info=info))
     reply = workspace.servers.ask(path, _FEATURE.method, {"command": ask.command, "arguments": [_plain(item) for item in ask.arguments]})
     edits: list[EditPreview] = []
     reasons: list[Reason] = []
@@ -93,21 +93,8 @@ def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
             reasons += [Reason(code="edit_unknown", detail=problem) for problem in problems]
         except ServerProtocolError as error:
             reasons.append(Reason(code="malformed_answer", detail=str(error)))
-    return _answer(
-        ask, CommandResult(result=reply.result, edits=edits, applied=True), doubted(refused(reply, _FEATURE.method), reasons), live(reply)
-    )
-
-
-def _answer(ask: ExecuteCommand, result: CommandResult, completeness: Any, provenance: Any) -> Answer[CommandResult]:
-    return Answer(
-        tool="execute_command",
-        query=asked(ask),
-        result=result,
-        total=len(result.edits),
-        truncated=False,
-        completeness=completeness,
-        provenance=provenance,
-    )
+    result = CommandResult(result=reply.result, edits=edits, applied=True)
+    return workspace.answer(ask, result, all_of(len(edits)), doubted(refused(reply, _FEATURE.method), reasons), live(reply))
 
 
 def _plain(argument: Any) -> Any:

@@ -8,17 +8,17 @@ from typing import Annotated
 import msgspec
 
 from query.answers.envelope import Answer, SymbolRecord
+from query.answers.pages import all_of
 from query.answers.style import Style, printable
 from query.context import Context
 from query.facts import sync_guards
 from query.facts.calls import callees_of
-from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
-from query.facts.definitions import LanguageId
+from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.documents import documents
 from query.facts.hierarchy import Kin, kin
 from query.facts.index import Index
 from query.facts.names import unambiguous
-from query.facts.parameters import Named, Sources, asked
+from query.facts.parameters import Named, Sources
 from query.facts.references import references_by_file
 from query.facts.risk import risks
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
@@ -30,7 +30,6 @@ _FILES = 5
 
 
 class ExploreSymbol(Named, kw_only=True):
-    language_id: LanguageId = ""
     limit: Annotated[
         int, msgspec.Meta(ge=1, le=1_000, description="callers, callees, types and overrides shown of each; totals are exact")
     ] = 10
@@ -222,20 +221,19 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     if of_type:
         more += context.certificate.unresolved_supertypes([sym_id])
         more += context.certificate.unresolved_subtypes({record.name}, about=record.path)
-    return Answer(
-        tool="explore_symbol",
-        query=asked(ask, symbol),
-        result=result,
-        total=1,
-        truncated=False,
-        completeness=context.certificate.of_workspace(
+    return context.answer(
+        ask,
+        result,
+        all_of(1),
+        context.certificate.of_workspace(
             [*DEFINITION, "textDocument/hover", *([SUPERTYPES] if of_type else [])],
             name,
             more,
             about=record.path,
             typed=lambda: unambiguous(index, symbol),
         ),
-        provenance=provenance(index, record.path),
+        meant=symbol,
+        about=record.path,
     )
 
 

@@ -10,10 +10,9 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context
-from query.facts.completeness import provenance
-from query.facts.parameters import asked
 from query.refactor.outcome import Apply
 from query.surface.registry import tool
 from query.upkeep.artifacts import Exported, export_index, sentence, shown_export
@@ -51,12 +50,4 @@ def TOOL(context: Context, ask: ExportCache) -> Answer[Exported]:
         made = export_index(context.index, place, None if ask.profile == "auto" else ask.profile)
     else:
         made = shown_export(context.index, place)
-    return Answer(
-        tool="export_cache",
-        query=asked(ask),
-        result=made,
-        total=made.documents,
-        truncated=False,
-        completeness=context.certificate.of_workspace([]),
-        provenance=provenance(context.index),
-    )
+    return context.answer(ask, made, all_of(made.documents), context.certificate.of_workspace([]))

@@ -11,12 +11,13 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import Evidence
 from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline, printable
 from query.context import Context, Workspace
 from query.facts.calls import DIRECTIONS, Reached, Selection, walk
-from query.facts.completeness import DEFINITION, provenance
+from query.facts.completeness import DEFINITION
 from query.facts.names import unambiguous
-from query.facts.parameters import Live, Named, Sources, asked, next_cursor, offset_of
+from query.facts.parameters import Live, Named, Sources
 from query.facts.symbols import symbols_by_id
 from query.surface.registry import tool
 
@@ -107,7 +108,7 @@ def _counted(answer: Answer[list[Edge]]) -> str:
 
 
 def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
-    from query.live.navigation import calls, is_test_file, paged, put
+    from query.live.navigation import calls, is_test_file, put
 
     if ask.evidence or ask.dispatch:
         raise UsageError("a running server tells no evidence: ask the index for that, without live")
@@ -130,8 +131,8 @@ def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
             if sites and (ask.external or not call.symbol.external):
                 edges.append(Edge(direction=direction, symbol=call.symbol, sites=sites, depth=call.depth, of=call.of))
     offset = offset_of(ask.cursor)
-    answer = question.answer("find_callers", ask, edges[offset : offset + ask.limit], len(edges), more=replies, reasons=reasons)
-    return paged(answer, offset)
+    shown = edges[offset : offset + ask.limit]
+    return question.answer(ask, shown, page_of(offset, len(shown), len(edges)), more=replies, reasons=reasons)
 
 
 @tool(
@@ -191,16 +192,8 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
         completeness = certificate.of_documents([about, *ask.document(index)], DEFINITION, more)
     else:
         completeness = certificate.of_workspace(DEFINITION, name, more, about=about, typed=lambda: unambiguous(index, symbol))
-    return Answer(
-        tool="find_callers",
-        query=asked(ask, symbol),
-        result=result,
-        total=len(edges),
-        truncated=capped or offset + len(shown) < len(edges),
-        completeness=completeness,
-        provenance=provenance(index, about),
-        next_cursor=next_cursor(offset, len(shown), len(edges)),
-    )
+    page = page_of(offset, len(shown), len(edges), cut_short=capped)
+    return context.answer(ask, result, page, completeness, meant=symbol, about=about)
 
 
 def _expanded(ask: FindCallers, edges: Sequence[Reached], direction: str) -> list[int]:

@@ -10,13 +10,13 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline
 from query.context import Context, Workspace
-from query.facts.completeness import DEFINITION, provenance
-from query.facts.definitions import LanguageId
+from query.facts.completeness import DEFINITION
 from query.facts.index import Index
 from query.facts.names import unambiguous
-from query.facts.parameters import Live, asked, next_cursor, offset_of
+from query.facts.parameters import Live
 from query.facts.references import Filtered, Reference, search
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
@@ -31,7 +31,6 @@ class FindReferences(Filtered, kw_only=True):
     workspace_only: Annotated[
         bool, msgspec.Meta(description="only files of the workspace; the index knows no others, a running server may")
     ] = True
-    language_id: LanguageId = ""
     live: Live = False
 
 
@@ -52,7 +51,7 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
-    from query.live.navigation import enclosing, fits, found_places, is_outside, is_test_file, paged, put
+    from query.live.navigation import enclosing, fits, found_places, is_outside, is_test_file, put
 
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
@@ -82,8 +81,8 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
         found = [msgspec.structs.replace(item, count=number[item.path]) for item in found]
         found.sort(key=lambda item: (-item.count, item.path))
     offset = offset_of(ask.cursor)
-    answer = question.answer("find_references", ask, found[offset : offset + ask.limit], len(found))
-    return paged(answer, offset)
+    shown = found[offset : offset + ask.limit]
+    return question.answer(ask, shown, page_of(offset, len(shown), len(found)))
 
 
 @tool(
@@ -110,15 +109,13 @@ def TOOL(context: Context, ask: FindReferences) -> Answer[list[FoundReference]]:
         total, page = found.total, [FoundReference(**msgspec.structs.asdict(reference)) for _, reference in found.page]
     shown = len(page)
     name = "" if symbol.is_local else symbol.record.name
-    return Answer(
-        tool="find_references",
-        query=asked(ask, symbol),
-        result=page,
-        total=total,
-        truncated=offset + shown < total,
-        completeness=context.certificate.of_workspace(DEFINITION, name, about=symbol.record.path, typed=lambda: unambiguous(index, symbol)),
-        provenance=provenance(index, symbol.record.path),
-        next_cursor=next_cursor(offset, shown, total),
+    return context.answer(
+        ask,
+        page,
+        page_of(offset, shown, total),
+        context.certificate.of_workspace(DEFINITION, name, about=symbol.record.path, typed=lambda: unambiguous(index, symbol)),
+        meant=symbol,
+        about=symbol.record.path,
     )
 
 
@@ -134,7 +131,7 @@ def _by_file(index: Index, symbol: Symbol, ask: FindReferences) -> list[FoundRef
             before = first.setdefault(reference.path, reference)
             if (reference.line, reference.col) < (before.line, before.col):
                 first[reference.path] = reference
-        cursor = next_cursor(offset_of(cursor), len(found.page), found.total) if found.page else None
+        cursor = page_of(offset_of(cursor), len(found.page), found.total).next_cursor if found.page else None
     return [
         FoundReference(**msgspec.structs.asdict(first[path]), count=number[path])
         for path in sorted(number, key=lambda path: (-number[path], path))

@@ -11,12 +11,12 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import SymbolKind
 from query.answers.envelope import Answer, SymbolRecord
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, printable
 from query.context import Context
 from query.facts import symbol_search
-from query.facts.completeness import provenance
 from query.facts.dotted import dotted
-from query.facts.parameters import MAX_INT, asked, next_cursor, offset_of, path_pattern
+from query.facts.parameters import MAX_INT, path_pattern
 from query.facts.symbol_search import Matches, NameSearch
 from query.facts.texts import hovers_of
 from query.surface.registry import tool
@@ -88,15 +88,13 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
                 matches, used = symbol_search.search(index, wanted, attempt, loose=loose), attempt
     hovers = hovers_of(index, [symbol.sym_id for symbol in matches.symbols]) if ask.detail_level == "hover" else {}
     found = [FoundSymbol(**msgspec.structs.asdict(symbol.record), hover=hovers.get(symbol.sym_id, "")) for symbol in matches.symbols]
-    return Answer(
-        tool="find_symbol",
-        query={**asked(ask), "matched": used},
-        result=found,
-        total=matches.total,
-        truncated=wanted.offset + len(found) < matches.total,
-        completeness=context.certificate.of_workspace(["syntax"], language=ask.language.lower()),
-        provenance=provenance(index, language=ask.language.lower()),
-        next_cursor=next_cursor(wanted.offset, len(found), matches.total),
+    return context.answer(
+        ask,
+        found,
+        page_of(wanted.offset, len(found), matches.total),
+        context.certificate.of_workspace(["syntax"], language=ask.language.lower()),
+        more={"matched": used},
+        language=ask.language.lower(),
     )
 
 

@@ -29,4 +29,4 @@ class FormatDocument(InDocument, kw_only=True):
 )
 def TOOL(workspace: Workspace, ask: FormatDocument) -> Answer[Formatted]:
     """What the server's formatter would change in a file: edits and their diff, not made."""
-    return formatted(workspace, document(workspace, ask.file_path), _FEATURE, ask, {}, "format_document")
+    return formatted(workspace, document(workspace, ask.file_path), _FEATURE, ask, {})

@@ -32,4 +32,4 @@ class FormatRange(Ranged, kw_only=True):
 def TOOL(workspace: Workspace, ask: FormatRange) -> Answer[Formatted]:
     """What the server's formatter would change in a range of a file: edits and their diff, not made."""
     of, where = span(workspace, ask)
-    return formatted(workspace, of, _FEATURE, ask, {"range": where}, "format_range")
+    return formatted(workspace, of, _FEATURE, ask, {"range": where})

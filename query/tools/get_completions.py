@@ -11,9 +11,9 @@ from indexer.errors import UsageError
 from indexer.lsp.decode import Position, Range
 from indexer.text import utf16_to_index
 from query.answers.envelope import Answer, Reason
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line, printable
 from query.context import Workspace
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.live import decode
 from query.live.proposals import TextChange, applied, change
 from query.live.questions import Placed, Spot, spot
@@ -134,15 +134,13 @@ def TOOL(workspace: Workspace, ask: GetCompletions) -> Answer[list[Completion]]:
     if ask.resolve and outcome.answered:
         shown, why = _resolved(workspace, at, shown, outcome)
         reasons += why
-    return Answer(
-        tool="get_completions",
-        query={**asked(ask), "place": at.shown, "typed": typed, **more},
-        result=[_completion(item) for item in shown],
-        total=len(found),
-        truncated=offset + len(shown) < len(found),
-        completeness=doubted(outcome.completeness, reasons),
-        provenance=outcome.provenance,
-        next_cursor=next_cursor(offset, len(shown), len(found)),
+    return workspace.answer(
+        ask,
+        [_completion(item) for item in shown],
+        page_of(offset, len(shown), len(found)),
+        doubted(outcome.completeness, reasons),
+        outcome.provenance,
+        more={"place": at.shown, "typed": typed, **more},
     )
 
 

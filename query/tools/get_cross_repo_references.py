@@ -11,15 +11,16 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer, Reason
+from query.answers.pages import offset_of, page_of
+from query.answers.paths import MAX_PATHS
 from query.answers.style import Style, count, headline, one_line
 from query.context import Context
-from query.facts.completeness import DEFINITION, provenance
+from query.facts.completeness import DEFINITION
 from query.facts.documents import is_any_below
 from query.facts.folders import Folder, folder_of, folders, index_command, moved
 from query.facts.index import Index
 from query.facts.names import unambiguous
 from query.facts.packages import package_of, users_of, users_of_copies
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.facts.references import Count, Filtered, Found, Reference, search
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
@@ -30,7 +31,6 @@ class GetCrossRepoReferences(Filtered, kw_only=True):
     consumer_roots: Annotated[
         list[str], msgspec.Meta(description="only these consumers: paths or names of workspace folders, or folders below them; default all")
     ] = []
-    language_id: Annotated[str, msgspec.Meta(description="taken for compatibility: the index knows the language of every document")] = ""
 
 
 class FolderReferences(msgspec.Struct, kw_only=True):
@@ -130,10 +130,9 @@ def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer[CrossRepoRefer
         return any(part.holds(path) for part in parts)
 
     more = [Reason(code=item.code, detail=item.detail, count=1) for item in missing]
-    return Answer(
-        tool="get_cross_repo_references",
-        query=asked(ask, symbol),
-        result=CrossRepoReferences(
+    return context.answer(
+        ask,
+        CrossRepoReferences(
             folders=[
                 FolderReferences(
                     name=part.name,
@@ -154,13 +153,12 @@ def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer[CrossRepoRefer
             },
             warnings=warnings,
         ),
-        total=found.total,
-        truncated=offset + shown < found.total,
-        completeness=certificate.of_workspace(
+        page_of(offset, shown, found.total),
+        certificate.of_workspace(
             DEFINITION, name, more, about=about, holds=holds if ask.consumer_roots else None, typed=lambda: unambiguous(index, symbol)
         ),
-        provenance=provenance(index, about),
-        next_cursor=next_cursor(offset, shown, found.total),
+        meant=symbol,
+        about=about,
     )
 
 
@@ -266,5 +264,5 @@ def _about_use(index: Index, symbol: Symbol, parts: Sequence[_Part], found: Foun
         paths = [path for path in copies if part.holds(path)]
         if paths:
             detail = f"{len(paths)} references to '{symbol.record.name}' mean an installed copy of '{package.name}' and are not listed"
-            listed = sorted(set(paths))[:20]
+            listed = sorted(set(paths))[:MAX_PATHS]
             yield FolderWarning(code="installed_copy", folder=part.name, detail=detail, count=len(paths), paths=listed)

@@ -11,14 +11,14 @@ import msgspec
 from indexer.errors import ServerError, UsageError
 from query.answers.diagnostic import SEVERITIES, Diagnostic, read
 from query.answers.envelope import Answer, Completeness, Reason
+from query.answers.pages import offset_of, page_of
+from query.answers.paths import MAX_PATHS
 from query.answers.style import Style, one_line
 from query.context import Context, Workspace
-from query.facts.completeness import provenance
 from query.facts.coverage import was_asked
 from query.facts.diagnostics import complaints
 from query.facts.freshness import is_as_indexed
 from query.facts.names import document_path
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.surface.registry import tool
 
 _METHODS = ["textDocument/diagnostic", "textDocument/publishDiagnostics"]
@@ -72,20 +72,18 @@ def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
     rows.sort(key=lambda row: (row.number, row.line, row.col, row.end_line, row.end_col, row.code, row.message))
     offset = offset_of(ask.cursor)
     shown = rows[offset : offset + ask.limit]
-    return Answer(
-        tool="get_diagnostics",
-        query={**asked(ask), "file_path": of.path},
-        result=Diagnostics(
+    return workspace.answer(
+        ask,
+        Diagnostics(
             counts={name: sum(row.number == number for row in rows) for number, name in SEVERITIES.items()},
             files=1 if rows else 0,
             stale=[],
             diagnostics=shown,
         ),
-        total=len(rows),
-        truncated=offset + len(shown) < len(rows),
-        completeness=completeness_of(diagnosis),
-        provenance=live(diagnosis),
-        next_cursor=next_cursor(offset, len(shown), len(rows)),
+        page_of(offset, len(shown), len(rows)),
+        completeness_of(diagnosis),
+        live(diagnosis),
+        more={"file_path": of.path},
     )
 
 
@@ -130,7 +128,9 @@ def _indexed(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     result = Diagnostics(
         counts={name: int(found.counts.get(number, 0)) for number, name in SEVERITIES.items()},
         files=found.files,
-        stale=[changed for changed in context.certificate.drift.paths if (not path or changed == path) and _holds(ask.path, changed)][:20],
+        stale=[changed for changed in context.certificate.drift.paths if (not path or changed == path) and _holds(ask.path, changed)][
+            :MAX_PATHS
+        ],
         diagnostics=found.page,
     )
     certificate = context.certificate
@@ -139,15 +139,8 @@ def _indexed(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
         completeness = certificate.of_documents([path], known)
     else:
         completeness = certificate.of_workspace(known, holds=(lambda other: _holds(ask.path, other)) if ask.path else None)
-    return Answer(
-        tool="get_diagnostics",
-        query={**asked(ask), **({"file_path": path} if path else {})},
-        result=result,
-        total=found.total,
-        truncated=offset + len(found.page) < found.total,
-        completeness=completeness,
-        provenance=provenance(index, path),
-        next_cursor=next_cursor(offset, len(found.page), found.total),
+    return context.answer(
+        ask, result, page_of(offset, len(found.page), found.total), completeness, more={"file_path": path} if path else {}, about=path
     )
 
 

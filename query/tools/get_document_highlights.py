@@ -10,12 +10,12 @@ import msgspec
 from indexer.errors import AmbiguousName, UsageError
 from indexer.model import Role
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, printable
 from query.context import Context, Workspace
 from query.facts import names
-from query.facts.completeness import DEFINITION, provenance
-from query.facts.definitions import LanguageId
-from query.facts.parameters import Named, Sources, asked, next_cursor, offset_of
+from query.facts.completeness import DEFINITION
+from query.facts.parameters import Named, Sources
 from query.facts.references import places_in
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
@@ -25,7 +25,6 @@ _KINDS: dict[int, Literal["text", "read", "write"]] = {1: "text", 2: "read", 3: 
 
 
 class GetDocumentHighlights(Named, kw_only=True):
-    language_id: LanguageId = ""
     live: Annotated[bool, msgspec.Meta(description="ask a running server about the file as it is now, in place of the index")] = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="occurrences shown")] = 1_000
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
@@ -81,15 +80,13 @@ def _live(workspace: Workspace, ask: GetDocumentHighlights) -> Answer[Highlights
     offset = offset_of(ask.cursor)
     shown = found[offset : offset + ask.limit]
     others = fitting.others + len(fitting.items) - len(found)
-    return Answer(
-        tool="get_document_highlights",
-        query={**asked(ask), "place": at.shown},
-        result=Highlights(path=at.document.path, highlights=shown),
-        total=len(found),
-        truncated=offset + len(shown) < len(found),
-        completeness=doubted(outcome.completeness, left_out(others, "highlights", outcome.info)),
-        provenance=outcome.provenance,
-        next_cursor=next_cursor(offset, len(shown), len(found)),
+    return workspace.answer(
+        ask,
+        Highlights(path=at.document.path, highlights=shown),
+        page_of(offset, len(shown), len(found)),
+        doubted(outcome.completeness, left_out(others, "highlights", outcome.info)),
+        outcome.provenance,
+        more={"place": at.shown},
     )
 
 
@@ -123,15 +120,13 @@ def TOOL(context: Context, ask: GetDocumentHighlights) -> Answer[Highlights]:
         )
         for place in places[offset : offset + ask.limit]
     ]
-    return Answer(
-        tool="get_document_highlights",
-        query=asked(ask, symbol),
-        result=Highlights(path=path, highlights=shown),
-        total=len(places),
-        truncated=offset + len(shown) < len(places),
-        completeness=context.certificate.of_documents([path], DEFINITION),
-        provenance=provenance(index, path),
-        next_cursor=next_cursor(offset, len(shown), len(places)),
+    return context.answer(
+        ask,
+        Highlights(path=path, highlights=shown),
+        page_of(offset, len(shown), len(places)),
+        context.certificate.of_documents([path], DEFINITION),
+        meant=symbol,
+        about=path,
     )
 
 

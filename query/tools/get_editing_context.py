@@ -11,19 +11,19 @@ import msgspec
 
 from indexer.text import blob_digest
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, printable
 from query.context import Context
 from query.facts import sync_guards
 from query.facts.calls import callees_of
-from query.facts.completeness import DEFINITION, finished_at, languages_of, provenance
-from query.facts.definitions import LanguageId
+from query.facts.completeness import DEFINITION, finished_at, languages_of
 from query.facts.documents import Document, contents, documents, sizes_of
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
 from query.facts.index import Index
 from query.facts.names import document_path
 from query.facts.outline import Span, spans
-from query.facts.parameters import Sources, asked, next_cursor, offset_of
+from query.facts.parameters import Sources
 from query.facts.risk import Risk, risks
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.uses import Use, uses_of
@@ -40,7 +40,6 @@ _MAX_NESTING = 20
 
 class GetEditingContext(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     file_path: Annotated[str, msgspec.Meta(description="document, relative to the workspace root or to here, or absolute")] = ""
-    language_id: LanguageId = ""
     if_none_match: Annotated[str, msgspec.Meta(description="etag of an earlier answer: if it still holds, not_modified is all")] = ""
     limit: Annotated[int, msgspec.Meta(ge=0, le=1_000, description="callers and callees shown of each symbol; counts are exact")] = 5
     budget: Annotated[
@@ -196,15 +195,13 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
         imports = imports_of(index, path, Sources(index)) if not offset else []
         result, shown = _within(ask, msgspec.structs.replace(result, imports=imports), facts, offset)
     saved = _savings(index, path, result)
-    return Answer(
-        tool="get_editing_context",
-        query={**asked(ask), "file_path": path},
-        result=msgspec.structs.replace(result, meta=ContextMeta(token_savings=saved)),
-        total=total,
-        truncated=offset + shown < total,
-        completeness=context.certificate.of_workspace(DEFINITION, about=path),
-        provenance=provenance(index, path),
-        next_cursor=next_cursor(offset, shown, total),
+    return context.answer(
+        ask,
+        msgspec.structs.replace(result, meta=ContextMeta(token_savings=saved)),
+        page_of(offset, shown, total),
+        context.certificate.of_workspace(DEFINITION, about=path),
+        more={"file_path": path},
+        about=path,
     )
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line
 from query.context import Workspace
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.live import decode
 from query.live.questions import Ranged, span
 from query.live.replies import Feature, doubted, left_out, question
@@ -76,15 +76,13 @@ def TOOL(workspace: Workspace, ask: GetInlayHints) -> Answer[list[InlayHint]]:
     found.sort(key=lambda item: (item.line, item.col))
     offset = offset_of(ask.cursor)
     shown = found[offset : offset + ask.limit]
-    return Answer(
-        tool="get_inlay_hints",
-        query={**asked(ask), "path": of.path},
-        result=shown,
-        total=len(found),
-        truncated=offset + len(shown) < len(found),
-        completeness=doubted(outcome.completeness, left_out(fitting.others + outside, "hints", outcome.info)),
-        provenance=outcome.provenance,
-        next_cursor=next_cursor(offset, len(shown), len(found)),
+    return workspace.answer(
+        ask,
+        shown,
+        page_of(offset, len(shown), len(found)),
+        doubted(outcome.completeness, left_out(fitting.others + outside, "hints", outcome.info)),
+        outcome.provenance,
+        more={"path": of.path},
     )
 
 

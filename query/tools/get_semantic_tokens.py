@@ -10,9 +10,9 @@ import msgspec
 from indexer.errors import ServerProtocolError
 from indexer.text import utf16_to_index
 from query.answers.envelope import Answer, Reason
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, printable
 from query.context import Workspace
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.live import decode
 from query.live.questions import Document, Ranged, span
 from query.live.replies import Feature, Outcome, doubted, provider, question, without
@@ -71,15 +71,13 @@ def TOOL(workspace: Workspace, ask: GetSemanticTokens) -> Answer[list[SemanticTo
     inside = [item for item in found if (item.line - 1, item.col - 1 + item.length) > first and (item.line - 1, item.col - 1) < last]
     offset = offset_of(ask.cursor)
     shown = inside[offset : offset + ask.limit]
-    return Answer(
-        tool="get_semantic_tokens",
-        query={**asked(ask), "path": of.path},
-        result=shown,
-        total=len(inside),
-        truncated=offset + len(shown) < len(inside),
-        completeness=doubted(outcome.completeness, reasons),
-        provenance=outcome.provenance,
-        next_cursor=next_cursor(offset, len(shown), len(inside)),
+    return workspace.answer(
+        ask,
+        shown,
+        page_of(offset, len(shown), len(inside)),
+        doubted(outcome.completeness, reasons),
+        outcome.provenance,
+        more={"path": of.path},
     )
 
 

@@ -9,13 +9,12 @@ from typing import Annotated, Any
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context, Workspace
-from query.facts.completeness import provenance
 from query.facts.coverage import CrawlServer, crawl_servers, states_of
 from query.facts.documents import languages
 from query.facts.index import Index
-from query.facts.parameters import asked
 from query.surface.registry import names, tool
 
 _DEFINITION = "textDocument/definition"
@@ -101,8 +100,7 @@ def _text(answer: Answer[list[ServerCapabilities]], style: Style) -> Iterator[st
 
 def _live(workspace: Workspace, ask: GetServerCapabilities) -> Answer[list[ServerCapabilities]]:
     """What the servers that run now can do; those of a language, or of the workspace, are started where none does."""
-    from query.answers.envelope import Completeness
-    from query.live.questions import live
+    from query.live.questions import by_servers
 
     index, language = workspace.index, ask.language.lower()
     running = [info for info in workspace.servers.running() if not language or language in info.languages]
@@ -113,15 +111,11 @@ def _live(workspace: Workspace, ask: GetServerCapabilities) -> Answer[list[Serve
         for of in info.languages
         if not language or of == language
     ]
-    provenance = live()
-    return Answer(
-        tool="get_server_capabilities",
-        query=asked(ask),
-        result=sorted(result, key=lambda item: item.language),
-        total=len(result),
-        truncated=False,
-        completeness=Completeness(status="complete"),
-        provenance=msgspec.structs.replace(provenance, servers=sorted({f"{info.name} {info.version}".strip() for info in running})),
+    return workspace.answer(
+        ask,
+        sorted(result, key=lambda item: item.language),
+        all_of(len(result)),
+        provenance=by_servers(running),
     )
 
 
@@ -144,15 +138,7 @@ def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapa
     for other in languages(index):
         known.setdefault(other, CrawlServer(other, "", "", "", "{}"))
     result = [_server(index, *server) for of, server in sorted(known.items()) if not language or of == language]
-    return Answer(
-        tool="get_server_capabilities",
-        query=asked(ask),
-        result=result,
-        total=len(result),
-        truncated=False,
-        completeness=context.certificate.of_workspace([], language=language),
-        provenance=provenance(index, language=language),
-    )
+    return context.answer(ask, result, all_of(len(result)), context.certificate.of_workspace([], language=language), language=language)
 
 
 def _server(index: Index | None, language: str, name: str, version: str, encoding: str, capabilities: str) -> ServerCapabilities:

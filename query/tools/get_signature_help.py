@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style, printable
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.live import decode
 from query.live.questions import Placed, spot
 from query.live.replies import Feature, doubted, left_out, question
@@ -84,14 +84,13 @@ def TOOL(workspace: Workspace, ask: GetSignatureHelp) -> Answer[SignatureHelp]:
         active_signature=_index(said.active_signature if said is not None else None, len(signatures)),
         active_parameter=said.active_parameter if said is not None and signatures and said.active_parameter is not None else -1,
     )
-    return Answer(
-        tool="get_signature_help",
-        query={**asked(ask), "place": at.shown},
-        result=result,
-        total=len(signatures),
-        truncated=False,
-        completeness=doubted(outcome.completeness, left_out(fitting.others, "signatures", outcome.info)),
-        provenance=outcome.provenance,
+    return workspace.answer(
+        ask,
+        result,
+        all_of(len(signatures)),
+        doubted(outcome.completeness, left_out(fitting.others, "signatures", outcome.info)),
+        outcome.provenance,
+        more={"place": at.shown},
     )
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from query.answers.envelope import Answer, Completeness, Provenance
+from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style, printable
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.skills.session import Phases
 from query.surface.registry import workspace_tool
 
@@ -89,15 +89,7 @@ def _text(answer: Answer[SkillPhase], style: Style) -> Iterator[str]:
 def TOOL(workspace: Workspace, ask: GetSkillPhase) -> Answer[SkillPhase]:
     """The phase of the skill that was activated here, with its tools and what was called; without one, all skills with their purpose."""
     result = _phase(workspace.phases)
-    return Answer(
-        tool="get_skill_phase",
-        query=asked(ask),
-        result=result,
-        total=1 if result.active else len(result.available_skills),
-        truncated=False,
-        completeness=Completeness(status="complete"),
-        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
-    )
+    return workspace.answer(ask, result, all_of(1 if result.active else len(result.available_skills)))
 
 
 def _phase(phases: Phases) -> SkillPhase:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
-from query.answers.envelope import Answer, Completeness, Provenance, Reason, SymbolRecord
+from query.answers.envelope import Answer, Reason, SymbolRecord, completeness_from, unindexed
+from query.answers.pages import all_of
 from query.answers.style import Style
-from query.context import Context
-from query.facts.completeness import languages_of, provenance
+from query.context import Context, Workspace
+from query.facts.completeness import languages_of
 from query.facts.index import Index
 from query.facts.names import document_path
-from query.facts.parameters import Named, asked
+from query.facts.parameters import Named
 from query.facts.texts import text_of
 from query.surface.registry import tool
 
@@ -77,7 +78,7 @@ def TOOL(context: Context, ask: GetSymbolDocumentation) -> Answer[Documentation]
     """Documentation and signature of a symbol of the workspace or a dependency: as stored, else by go doc, pydoc or rustdoc's pages."""
     index = context.index
     if ask.source == "toolchain":
-        return _answered(ask, _by_toolchain(index, ask))
+        return _answered(context.workspace, ask, _by_toolchain(index, ask))
     try:
         symbol = ask.resolve(index)
     except AmbiguousName:
@@ -88,7 +89,7 @@ def TOOL(context: Context, ask: GetSymbolDocumentation) -> Answer[Documentation]
         found = _by_toolchain(index, ask)
         if found.error:
             raise NameNotFound(f"{error}; {found.tool or 'the toolchain'}: {found.error.splitlines()[0]}") from error
-        return _answered(ask, found)
+        return _answered(context.workspace, ask, found)
     path = symbol.record.path
     language = languages_of(index).get(path, "")
     signature, documentation, hover = text_of(index, symbol.sym_id)
@@ -107,14 +108,13 @@ def TOOL(context: Context, ask: GetSymbolDocumentation) -> Answer[Documentation]
         signature=_fenced(signature, language, ask.format),
         error=error,
     )
-    return Answer(
-        tool="get_symbol_documentation",
-        query=asked(ask, symbol),
-        result=result,
-        total=int(source != "none"),
-        truncated=False,
-        completeness=context.certificate.of_documents([path, *ask.document(index)], ["syntax", "textDocument/hover"], more),
-        provenance=provenance(index, path),
+    return context.answer(
+        ask,
+        result,
+        all_of(int(source != "none")),
+        context.certificate.of_documents([path, *ask.document(index)], ["syntax", "textDocument/hover"], more),
+        meant=symbol,
+        about=path,
     )
 
 
@@ -170,15 +170,14 @@ def _by_toolchain(index: Index, ask: GetSymbolDocumentation) -> Described:
     return msgspec.structs.replace(said[0], error=error, elapsed_ms=sum(item.elapsed_ms for item in said))
 
 
-def _answered(ask: GetSymbolDocumentation, found: Described) -> Answer[Documentation]:
+def _answered(workspace: Workspace, ask: GetSymbolDocumentation, found: Described) -> Answer[Documentation]:
     reasons = [Reason(code="toolchain", detail=found.error)] if found.error else []
     if found.cut:
         reasons.append(Reason(code="text_cut", detail="the documentation is longer than what is kept of it"))
     name = re.split(r"::|[./]", ask.symbol)[-1]
-    return Answer(
-        tool="get_symbol_documentation",
-        query=asked(ask),
-        result=Documentation(
+    return workspace.answer(
+        ask,
+        Documentation(
             symbol=SymbolRecord(symbol=ask.symbol, name=name, qualified_name=ask.symbol, kind="symbol", path="", external=True),
             language=found.language,
             source="error" if found.error else "toolchain",
@@ -186,18 +185,9 @@ def _answered(ask: GetSymbolDocumentation, found: Described) -> Answer[Documenta
             signature=_fenced(found.signature, found.language, ask.format),
             error=found.error,
         ),
-        total=int(not found.error),
-        truncated=found.cut,
-        completeness=Completeness(status="partial" if reasons else "complete", reasons=reasons),
-        provenance=Provenance(
-            source="live",
-            servers=[found.tool] if found.tool else [],
-            commit="",
-            dirty=False,
-            indexed_at="",
-            generation=0,
-            elapsed_ms=found.elapsed_ms,
-        ),
+        all_of(int(not found.error), cut_short=found.cut),
+        completeness_from(reasons),
+        unindexed([found.tool] if found.tool else [], found.elapsed_ms),
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer, SymbolRecord
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context
 from query.facts import names
-from query.facts.completeness import provenance
-from query.facts.parameters import Named, Sources, asked
+from query.facts.parameters import Named, Sources
 from query.facts.symbols import Symbol
 from query.facts.texts import all_definition_lines, source_of
 from query.surface.registry import tool
@@ -67,14 +67,13 @@ def TOOL(context: Context, ask: GetSymbolSource) -> Answer[list[Source]]:
         )
         for lines in all_definition_lines(index, symbol)
     ]
-    return Answer(
-        tool="get_symbol_source",
-        query=asked(ask, symbol),
-        result=found,
-        total=len(found),
-        truncated=False,
-        completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax"]),
-        provenance=provenance(index, symbol.record.path),
+    return context.answer(
+        ask,
+        found,
+        all_of(len(found)),
+        context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax"]),
+        meant=symbol,
+        about=symbol.record.path,
     )
 
 

@@ -11,16 +11,16 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import SymbolKind
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
-from query.facts.completeness import DEFINITION, languages_of, provenance
+from query.facts.completeness import DEFINITION, languages_of
 from query.facts.documents import contents, documents, documents_of_tests
 from query.facts.extents import symbols_of
 from query.facts.index import Index
 from query.facts.inline_tests import no_tests, test_symbols
 from query.facts.names import document_path
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.facts.scopes import modules_of, scopes
 from query.facts.symbols import symbols_by_id
 from query.facts.uses import Use, uses_of
@@ -120,15 +120,12 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     offset = offset_of(ask.cursor)
     shown = _with_functions(index, ranked[offset : offset + ask.limit], in_tests)
     more = [*no_tests(index), *doubts(index, symbols)]
-    return Answer(
-        tool="get_tests_for_file",
-        query=asked(ask),
-        result=TestsForFile(source_file=path, test_files=[test.path for test in shown], tests=shown),
-        total=len(ranked),
-        truncated=offset + len(shown) < len(ranked),
-        completeness=certificate.of_workspace(DEFINITION, "", more, about=path),
-        provenance=provenance(index, path),
-        next_cursor=next_cursor(offset, len(shown), len(ranked)),
+    return context.answer(
+        ask,
+        TestsForFile(source_file=path, test_files=[test.path for test in shown], tests=shown),
+        page_of(offset, len(shown), len(ranked)),
+        certificate.of_workspace(DEFINITION, "", more, about=path),
+        about=path,
     )
 
 

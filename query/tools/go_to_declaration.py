@@ -8,16 +8,16 @@ from typing import Literal
 import msgspec
 
 from query.answers.envelope import Answer, Place, SymbolRecord
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context, Workspace
-from query.facts.completeness import DEFINITION, provenance
-from query.facts.definitions import LanguageId, bound, meanings
-from query.facts.parameters import Live, Named, Sources, asked
+from query.facts.completeness import DEFINITION
+from query.facts.definitions import bound, meanings
+from query.facts.parameters import Live, Named, Sources
 from query.surface.registry import tool
 
 
 class GoToDeclaration(Named, kw_only=True):
-    language_id: LanguageId = ""
     live: Live = False
 
 
@@ -41,7 +41,7 @@ def _live(workspace: Workspace, ask: GoToDeclaration) -> Answer[list[Declaration
 
     question = put(workspace, ask, "textDocument/declaration")
     result = [Declaration(symbol=item.symbol, what="declaration", places=item.places) for item in live_definitions(workspace, question)]
-    return question.answer("go_to_declaration", ask, result, sum(len(item.places) for item in result))
+    return question.answer(ask, result, all_of(sum(len(item.places) for item in result)))
 
 
 @tool(
@@ -73,12 +73,11 @@ def TOOL(context: Context, ask: GoToDeclaration) -> Answer[list[Declaration]]:
         )
     # any header may declare it: the answer depends on all files of its languages, not only on the one that defines it
     about = meant[0].record.path if meant else ""
-    return Answer(
-        tool="go_to_declaration",
-        query=asked(ask, meant[0] if len(meant) == 1 else None),
-        result=result,
-        total=sum(len(item.places) for item in result),
-        truncated=False,
-        completeness=context.certificate.of_workspace(DEFINITION, about=about),
-        provenance=provenance(index, about),
+    return context.answer(
+        ask,
+        result,
+        all_of(sum(len(item.places) for item in result)),
+        context.certificate.of_workspace(DEFINITION, about=about),
+        meant=meant[0] if len(meant) == 1 else None,
+        about=about,
     )

@@ -7,16 +7,15 @@ from typing import Annotated
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.context import Context, Workspace
-from query.facts.completeness import provenance
-from query.facts.definitions import Definition, LanguageId, definition, meanings, text_of_definitions
-from query.facts.parameters import Live, Named, Sources, asked
+from query.facts.definitions import Definition, definition, meanings, text_of_definitions
+from query.facts.parameters import Live, Named, Sources
 from query.surface.registry import tool
 
 
 class GoToDefinition(Named, kw_only=True):
     show_source: Annotated[bool, msgspec.Meta(description="with the line of each definition")] = True
-    language_id: LanguageId = ""
     live: Live = False
 
 
@@ -25,7 +24,7 @@ def _live(workspace: Workspace, ask: GoToDefinition) -> Answer[list[Definition]]
 
     question = put(workspace, ask, "textDocument/definition")
     result = live_definitions(workspace, question, source=ask.show_source)
-    return question.answer("go_to_definition", ask, result, sum(len(item.places) for item in result))
+    return question.answer(ask, result, all_of(sum(len(item.places) for item in result)))
 
 
 @tool(
@@ -46,12 +45,11 @@ def TOOL(context: Context, ask: GoToDefinition) -> Answer[list[Definition]]:
     sources = Sources(index)
     result = [definition(index, symbol, sources if ask.show_source else None) for symbol in meant]
     paths = [symbol.record.path for symbol in meant]
-    return Answer(
-        tool="go_to_definition",
-        query=asked(ask, meant[0] if len(meant) == 1 else None),
-        result=result,
-        total=sum(len(item.places) for item in result),
-        truncated=False,
-        completeness=context.certificate.of_documents([*paths, *ask.document(index)], ["syntax"]),
-        provenance=provenance(index, paths[0] if paths else ""),
+    return context.answer(
+        ask,
+        result,
+        all_of(sum(len(item.places) for item in result)),
+        context.certificate.of_documents([*paths, *ask.document(index)], ["syntax"]),
+        meant=meant[0] if len(meant) == 1 else None,
+        about=paths[0] if paths else "",
     )

@@ -9,12 +9,12 @@ import msgspec
 
 from indexer.model import SymbolFlag, SymbolKind
 from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, headline
 from query.context import Context, Workspace
-from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
-from query.facts.definitions import LanguageId
+from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.hierarchy import MAX_DEPTH, Kin, kin
-from query.facts.parameters import Live, Named, asked, next_cursor, offset_of
+from query.facts.parameters import Live, Named
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.facts.uses import scopes
 from query.surface.registry import tool
@@ -25,7 +25,6 @@ ITSELF = "itself"
 
 class GoToImplementation(Named, kw_only=True):
     transitive: Annotated[bool, msgspec.Meta(description="also what is below the types and members directly below")] = True
-    language_id: LanguageId = ""
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="implementations shown")] = 500
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
     live: Live = False
@@ -54,7 +53,7 @@ def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToImplementation) -> Answer[list[Implementation]]:
-    from query.live.navigation import live_definitions, paged, put
+    from query.live.navigation import live_definitions, put
 
     question = put(workspace, ask, "textDocument/implementation")
     found = live_definitions(workspace, question)
@@ -63,7 +62,7 @@ def _live(workspace: Workspace, ask: GoToImplementation) -> Answer[list[Implemen
         Implementation(symbol=item.symbol, depth=1, of=question.record.symbol, evidence=["live"])
         for item in found[offset : offset + ask.limit]
     ]
-    return paged(question.answer("go_to_implementation", ask, result, len(found)), offset)
+    return question.answer(ask, result, page_of(offset, len(result), len(found)))
 
 
 @tool(
@@ -103,15 +102,13 @@ def TOOL(context: Context, ask: GoToImplementation) -> Answer[list[Implementatio
         for item in shown
     ]
     about = symbol.record.path
-    return Answer(
-        tool="go_to_implementation",
-        query=asked(ask, symbol),
-        result=result,
-        total=len(found),
-        truncated=offset + len(shown) < len(found),
-        completeness=context.certificate.of_workspace([*DEFINITION, SUPERTYPES], more=_more(context, symbol, found), about=about),
-        provenance=provenance(index, about),
-        next_cursor=next_cursor(offset, len(shown), len(found)),
+    return context.answer(
+        ask,
+        result,
+        page_of(offset, len(shown), len(found)),
+        context.certificate.of_workspace([*DEFINITION, SUPERTYPES], more=_more(context, symbol, found), about=about),
+        meant=symbol,
+        about=about,
     )
 
 
@@ -128,7 +125,7 @@ def _abstract(context: Context, symbols: list[Symbol]) -> dict[int, bool]:
 
 
 def _more(context: Context, symbol: Symbol, found: list[Kin]) -> list[Reason]:
-    """Bases that nobody knows and that are called as the type asked about, or as one below it."""
+    """Unresolved bases that have the name of the type asked about, or of one below it."""
     record = symbol.record
     if record.kind not in TYPES:
         around = scopes(context.index, [symbol.sym_id])

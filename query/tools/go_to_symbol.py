@@ -9,14 +9,15 @@ import msgspec
 
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.context import Context
 from query.facts import names
-from query.facts.completeness import languages_of, provenance
+from query.facts.completeness import languages_of
 from query.facts.definitions import Definition, definition, text_of_definitions
 from query.facts.dotted import named
 from query.facts.folders import folders
 from query.facts.index import Index
-from query.facts.parameters import NAME_HELP, Sources, asked
+from query.facts.parameters import NAME_HELP, Sources
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 
@@ -43,14 +44,13 @@ def TOOL(context: Context, ask: GoToSymbol) -> Answer[list[Definition]]:
     prefix = _prefix(index, ask.workspace_root)
     symbol = _meant(index, ask, prefix)
     result = [definition(index, symbol, Sources(index))]
-    return Answer(
-        tool="go_to_symbol",
-        query=asked(ask, symbol),
-        result=result,
-        total=len(result[0].places),
-        truncated=False,
-        completeness=context.certificate.of_documents([symbol.record.path], ["syntax"]),
-        provenance=provenance(index, symbol.record.path),
+    return context.answer(
+        ask,
+        result,
+        all_of(len(result[0].places)),
+        context.certificate.of_documents([symbol.record.path], ["syntax"]),
+        meant=symbol,
+        about=symbol.record.path,
     )
 
 

@@ -8,17 +8,17 @@ from typing import Literal
 import msgspec
 
 from query.answers.envelope import Answer, Place, Reason, SymbolRecord
+from query.answers.pages import all_of
 from query.answers.style import Style, headline
 from query.context import Context, Workspace
-from query.facts.completeness import DEFINITION, provenance
-from query.facts.definitions import LanguageId, definition, meanings
-from query.facts.parameters import Live, Named, Sources, asked
+from query.facts.completeness import DEFINITION
+from query.facts.definitions import definition, meanings
+from query.facts.parameters import Live, Named, Sources
 from query.facts.types import types_of
 from query.surface.registry import tool
 
 
 class GoToTypeDefinition(Named, kw_only=True):
-    language_id: LanguageId = ""
     live: Live = False
 
 
@@ -51,7 +51,7 @@ def _live(workspace: Workspace, ask: GoToTypeDefinition) -> Answer[list[TypeDefi
         TypeDefinition(of=question.record.symbol, symbol=item.symbol, evidence="live", places=item.places)
         for item in live_definitions(workspace, question)
     ]
-    return question.answer("go_to_type_definition", ask, result, len(result))
+    return question.answer(ask, result, all_of(len(result)))
 
 
 @tool(
@@ -88,12 +88,11 @@ def TOOL(context: Context, ask: GoToTypeDefinition) -> Answer[list[TypeDefinitio
             for item in found
         ]
     paths = [symbol.record.path for symbol in meant]
-    return Answer(
-        tool="go_to_type_definition",
-        query=asked(ask, meant[0] if len(meant) == 1 else None),
-        result=result,
-        total=len(result),
-        truncated=False,
-        completeness=context.certificate.of_documents([*paths, *ask.document(index)], DEFINITION, more),
-        provenance=provenance(index, paths[0] if paths else ""),
+    return context.answer(
+        ask,
+        result,
+        all_of(len(result)),
+        context.certificate.of_documents([*paths, *ask.document(index)], DEFINITION, more),
+        meant=meant[0] if len(meant) == 1 else None,
+        about=paths[0] if paths else "",
     )

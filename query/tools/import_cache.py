@@ -10,13 +10,12 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
-from query.context import Workspace
-from query.facts.completeness import Certificate, provenance
+from query.context import Context, Workspace
+from query.facts.completeness import Certificate
 from query.facts.index import open_index
-from query.facts.parameters import asked
 from query.refactor.outcome import Apply
-from query.refactor.trial import kept
 from query.surface.registry import workspace_tool
 from query.upkeep.artifacts import Exchanged, import_index, sentence, verify_artifact
 
@@ -49,15 +48,8 @@ def TOOL(workspace: Workspace, ask: ImportCache) -> Answer[Exchanged]:
         raise UsageError("name the artifact to import: src_path is empty")
     if not ask.apply:
         found = verify_artifact(workspace.root, Path(ask.src_path))
-        return kept("import_cache", asked(ask), found, total=found.documents)
+        return workspace.answer(ask, found, all_of(found.documents))
     done = import_index(workspace.root, Path(ask.src_path))
     with open_index(workspace.root) as index:
-        return Answer(
-            tool="import_cache",
-            query=asked(ask),
-            result=done,
-            total=done.documents,
-            truncated=False,
-            completeness=Certificate(index).of_workspace([]),
-            provenance=provenance(index),
-        )
+        now = Context(index=index, certificate=Certificate(index), servers=workspace.servers)
+        return now.answer(ask, done, all_of(done.documents), now.certificate.of_workspace([]))

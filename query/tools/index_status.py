@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated
 
+import click
 import msgspec
 
-from indexer.errors import NameNotFound
+from indexer.errors import NameNotFound, UsageError
 from query.answers.envelope import Answer
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts import coverage, names
-from query.facts.completeness import DEFINITION, provenance
+from query.facts.completeness import DEFINITION
 from query.facts.index import Index
-from query.facts.parameters import asked, next_cursor, offset_of
-from query.facts.status import status
+from query.facts.status import Report, status, status_text
 from query.surface.registry import tool
 
 _MAX_LISTED = 50
@@ -26,6 +27,9 @@ class IndexStatus(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     file_path: Annotated[str, msgspec.Meta(description="only this file, or what is below this folder; all by default")] = ""
     language: Annotated[str, msgspec.Meta(description="only this language")] = ""
     method: Annotated[str, msgspec.Meta(description="only this method, e.g. textDocument/definition or syntax")] = ""
+    details: Annotated[
+        bool, msgspec.Meta(description="also how the index was made and what the workspace lacks, as lspidx status prints it")
+    ] = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="gaps shown")] = 200
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
@@ -67,7 +71,10 @@ class SkippedFile(msgspec.Struct, kw_only=True):
 
 
 class Status(msgspec.Struct, kw_only=True):
-    """`gaps` is a page of all gaps (the answer's total); of skipped and changed files at most 50 are listed, the counts are exact."""
+    """`gaps` is a page of all gaps (the answer's total); of skipped and changed files at most 50 are listed, the counts are exact.
+
+    details: all about the index, whatever the scope is; only on request.
+    """
 
     scope: str
     documents: int
@@ -84,10 +91,15 @@ class Status(msgspec.Struct, kw_only=True):
     changed_count: int
     checked: bool
     refresh: str
+    details: Report | msgspec.UnsetType = msgspec.UNSET
 
 
 def _text(answer: Answer[Status], style: Style) -> Iterator[str]:
     item = answer.result
+    if item.details is not msgspec.UNSET:
+        text = status_text(item.details)
+        yield from (text if style.color else click.unstyle(text)).split("\n")
+        return
     yield f"{style.heading(item.scope)}  {count(item.documents, 'document')}, {item.symbols} symbols, {item.occurrences} occurrences"
     yield f"  unresolved: {item.unresolved_identifiers} identifiers, {item.unresolved_imports} imports"
     for language in item.languages:
@@ -123,6 +135,8 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
     """What the index covers and what it lacks, by file, language and method; of everything, one folder or one file."""
     index = context.index
     scope = _scope(index, ask.file_path)
+    if ask.details and (scope or ask.language or ask.method):
+        raise UsageError("details are about the whole index; ask for them without file_path, language and method")
     report = status(index)
     language = ask.language.lower()
 
@@ -147,18 +161,17 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
         changed_count=len(changed),
         checked=tree.checked,
         refresh=report["refresh"],
+        details=report if ask.details else msgspec.UNSET,
         **coverage.numbers(index, part)._asdict(),
     )
     every = sorted({row.method for row in methods} | set(DEFINITION))
-    return Answer(
-        tool="index_status",
-        query={**asked(ask), **({"file_path": scope} if scope else {})},
-        result=result,
-        total=total,
-        truncated=offset + len(page) < total,
-        completeness=context.certificate.of_workspace(every, language=language, holds=holds if scope else None),
-        provenance=provenance(index, language=language),
-        next_cursor=next_cursor(offset, len(page), total),
+    return context.answer(
+        ask,
+        result,
+        page_of(offset, len(page), total),
+        context.certificate.of_workspace(every, language=language, holds=holds if scope else None),
+        more={"file_path": scope} if scope else {},
+        language=language,
     )
 
 
@@ -175,7 +188,7 @@ def _scope(index: Index, path: str) -> str:
         raise NameNotFound(f"'{path}' is neither a document nor a folder of the index; {error}") from error
 
 
-def _languages(index: Index, report: dict[str, Any], part: coverage.Part) -> list[LanguageStatus]:
+def _languages(index: Index, report: Report, part: coverage.Part) -> list[LanguageStatus]:
     """As the report of `lspidx status` has them, with the numbers of the scope."""
     numbers = coverage.files_by_language(index, part)
     return [

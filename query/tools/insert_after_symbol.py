@@ -53,4 +53,4 @@ def TOOL(workspace: Workspace, ask: InsertAfterSymbol) -> Answer[Edited]:
         code = fitted(target, ask.code.removesuffix("\n"), first=True)
         return [Edit(start=place, end=place, new_text="\n" + code)]
 
-    return edit_symbol(workspace, "insert_after_symbol", ask, make)
+    return edit_symbol(workspace, ask, make)

@@ -53,4 +53,4 @@ def TOOL(workspace: Workspace, ask: InsertBeforeSymbol) -> Answer[Edited]:
         code = fitted(target, ask.code if ask.code.endswith("\n") else ask.code + "\n", first=True)
         return [Edit(start=place, end=place, new_text=code)]
 
-    return edit_symbol(workspace, "insert_before_symbol", ask, make)
+    return edit_symbol(workspace, ask, make)

@@ -9,12 +9,11 @@ import msgspec
 
 from indexer.errors import ServerError
 from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context, Workspace
-from query.facts.completeness import provenance
-from query.facts.definitions import LanguageId
 from query.facts.freshness import is_as_indexed
-from query.facts.parameters import Named, asked
+from query.facts.parameters import Named
 from query.facts.texts import text_of
 from query.surface.registry import tool
 
@@ -22,7 +21,6 @@ from query.surface.registry import tool
 class InspectSymbol(Named, kw_only=True):
     live: Annotated[bool, msgspec.Meta(description="ask a running language server even where the index knows")] = False
     offline: Annotated[bool, msgspec.Meta(description="start no language server, whatever the index lacks")] = False
-    language_id: LanguageId = ""
 
 
 class Inspection(msgspec.Struct, kw_only=True):
@@ -51,7 +49,7 @@ def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
 
     question = put(workspace, ask, "textDocument/hover")
     result = Inspection(symbol=question.record, signature="", documentation="", hover=hover_text(question.reply))
-    return question.answer("inspect_symbol", ask, result, 1)
+    return question.answer(ask, result, all_of(1))
 
 
 @tool(
@@ -83,14 +81,13 @@ def _indexed(context: Context, ask: InspectSymbol) -> Answer[Inspection]:
     index = context.index
     symbol = ask.resolve(index)
     text = text_of(index, symbol.sym_id)
-    return Answer(
-        tool="inspect_symbol",
-        query=asked(ask, symbol),
-        result=Inspection(symbol=symbol.record, signature=text.signature, documentation=text.documentation, hover=text.hover),
-        total=1,
-        truncated=False,
-        completeness=context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax", "textDocument/hover"]),
-        provenance=provenance(index, symbol.record.path),
+    return context.answer(
+        ask,
+        Inspection(symbol=symbol.record, signature=text.signature, documentation=text.documentation, hover=text.hover),
+        all_of(1),
+        context.certificate.of_documents([symbol.record.path, *ask.document(index)], ["syntax", "textDocument/hover"]),
+        meant=symbol,
+        about=symbol.record.path,
     )
 
 

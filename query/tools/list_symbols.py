@@ -8,13 +8,11 @@ from typing import Annotated, Literal
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import first_of
 from query.answers.style import Style
 from query.context import Context
-from query.facts.completeness import provenance
-from query.facts.definitions import LanguageId
 from query.facts.names import document_path
 from query.facts.outline import Outlined, outline
-from query.facts.parameters import asked
 from query.surface.registry import tool
 
 
@@ -26,7 +24,6 @@ class ListSymbols(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     format: Annotated[
         Literal["json", "outline"], msgspec.Meta(description="outline: name, kind and line only, about a fifth of the tokens")
     ] = "json"
-    language_id: LanguageId = ""
 
 
 class OutlineItem(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -99,15 +96,8 @@ def TOOL(context: Context, ask: ListSymbols) -> Answer[list[OutlineItem]]:
         if level(sym_id) <= depth:
             shown += 1
             (items[above].children if above in items else top).append(items[sym_id])
-    return Answer(
-        tool="list_symbols",
-        query={**asked(ask), "file_path": path},
-        result=top,
-        total=len(items),
-        truncated=shown < len(items),
-        completeness=context.certificate.of_documents([path], ["syntax", "textDocument/documentSymbol"]),
-        provenance=provenance(context.index, path),
-    )
+    completeness = context.certificate.of_documents([path], ["syntax", "textDocument/documentSymbol"])
+    return context.answer(ask, top, first_of(shown, len(items)), completeness, more={"file_path": path}, about=path)
 
 
 def _item(of: Outlined, *, short: bool) -> OutlineItem:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style, count
 from query.context import Context
-from query.facts.completeness import provenance
 from query.facts.folders import NO_FILES, file_counts, folders, moved
-from query.facts.parameters import asked
 from query.surface.registry import tool
 
 
@@ -71,12 +70,4 @@ def TOOL(context: Context, ask: ListWorkspaceFolders) -> Answer[list[WorkspaceFo
         )
         for folder in folders(index)
     ]
-    return Answer(
-        tool="list_workspace_folders",
-        query=asked(ask),
-        result=result,
-        total=len(result),
-        truncated=False,
-        completeness=context.certificate.of_workspace([]),
-        provenance=provenance(index),
-    )
+    return context.answer(ask, result, all_of(len(result)), context.certificate.of_workspace([]))

@@ -30,4 +30,4 @@ def TOOL(workspace: Workspace, ask: OpenDocument) -> Answer[Session]:
     """Keeps a file open in its language server until close_document; every question opens what it needs by itself."""
     of = document(workspace, ask.file_path)
     info = workspace.servers.open_document(of.path)
-    return control.answer(workspace, "open_document", ask, f"opened {of.path}", [info])
+    return control.answer(workspace, ask, f"opened {of.path}", [info])

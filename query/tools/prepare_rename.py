@@ -1,4 +1,4 @@
-"""Whether what stands at a place can be renamed."""
+"""Whether the identifier at a place can be renamed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import msgspec
 
 from indexer.text import index_to_utf16
 from query.answers.envelope import Answer, Completeness
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Reply, ServerInfo, Workspace
-from query.facts.parameters import asked
 from query.live.questions import NamedPlace, Spot, live, refused, spot, supports, unsupported
 from query.refactor.rename import name_at
 from query.surface.registry import workspace_tool
@@ -52,7 +52,7 @@ def prepared(at: Spot, info: ServerInfo, ask: Any) -> tuple[Renameable, Complete
     reply = ask(path, "textDocument/prepareRename", at.params)
     said = reply.result if isinstance(reply.result, dict) else None
     if said is None:
-        why = reply.error or "nothing that could be renamed stands here"
+        why = reply.error or "there is nothing here that can be renamed"
         return Renameable(can_rename=False, path=path, line=at.line + 1, col=at.col + 1, why=why), Completeness(status="complete"), [reply]
     where = said.get("range", said) if not said.get("defaultBehavior") else None
     start = where.get("start") if isinstance(where, dict) else None
@@ -88,12 +88,4 @@ def TOOL(workspace: Workspace, ask: PrepareRename) -> Answer[Renameable]:
     at = spot(workspace, ask)
     info = workspace.servers.info(at.document.path)
     found, completeness, replies = prepared(at, info, workspace.servers.ask)
-    return Answer(
-        tool="prepare_rename",
-        query=asked(ask),
-        result=found,
-        total=int(found.can_rename),
-        truncated=False,
-        completeness=completeness,
-        provenance=live(*replies, info=info),
-    )
+    return workspace.answer(ask, found, all_of(int(found.can_rename)), completeness, live(*replies, info=info))

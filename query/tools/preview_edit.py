@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.refactor.trial import (
     Evaluation,
     Language,
@@ -17,7 +16,6 @@ from query.refactor.trial import (
     TimeoutMs,
     Trial,
     WithWarnings,
-    WorkspaceRoot,
     evaluated,
     evaluation_lines,
     language_named,
@@ -29,7 +27,6 @@ from query.surface.registry import workspace_tool
 
 class PreviewEdit(OneEdit, kw_only=True):
     session_id: SessionId = ""
-    workspace_root: WorkspaceRoot = ""
     language: Language = ""
     scope: ScopeOfDiagnostics = "file"
     timeout_ms: TimeoutMs = 0
@@ -59,12 +56,12 @@ def TOOL(workspace: Workspace, ask: PreviewEdit) -> Answer[Evaluation]:
 
     scope = scope_of(workspace)
     if not ask.session_id:
-        session = new_session(language_named(workspace, ask.language, ask.workspace_root))
+        session = new_session(language_named(ask.language))
         edit(session, scope, ask.wanted())
         trial = Trial(workspace, session, ask.scope, ask.timeout_ms)
         found = trial.evaluate(warnings=ask.include_warnings)
         found.session_id, found.status = "", "destroyed"
-        return evaluated("preview_edit", asked(ask), trial, found)
+        return evaluated(ask, trial, found)
     store = store_of(workspace)
     session, _ = store.change(ask.session_id, lambda session: edit(session, scope, ask.wanted()))
     trial = Trial(workspace, session, ask.scope, ask.timeout_ms)
@@ -73,4 +70,4 @@ def TOOL(workspace: Workspace, ask: PreviewEdit) -> Answer[Evaluation]:
         session.state = "evaluated"
         store.replace(session, session.revision)
         found.status = "evaluated"
-    return evaluated("preview_edit", asked(ask), trial, found)
+    return evaluated(ask, trial, found)

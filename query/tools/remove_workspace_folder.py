@@ -41,4 +41,4 @@ def TOOL(context: Context, ask: RemoveWorkspaceFolder) -> Answer[Folders]:
     index, changed = workspace.change(
         context.index, lambda present: [other for other in present if other != folder], context.progress, context.served
     )
-    return workspace.answer("remove_workspace_folder", index, ask, changed=changed, removed=str(folder))
+    return workspace.answer(context.on(index), ask, changed=changed, removed=str(folder))

@@ -9,11 +9,12 @@ import msgspec
 
 from indexer.errors import EditRefused, UsageError
 from indexer.servers.registry import language_of
-from query.answers.envelope import Answer, Completeness, Place, Provenance, Reason, SymbolRecord
+from query.answers.envelope import Answer, Place, Reason, SymbolRecord, completeness_from
+from query.answers.pages import all_of
+from query.answers.paths import listed, of_paths
 from query.answers.style import Style, count
 from query.context import Workspace
 from query.facts.completeness import DEFINITION, Certificate
-from query.facts.parameters import asked
 from query.live.questions import NamedPlace, Spot, live, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
 from query.refactor.rename import (
@@ -113,7 +114,7 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     check_name(ask.new_name, language_of(at.document.path))
     if not supports(info, "renameProvider", "textDocument/rename"):
         nothing = Renamed(old_name=old_name, new_name=ask.new_name, edited=_nothing(), workspace_edit={})
-        return _answer(ask, nothing, unsupported(info, "rename"), live(info=info))
+        return workspace.answer(ask, nothing, all_of(0), unsupported(info, "rename"), live(info=info))
     found, _, replies = prepared(at, info, workspace.servers.ask)
     if not found.can_rename:
         raise EditRefused(f"'{old_name}' at {at.shown} cannot be renamed: {found.why}")
@@ -138,7 +139,8 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
         taken=check.taken,
     )
     reasons = [*outcome.reasons, *check.reasons(ask)]
-    return _answer(ask, result, Completeness(status="partial" if reasons else "complete", reasons=reasons), live(*replies))
+    long = any(item.diff_lines_left_out for item in outcome.edited.files)
+    return workspace.answer(ask, result, all_of(outcome.edited.edits, cut_short=long), completeness_from(reasons), live(*replies))
 
 
 class _Check:
@@ -198,42 +200,38 @@ class _Check:
         found: list[Reason] = []
         if self.outside:
             detail = "files outside the workspace that the server would change too, and that stay as they are"
-            found.append(_of_paths("outside_workspace", detail, self.outside))
+            found.append(of_paths("outside_workspace", detail, self.outside))
         if index is None:
-            detail = "there is no index to hold the server's answer against; to make one: lspidx index"
+            detail = "there is no index to compare the server's answer with; to make one: lspidx index"
             return [*found, Reason(code="not_cross_checked", detail=detail)]
         if not self._symbols:
-            detail = "the index does not know what stands here, or its file has changed since, so the answer was not held against it"
+            detail = "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
             return [*found, Reason(code="not_cross_checked", detail=detail)]
         if self.compared.stale:
-            detail = "files that have changed since the index was made: there the server's answer was not held against it"
-            found.append(_of_paths("not_cross_checked", detail, self.compared.stale))
+            detail = "files that have changed since the index was made: there the server's answer was not compared with it"
+            found.append(of_paths("not_cross_checked", detail, self.compared.stale))
         if self.compared.only_index and ask.sites != "both":
             paths = list(dict.fromkeys(place.path for place in self.compared.only_index))
             uses = count(len(self.compared.only_index), "use")
             detail = f"{uses} that the index knows and the server does not; to rename them too: sites=both"
-            found.append(_of_paths("index_knows_more", detail, paths))
+            found.append(of_paths("index_knows_more", detail, paths))
         if self.overrides:
             paths = list(dict.fromkeys(record.path for record in self.overrides))
-            found.append(_of_paths("overrides_keep_name", "members that override it, or that it overrides, keep their names", paths))
+            found.append(of_paths("overrides_keep_name", "members that override it, or that it overrides, keep their names", paths))
         if self.taken:
             paths = list(dict.fromkeys(record.path for record in self.taken))
-            found.append(_of_paths("name_taken", f"'{ask.new_name}' is the name of something else there already", paths))
+            found.append(of_paths("name_taken", f"'{ask.new_name}' is the name of something else there already", paths))
         name = "" if self._symbols[0].is_local else self._old_name
         gaps = Certificate(index).of_workspace(DEFINITION, name, about=self._at.document.path)
         return [*found, *(reason for reason in gaps.reasons if reason.code != "stale")]
 
 
 def _listed(items: Sequence[Place | SymbolRecord]) -> str:
-    return ", ".join(f"{item.path}:{item.line}" for item in items[:5]) + (", …" if len(items) > 5 else "")
+    return listed([f"{item.path}:{item.line}" for item in items])
 
 
 def _place(record: SymbolRecord) -> Site:
     return Site(record.path, record.line - 1, record.col - 1)
-
-
-def _of_paths(code: str, detail: str, paths: list[str]) -> Reason:
-    return Reason(code=code, detail=detail, count=len(paths), paths=paths[:20])
 
 
 def _with(edit: Mapping[str, Any], places: list[Place], new_name: str, scope: Scope) -> dict[str, Any]:
@@ -251,15 +249,3 @@ def _with(edit: Mapping[str, Any], places: list[Place], new_name: str, scope: Sc
 
 def _nothing() -> Edited:
     return Edited(applied=False, added=0, removed=0, edits=0, files=[])
-
-
-def _answer(ask: RenameSymbol, result: Renamed, completeness: Completeness, provenance: Provenance) -> Answer[Renamed]:
-    return Answer(
-        tool="rename_symbol",
-        query=asked(ask),
-        result=result,
-        total=result.edited.edits,
-        truncated=any(item.diff_lines_left_out for item in result.edited.files),
-        completeness=completeness,
-        provenance=provenance,
-    )

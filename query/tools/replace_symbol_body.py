@@ -56,4 +56,4 @@ def TOOL(workspace: Workspace, ask: ReplaceSymbolBody) -> Answer[Edited]:
         body = fitted(target, ask.new_body.strip("\n"), first=False)
         return [Edit(start=start, end=(symbol.span.end_line, symbol.span.end_col), new_text=body)]
 
-    return edit_symbol(workspace, "replace_symbol_body", ask, make)
+    return edit_symbol(workspace, ask, make)

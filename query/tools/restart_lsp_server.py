@@ -34,4 +34,4 @@ def TOOL(workspace: Workspace, ask: RestartLspServer) -> Answer[Session]:
     """Ends the language servers that run and starts them again; documents that were opened are closed."""
     control.require_this(workspace, ask.root_dir)
     servers = workspace.servers.restart()
-    return control.answer(workspace, "restart_lsp_server", ask, f"restarted {count(len(servers), 'server')}", servers)
+    return control.answer(workspace, ask, f"restarted {count(len(servers), 'server')}", servers)

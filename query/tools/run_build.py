@@ -8,9 +8,9 @@ from typing import Annotated
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.surface.registry import workspace_tool
 from query.toolchain.answers import ended, of_run, project_of, run_lines
 from query.toolchain.model import Problem, Used
@@ -79,7 +79,7 @@ def TOOL(workspace: Workspace, ask: RunBuild) -> Answer[BuildResult]:
     done = run("build", project, selectors=[], timeout_s=ask.timeout_s, home=workspace.index.home if workspace.index else None)
     if isinstance(done, NotChosen):
         result = BuildResult(success=False, tool=None, errors=[], warnings=[], counts={"errors": 0, "warnings": 0}, also=project.also)
-        return of_run("run_build", asked(ask), result, 0, done, truncated=False)
+        return of_run(workspace, ask, result, all_of(0), done)
     errors = [item for item in done.results.problems if item.severity == "error"]
     warnings = [item for item in done.results.problems if item.severity == "warning"]
     result = BuildResult(
@@ -93,4 +93,5 @@ def TOOL(workspace: Workspace, ask: RunBuild) -> Answer[BuildResult]:
         raw_file=done.log_file,
         also=project.also,
     )
-    return of_run("run_build", asked(ask), result, len(errors), done, truncated=max(len(errors), len(warnings)) > MAX_PROBLEMS)
+    cut = max(len(errors), len(warnings)) > MAX_PROBLEMS
+    return of_run(workspace, ask, result, all_of(len(errors), cut_short=cut), done)

@@ -8,9 +8,9 @@ from typing import Annotated
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style, one_line
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.surface.registry import workspace_tool
 from query.toolchain.answers import ended, of_run, project_of, run_lines
 from query.toolchain.model import Counts, Failure, Note, Problem, Used
@@ -93,7 +93,7 @@ def TOOL(workspace: Workspace, ask: RunTests) -> Answer[TestRun]:
     done = run("test", project, selectors=ask.selectors, timeout_s=ask.timeout_s, home=home)
     if isinstance(done, NotChosen):
         result = TestRun(passed=False, tool=None, counts=None, failures=[], errors=[], also=project.also)
-        return of_run("run_tests", asked(ask), result, 0, done, truncated=False)
+        return of_run(workspace, ask, result, all_of(0), done)
     counts, failures = done.results.counts, done.results.failures
     errors = [item for item in done.results.problems if item.severity == "error"]
     if counts is not None and not counts.ran and not errors:
@@ -111,4 +111,5 @@ def TOOL(workspace: Workspace, ask: RunTests) -> Answer[TestRun]:
         also=project.also,
     )
     total = counts.failed if counts is not None else len(failures)
-    return of_run("run_tests", asked(ask), result, total, done, truncated=max(len(failures), len(errors), total) > MAX_FAILURES)
+    cut = max(len(failures), len(errors), total) > MAX_FAILURES
+    return of_run(workspace, ask, result, all_of(total, cut_short=cut), done)

@@ -81,7 +81,7 @@ def TOOL(workspace: Workspace, ask: SafeApplyEdit) -> Answer[SafelyApplied]:
     for reason in outcome.reasons:
         trial.reasons[reason.code] = reason
     result = SafelyApplied(applied=write, would_apply=not why_not, why_not=why_not, edited=outcome.edited, preview=preview)
-    return trial.answer("safe_apply_edit", _asked(ask), result, len(preview.errors_introduced), nothing_judged=preview.net_delta is None)
+    return trial.answer(_asked(ask), result, len(preview.errors_introduced), nothing_judged=preview.net_delta is None)
 
 
 def _why_not(preview: Evaluation, ask: SafeApplyEdit) -> str:

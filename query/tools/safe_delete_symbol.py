@@ -60,7 +60,7 @@ def TOOL(context: Context, ask: OfSymbol) -> Answer[Edited]:
     def check(target: Target) -> None:
         warnings.extend(_checked(context, target))
 
-    answer = edit_symbol(context.workspace, "safe_delete_symbol", ask, _make, check)
+    answer = edit_symbol(context.workspace, ask, _make, check)
     return _with(answer, warnings)
 
 
@@ -68,7 +68,7 @@ def _checked(context: Context, target: Target) -> list[Reason]:
     """What to know of a removal that is allowed.
 
     Raises:
-        EditRefused: something refers to the symbol, or nobody can be certain that nothing does.
+        EditRefused: something refers to the symbol, or may.
     """
     index = context.index
     name = target.symbol.dotted

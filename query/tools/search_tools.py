@@ -8,10 +8,10 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import UsageError
-from query.answers.envelope import Answer, Completeness, Provenance
+from query.answers.envelope import Answer
+from query.answers.pages import first_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
 from query.surface import search
 from query.surface.registry import workspace_tool
 from query.surface.search import Found
@@ -64,18 +64,14 @@ def TOOL(workspace: Workspace, ask: SearchTools) -> Answer[Found]:
         matches, unknown = search.select(query[len(_SELECT) :])
     else:
         matches = search.rank(query)
-    return Answer(
-        tool="search_tools",
-        query=asked(ask),
-        result=Found(
+    return workspace.answer(
+        ask,
+        Found(
             matches=matches[: ask.max_results],
             query=ask.query,
             total_deferred_tools=len(search.deferred()),
             tools=[search.declaration(name, output=ask.output_schema) for name in matches[: ask.max_results]],
             unknown=unknown,
         ),
-        total=len(matches),
-        truncated=len(matches) > ask.max_results,
-        completeness=Completeness(status="complete"),
-        provenance=Provenance(source="live", servers=[], commit="", dirty=False, indexed_at="", generation=0),
+        first_of(ask.max_results, len(matches)),
     )

@@ -49,4 +49,4 @@ def TOOL(workspace: Workspace, ask: SetLogLevel) -> Answer[Session]:
     """How much lspidx itself logs from now on; what servers log is their own."""
     workspace.servers.set_log_level(LEVELS[ask.level])
     done = f"logged from now on: {ask.level} and worse"
-    return control.answer(workspace, "set_log_level", ask, done, [])
+    return control.answer(workspace, ask, done, [])

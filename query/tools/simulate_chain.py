@@ -123,4 +123,4 @@ def TOOL(workspace: Workspace, ask: SimulateChain) -> Answer[Chain]:
         cumulative_delta=steps[-1].net_delta,
     )
     query = {"session_id": ask.session_id, "edits": len(ask.edits), "scope": ask.scope}
-    return trial.answer("simulate_chain", query, result, len(steps), nothing_judged=result.cumulative_delta is None)
+    return trial.answer(query, result, len(steps), nothing_judged=result.cumulative_delta is None)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.facts.parameters import asked
-from query.refactor.trial import OneEdit, SessionId, SimulatedEdit, kept, scope_of, shown_edit, store_of
+from query.refactor.trial import OneEdit, SessionId, SimulatedEdit, scope_of, shown_edit, store_of
 from query.surface.registry import workspace_tool
 
 
@@ -49,7 +49,7 @@ def _text(answer: Answer[Simulated], style: Style) -> Iterator[str]:
     concurrency_safe=False,
 )
 def TOOL(workspace: Workspace, ask: SimulateEdit) -> Answer[Simulated]:
-    """Adds an edit to a session, in memory: a range of the session's text, or the one place where old_text stands, becomes new_text."""
+    """Adds an edit to a session, in memory: a range of the session's text, or the one occurrence of old_text, becomes new_text."""
     from query.refactor.simulation.session import edit, status
 
     scope = scope_of(workspace)
@@ -61,4 +61,4 @@ def TOOL(workspace: Workspace, ask: SimulateEdit) -> Answer[Simulated]:
         status=status(session, scope),
         edit=shown_edit(made),
     )
-    return kept("simulate_edit", asked(ask), result)
+    return workspace.answer(ask, result, all_of(1))

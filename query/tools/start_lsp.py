@@ -45,7 +45,7 @@ def TOOL(workspace: Workspace, ask: StartLsp) -> Answer[Session]:
     control.require_this(workspace, ask.root_dir)
     servers = workspace.servers.start(ask.language_id, ask.connect, float(ask.ready_timeout_seconds))
     reasons = [] if ask.language_id else _missing(workspace, servers)
-    return control.answer(workspace, "start_lsp", ask, f"started {count(len(servers), 'server')}", servers, reasons)
+    return control.answer(workspace, ask, f"started {count(len(servers), 'server')}", servers, reasons)
 
 
 def _missing(workspace: Workspace, servers: list[ServerInfo]) -> list[Reason]:

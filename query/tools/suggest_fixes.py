@@ -9,9 +9,9 @@ import msgspec
 
 from indexer.errors import ServerProtocolError
 from query.answers.envelope import Answer, Reason
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line, printable
 from query.context import Diagnosis, Workspace
-from query.facts.parameters import asked, next_cursor, offset_of
 from query.live import decode
 from query.live.proposals import EditPreview, preview
 from query.live.questions import Document, Ranged, live, span, supports
@@ -103,15 +103,13 @@ def _answer(
         found = [pair for pair in found if any(_is_of(pair[1].kind or "", wanted) for wanted in ask.only)]
     offset = offset_of(ask.cursor)
     shown = [_fix(workspace, of, raw, action, outcome) for raw, action in found[offset : offset + ask.limit]]
-    return Answer(
-        tool="suggest_fixes",
-        query={**asked(ask), "path": of.path, "diagnostics": len(mending)},
-        result=shown,
-        total=len(found),
-        truncated=offset + len(shown) < len(found),
-        completeness=doubted(outcome.completeness, [*left_out(fitting.others, "actions", outcome.info), *reasons, *_problems(shown)]),
-        provenance=outcome.provenance,
-        next_cursor=next_cursor(offset, len(shown), len(found)),
+    return workspace.answer(
+        ask,
+        shown,
+        page_of(offset, len(shown), len(found)),
+        doubted(outcome.completeness, [*left_out(fitting.others, "actions", outcome.info), *reasons, *_problems(shown)]),
+        outcome.provenance,
+        more={"path": of.path, "diagnostics": len(mending)},
     )
 
 

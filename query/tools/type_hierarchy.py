@@ -10,11 +10,12 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.pages import first_of
 from query.answers.style import Style, headline
 from query.context import Context
-from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.hierarchy import Kin, kin_steps
-from query.facts.parameters import Named, asked
+from query.facts.parameters import Named
 from query.facts.symbols import TYPES, symbols_by_id
 from query.surface.registry import tool
 
@@ -82,10 +83,9 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
     if ask.direction != "supertypes":
         below = {known[item.sym_id].record.name for way, item in shown if way == "subtypes" and item.depth < ask.depth}
         more += certificate.unresolved_subtypes({symbol.record.name, *below}, about=about)
-    return Answer(
-        tool="type_hierarchy",
-        query=asked(ask, symbol),
-        result=[
+    return context.answer(
+        ask,
+        [
             TypeRelation(
                 direction=direction,
                 symbol=known[item.sym_id].record,
@@ -95,8 +95,8 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
             )
             for direction, item in shown
         ],
-        total=len(found),
-        truncated=len(shown) < len(found),
-        completeness=certificate.of_workspace([*DEFINITION, SUPERTYPES], more=more, about=about),
-        provenance=provenance(index, about),
+        first_of(len(shown), len(found)),
+        certificate.of_workspace([*DEFINITION, SUPERTYPES], more=more, about=about),
+        meant=symbol,
+        about=about,
     )

@@ -8,12 +8,13 @@ from typing import Annotated, Literal
 import msgspec
 
 from query.answers.envelope import Answer, SymbolRecord
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
-from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.dead_code import Confidence, Wanted, dead_code, is_uncertain
 from query.facts.members import member_counts
-from query.facts.parameters import asked, next_cursor, offset_of, path_pattern
+from query.facts.parameters import path_pattern
 from query.facts.symbols import kind_numbers, symbols_by_id
 from query.surface.registry import tool
 
@@ -97,13 +98,4 @@ def TOOL(context: Context, ask: Unreferenced) -> Answer[list[UnreferencedSymbol]
         )
         for row in shown
     ]
-    return Answer(
-        tool="unreferenced",
-        query=asked(ask),
-        result=result,
-        total=len(rows),
-        truncated=offset + len(shown) < len(rows),
-        completeness=certificate_status,
-        provenance=provenance(index),
-        next_cursor=next_cursor(offset, len(shown), len(rows)),
-    )
+    return context.answer(ask, result, page_of(offset, len(shown), len(rows)), certificate_status)

@@ -8,12 +8,14 @@ from typing import Annotated
 import msgspec
 
 from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.pages import offset_of, page_of
+from query.answers.paths import listed
 from query.answers.style import Style, count
 from query.context import Context
-from query.facts.completeness import DEFINITION, provenance
+from query.facts.completeness import DEFINITION
 from query.facts.index import Index
 from query.facts.inline_tests import no_tests
-from query.facts.parameters import asked, next_cursor, offset_of, path_pattern
+from query.facts.parameters import path_pattern
 from query.facts.symbols import kind_numbers, symbols_by_id
 from query.facts.tests import reached_by_tests, testable, unresolved_in_tests
 from query.surface.registry import tool
@@ -78,29 +80,25 @@ def TOOL(context: Context, ask: Untested) -> Answer[UntestedResult]:
     known = symbols_by_id(index, [row.sym_id for row in shown])
     number = len(wanted) - len(rows)
     summary = f"Tests reach {number} of {count(len(wanted), 'symbol')} within {count(ask.depth, 'step')}; {len(rows)} are not reached."
-    return Answer(
-        tool="untested",
-        query=asked(ask),
-        result=UntestedResult(
+    return context.answer(
+        ask,
+        UntestedResult(
             considered=len(wanted),
             reached=0 if missing else number,
             symbols=[UntestedSymbol(symbol=known[row.sym_id].record, callers=row.callers, lines=row.lines) for row in shown],
             summary=missing[0].detail if missing else summary,
         ),
-        total=len(rows),
-        truncated=offset + len(shown) < len(rows),
-        completeness=certificate.of_workspace(DEFINITION, "", [*missing, *_unresolved(index, [row.sym_id for row in rows])]),
-        provenance=provenance(index),
-        next_cursor=next_cursor(offset, len(shown), len(rows)),
+        page_of(offset, len(shown), len(rows)),
+        certificate.of_workspace(DEFINITION, "", [*missing, *_unresolved(index, [row.sym_id for row in rows])]),
     )
 
 
 def _unresolved(index: Index, ids: Sequence[int]) -> list[Reason]:
-    """Identifiers in tests that nobody could resolve and that have the name of one that is listed."""
+    """Unresolved identifiers in tests that have the name of one that is listed."""
     rows = unresolved_in_tests(index, ids)
     if not rows:
         return []
     total = sum(number for _, number in rows)
-    listed = ", ".join(name for name, _ in rows[:5]) + (", …" if len(rows) > 5 else "")
-    detail = f"{total} identifiers in tests could not be resolved and are named like {len(rows)} names listed here: {listed}"
+    names = listed([name for name, _ in rows])
+    detail = f"{total} identifiers in tests could not be resolved and are named like {len(rows)} names listed here: {names}"
     return [Reason(code="unresolved_same_name", detail=detail, count=total)]

@@ -10,14 +10,15 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import TYPE_KINDS, Evidence, SymbolKind
 from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.pages import all_of
 from query.answers.style import Style, count, one_line, printable
 from query.context import Context
 from query.facts import edges, names
-from query.facts.completeness import DEFINITION, SUPERTYPES, provenance
+from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.members import parts_of
-from query.facts.parameters import Sources, asked
+from query.facts.parameters import Sources
 from query.facts.paths import MAX_SYMBOLS, Search, shortest
 from query.facts.scopes import scopes
 from query.facts.symbols import Symbol, symbols_by_id
@@ -134,10 +135,9 @@ def TOOL(context: Context, ask: Why) -> Answer[WhyResult]:
         if not found.exhausted:
             more.append(Reason(code="search_bound", detail=_bound(ask, found), count=found.looked))
     methods = [*DEFINITION, SUPERTYPES] if ask.via in ("types", "any") else DEFINITION
-    return Answer(
-        tool="why",
-        query=asked(ask),
-        result=WhyResult(
+    return context.answer(
+        ask,
+        WhyResult(
             source=source.record,
             target=target.record,
             via=ask.via,
@@ -148,10 +148,9 @@ def TOOL(context: Context, ask: Why) -> Answer[WhyResult]:
             exhausted=found.exhausted,
             summary=_summary(source, target, ask, direction, found),
         ),
-        total=len(steps),
-        truncated=False,
-        completeness=certificate.of_workspace(methods, "", more, about=about),
-        provenance=provenance(index, about),
+        all_of(len(steps)),
+        certificate.of_workspace(methods, "", more, about=about),
+        about=about,
     )
 
 

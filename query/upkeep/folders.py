@@ -10,12 +10,11 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer
+from query.answers.pages import all_of
 from query.answers.style import Style
-from query.context import Progress
-from query.facts.completeness import Certificate, provenance
+from query.context import Context, Progress
 from query.facts.folders import folders
 from query.facts.index import Index, open_index
-from query.facts.parameters import asked
 from query.facts.served import Served
 from query.upkeep.recrawl import recrawl
 
@@ -73,18 +72,12 @@ def change(
     return open_index(index.root), True
 
 
-def answer(tool: str, index: Index, ask: msgspec.Struct, *, changed: bool, added: str = "", removed: str = "") -> Answer[Folders]:
+def answer(context: Context, ask: msgspec.Struct, *, changed: bool, added: str = "", removed: str = "") -> Answer[Folders]:
     """The folders of an index, as both tools answer."""
+    index = context.index
     listed = [FolderName(uri=folder.path(index.root).as_uri(), name=folder.name) for folder in folders(index)]
-    return Answer(
-        tool=tool,
-        query=asked(ask),
-        result=Folders(workspace_folders=listed, changed=changed, added=added, removed=removed),
-        total=len(listed),
-        truncated=False,
-        completeness=Certificate(index).of_workspace([]),
-        provenance=provenance(index),
-    )
+    result = Folders(workspace_folders=listed, changed=changed, added=added, removed=removed)
+    return context.answer(ask, result, all_of(len(listed)), context.certificate.of_workspace([]))
 
 
 def lines(answered: Answer[Folders], style: Style) -> Iterator[str]:

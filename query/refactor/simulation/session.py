@@ -13,6 +13,7 @@ import msgspec
 
 from indexer.errors import EditRefused, UsageError
 from indexer.text import blob_digest
+from query.answers.paths import listed
 from query.edits import match
 from query.edits.scope import Scope
 from query.edits.text import Document, Edit, decode
@@ -186,9 +187,8 @@ def require_clean(session: Session, scope: Scope) -> None:
     """Raises EditRefused where the session is dirty."""
     changed = changed_on_disk(session, scope)
     if changed:
-        listed = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
         raise EditRefused(
-            f"session {session.id} is dirty: {listed} changed on disk since its first edit; discard_session takes the edits back, "
+            f"session {session.id} is dirty: {listed(changed)} changed on disk since its first edit; discard_session takes the edits back, "
             "then make them again for the files as they are"
         )
 

@@ -21,6 +21,7 @@ from typing import TypeVar
 import msgspec
 
 from indexer.errors import EditRefused, NameNotFound, Storage
+from query.answers.paths import listed
 from query.edits import journal
 from query.edits.scope import Scope
 from query.edits.text import decode
@@ -193,8 +194,7 @@ class Store:
 
     def _unknown(self, session_id: str) -> NameNotFound:
         known = self.known()
-        listed = ", ".join(known[:MAX_LISTED]) + (", …" if len(known) > MAX_LISTED else "")
-        there = f"there are: {listed}" if known else "there is none; create_simulation_session makes one"
+        there = f"there are: {listed(known, MAX_LISTED)}" if known else "there is none; create_simulation_session makes one"
         return NameNotFound(f"no session '{session_id[:64]}' in this workspace; {there}")
 
 
