@@ -17,7 +17,7 @@ from query.answers.envelope import Answer
 from query.facts.index import Index, open_index
 from query.live.host import Host
 from query.live.launch import Launcher
-from query.live.tree import CHANGED, CREATED, DELETED, Tree
+from query.live.tree import Tree
 from query.surface.registry import call
 from query.surface.service import Service
 

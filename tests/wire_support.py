@@ -50,7 +50,9 @@ def answers(root: Path) -> dict[str, Any]:
     item = {"name": "bill", "kind": 12, "uri": uri, "range": at(9, 0, 8), "selectionRange": at(9, 4, 8), "detail": "", "data": {"id": 1}}
     edit = {"range": where, "newText": "amount"}
     workspace_edit = {
-        "documentChanges": [{"textDocument": {"uri": uri, "version": None}, "edits": [edit, {"range": at(10, 11, 16), "newText": "amount"}]}]
+        "documentChanges": [
+            {"textDocument": {"uri": uri, "version": None}, "edits": [edit, {"range": at(10, 11, 16), "newText": "amount"}]}
+        ]
     }
     action = {
         "title": "mend", "kind": "quickfix", "isPreferred": True, "diagnostics": [{"range": where, "message": "bad"}],

@@ -10,8 +10,8 @@ from indexer.lsp import decode
 from indexer.lsp.session import Notification
 from indexer.lsp.uri import uri_to_path
 
-Diagnostics = dict[str, list[dict[str, Any]]]
-"""As the server gives them, by absolute path."""
+Diagnostics = dict[str, list[Any]]
+"""As the server gives them, by absolute path: plain JSON, which `query.live.decode` reads."""
 
 _QUIET_S = 0.3
 """A server that names no versions has said all when it says nothing for so long."""
@@ -24,18 +24,16 @@ class Published:
     """The newest that was published of each document: its version, if the server names one, and the items."""
 
     def __init__(self) -> None:
-        self._newest: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
+        self._newest: dict[str, tuple[int | None, list[Any]]] = {}
 
     def take(self, event: Notification) -> None:
         """Takes in a `textDocument/publishDiagnostics`; one of another shape is passed over."""
         try:
-            said = decode.anything(event.params)
+            said = decode.any_diagnostics(event.params)
         except decode.BROKEN:
             return
-        if isinstance(said, dict) and isinstance(said.get("uri"), str) and isinstance(said.get("diagnostics"), list):
-            version = said.get("version")
-            items = [item for item in said["diagnostics"] if isinstance(item, dict)]
-            self._newest[uri_to_path(said["uri"])] = (version if isinstance(version, int) else None, items)
+        if said is not None and said.uri and said.diagnostics is not None:
+            self._newest[uri_to_path(said.uri)] = (said.version if isinstance(said.version, int) else None, said.diagnostics)
 
     def forget(self, path: str) -> None:
         self._newest.pop(path, None)

@@ -16,7 +16,8 @@ from indexer import syntax as syntaxes
 from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client, Connection
 from indexer.errors import ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
-from indexer.lsp import decode
+from indexer.lsp import decode, methods
+from indexer.lsp.enums import FileChangeType, LSPErrorCodes, MessageType
 from indexer.lsp.session import Answer, Notification
 from indexer.lsp.uri import path_to_uri
 from indexer.servers.registry import endings_of, language_id, language_of, load_table
@@ -24,7 +25,7 @@ from query.context import Diagnosis, Reply, ServerInfo
 from query.live.documents import Documents
 from query.live.launch import Launch
 from query.live.published import Diagnostics, Published
-from query.live.tree import DELETED, Tree
+from query.live.tree import Tree
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +35,8 @@ _PROVES_WITHOUT_SIGNAL_S = 30.0
 _LOOK_S = 0.5
 _LATE_S = 0.06
 _DIAGNOSE_S = 30.0
-_PASSING = frozenset({-32800, -32801, -32802})
-"""Cancelled, content modified: it changed its mind about the world, and is asked once more."""
+_PASSING = frozenset({LSPErrorCodes.REQUEST_CANCELLED, LSPErrorCodes.CONTENT_MODIFIED, LSPErrorCodes.SERVER_CANCELLED})
+"""It changed its mind about the world, and is asked once more."""
 _TRIES = 5
 _MOST_MEMORY = 2
 _CHANGES_AT_ONCE = 2_000
@@ -171,7 +172,7 @@ class Running:
         self._bring(list(paths), overlay)
         self._believe(paths[0] if paths else "")
         deadline = time.monotonic() + (timeout_s or min(_DIAGNOSE_S, self.launch.timeout_s))
-        pulls = self.supports("diagnosticProvider") or self.supports("textDocument/diagnostic")
+        pulls = self.supports("diagnosticProvider") or self.supports(methods.TEXT_DOCUMENT_DIAGNOSTIC)
         found = self._pull(paths, deadline) if pulls else self._published.of(paths, deadline, touch=self._documents.touch, hear=self._heard)
         return Diagnosis(
             diagnostics={self._relative(path): items for path, items in found.items()},
@@ -230,7 +231,7 @@ class Running:
             for start in range(0, len(events), _CHANGES_AT_ONCE):
                 part = {"changes": events[start : start + _CHANGES_AT_ONCE]}
                 self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode(part))
-            for path in (path for path, kind in changes.items() if kind == DELETED):
+            for path in (path for path, kind in changes.items() if kind == FileChangeType.DELETED):
                 self._published.forget(path)
             if self.launch.start.overlays and any(path.endswith(".json") for path in changes):
                 self._client.tell(self.launch.overlays())  # they are made of manifests and project files
@@ -288,7 +289,9 @@ class Running:
         candidates = probe_candidates(parsed)
         for token in candidates:
             position = {"line": parsed.tokens.line[token], "character": parsed.tokens.col[token]}
-            answer = self._request("textDocument/definition", {"textDocument": {"uri": path_to_uri(path)}, "position": position}, 0.0)
+            answer = self._request(
+                methods.TEXT_DOCUMENT_DEFINITION, {"textDocument": {"uri": path_to_uri(path)}, "position": position}, 0.0
+            )
             if answer.error is None and bytes(answer.result) not in (b"null", b"[]"):
                 return True
         return not candidates
@@ -339,15 +342,14 @@ class Running:
 
     def _notified(self, events: Sequence[Notification]) -> None:
         for event in events:
-            if event.method == "textDocument/publishDiagnostics":
+            if event.method == methods.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS:
                 self._published.take(event)
                 continue
             self._readiness.notified(event)
-            if event.method == "window/showMessage":
-                with contextlib.suppress(*decode.BROKEN):
-                    said = decode.anything(event.params)
-                    if isinstance(said, dict) and said.get("type") in (1, 2) and len(self.messages) < _MESSAGES:
-                        self.messages.append(str(said.get("message", ""))[:2_000])
+            if event.method == methods.WINDOW_SHOW_MESSAGE:
+                said = decode.shown_message(event.params)
+                if said is not None and said.type in (MessageType.ERROR, MessageType.WARNING) and len(self.messages) < _MESSAGES:
+                    self.messages.append(said.message[:2_000])
 
     # ---- diagnostics
 
@@ -358,8 +360,8 @@ class Running:
             if left <= 0:
                 break
             with contextlib.suppress(ServerTimeout):
-                answer = self._request("textDocument/diagnostic", {"textDocument": {"uri": path_to_uri(path)}}, left)
-                report = None if answer.error is not None else decode.anything(answer.result)
-                if isinstance(report, dict) and isinstance(report.get("items"), list):
-                    found[path] = [item for item in report["items"] if isinstance(item, dict)]
+                answer = self._request(methods.TEXT_DOCUMENT_DIAGNOSTIC, {"textDocument": {"uri": path_to_uri(path)}}, left)
+                items = None if answer.error is not None else decode.diagnostic_items(answer.result)
+                if items is not None:
+                    found[path] = items
         return found

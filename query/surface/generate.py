@@ -1,4 +1,5 @@
-"""Writes what is made from declarations and data: the Python functions in `query/api.py`, `query/doc/tools.md`, `query/doc/live.md`.
+"""Writes what is made from declarations and data: the Python functions in `query/api.py`, `query/doc/tools.md`, `query/doc/live.md`, and
+the protocol's names and shapes in `indexer/lsp`.
 
 `python -m query.surface.generate` writes them; with `--check` it exits with 1 where one is not what it should be.
 """
@@ -18,6 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
+from indexer.lsp import generate as protocol
 from query.live import matrix
 from query.surface import manual
 from query.surface.registry import Tool, load, names
@@ -123,6 +125,7 @@ def _formatted(code: str) -> str:
 
 def main() -> None:
     texts = {API: _formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
+    texts |= {path: _formatted(text) for path, text in protocol.texts().items()}
     if "--check" in sys.argv:
         stale = [path.name for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
         if stale:

@@ -58,18 +58,19 @@ def _text(answer: Answer[Highlights], style: Style) -> Iterator[str]:
 
 def _live(workspace: Workspace, ask: GetDocumentHighlights) -> Answer[Highlights]:
     """The same by a running server."""
+    from indexer.lsp import methods
     from query.live import decode
     from query.live.questions import NamedPlace, spot
     from query.live.replies import Feature, doubted, left_out, question
 
     wanted = NamedPlace(symbol=ask.symbol, file_path=ask.file_path, line=ask.line, column=ask.column, position_pattern=ask.position_pattern)
     at = spot(workspace, wanted)
-    feature = Feature("documentHighlightProvider", "textDocument/documentHighlight", "highlights", "the same without live")
+    feature = Feature("documentHighlightProvider", methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, "highlights", "the same without live")
     outcome = question(workspace, at.document, feature, at.params)
-    fitting = decode.each(outcome.value, decode.Highlight, feature.method)
+    fitting = decode.each(outcome.value, decode.Highlight, outcome.origin)
     lines = at.document.lines
     found: list[Highlight] = []
-    for _, item in fitting.items:
+    for item in fitting.records:
         start, end, kind = item.range.start, item.range.end, _KINDS.get(item.kind or 1)
         if start.line < len(lines) and start.line == end.line and kind is not None:
             text = lines[start.line].strip()[:200]

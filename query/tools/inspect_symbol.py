@@ -46,10 +46,10 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
-    from query.live.navigation import hover_text, put
+    from query.live.navigation import put
 
     question = put(workspace, ask, "textDocument/hover")
-    result = Inspection(symbol=question.record, signature="", documentation="", hover=hover_text(question.reply))
+    result = Inspection(symbol=question.record, signature="", documentation="", hover=question.hover)
     return question.answer("inspect_symbol", ask, result, 1)
 
 
