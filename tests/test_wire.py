@@ -1,4 +1,4 @@
-"""Whatever a server answers: a result, an `unknown`, or an error that says which server said what to which method; never a defect of ours."""
+"""Whatever a server answers: a result, an `unknown`, or an error that names the server and the method; never a defect of ours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import write_tree
-from wire_support import INITIALIZE, JUNK, QUESTIONS, SOURCES, Answering, answers, mutations
+from wire_support import INITIALIZE, JUNK, OPTIONS, QUESTIONS, SOURCES, Answering, answers, mutations
 
 from indexer.errors import EditRefused, LspidxError, NameNotFound, ServerError
 from query.answers.envelope import Answer
@@ -56,7 +56,12 @@ def test_a_full_answer_is_an_answer(root: Path, tool: str, method: str) -> None:
 @pytest.mark.parametrize(("tool", "method"), PAIRS)
 def test_no_answer_of_a_server_is_a_defect_of_ours(root: Path, tool: str, method: str) -> None:
     failed: dict[str, Any] = {}
-    for said in mutations(answers(root)[method]):
+    full = answers(root)[method]
+    if method == INITIALIZE:
+        saids = ({**full, OPTIONS[tool]: options} for options in mutations(full[OPTIONS[tool]]))
+    else:
+        saids = mutations(full)
+    for said in saids:
         try:
             check(root, tool, method, said)
         except Exception as error:

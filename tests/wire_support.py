@@ -69,8 +69,8 @@ def answers(root: Path) -> dict[str, Any]:
     hint = {"position": {"line": 6, "character": 4}, "label": [{"value": "int"}], "kind": 1, "tooltip": "type", "paddingLeft": True}
     symbol = {"name": "double", "kind": 12, "range": at(0, 6, 24), "selectionRange": at(0, 15, 21), "children": []}
     return {
-        **dict.fromkeys(("textDocument/definition", "textDocument/declaration", "textDocument/typeDefinition"), [link]),
-        **dict.fromkeys(("textDocument/implementation", "textDocument/references"), [location]),
+        **{method: [link] for method in ("textDocument/definition", "textDocument/declaration", "textDocument/typeDefinition")},
+        **{method: [location] for method in ("textDocument/implementation", "textDocument/references")},
         "textDocument/hover": {"contents": {"kind": "markdown", "value": "text"}, "range": where},
         "textDocument/prepareCallHierarchy": [item],
         "callHierarchy/incomingCalls": [{"from": item, "fromRanges": [at(10, 11, 16)]}],
@@ -95,6 +95,16 @@ def answers(root: Path) -> dict[str, Any]:
         INITIALIZE: copy.deepcopy(CAPABILITIES),
     }
 
+
+OPTIONS = {
+    "prepare_rename": "renameProvider",
+    "rename_symbol": "renameProvider",
+    "get_completions": "completionProvider",
+    "suggest_fixes": "codeActionProvider",
+    "execute_command": "executeCommandProvider",
+    "get_semantic_tokens": "semanticTokensProvider",
+}
+"""By tool: the capability whose options it reads."""
 
 DIAGNOSTICS, APPLY_EDIT, INITIALIZE = "diagnostics", "workspace/applyEdit", "initialize"
 """What a server says that is no answer to a request of a tool: what it publishes, asks for in a command, declares at its start."""

@@ -14,6 +14,7 @@ from indexer import monikers
 from indexer.crawl import unparsed
 from indexer.crawl.plan import PlannedDocument
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
+from indexer.lsp.enums import SymbolTag
 from indexer.lsp.uri import uri_to_path
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
 from indexer.store.facts import AT_PLACE, DocumentFacts
@@ -180,7 +181,7 @@ def _adopt_kinds(syntax: Syntax, symbols: list[DocumentSymbol]) -> None:
         kind = SymbolKind(item.kind)
         if (mine.kind in callables) == (kind in callables) and SymbolFlag.PARAMETER not in mine.flags:
             mine.kind = kind
-        if item.deprecated or 1 in (item.tags or ()):
+        if item.deprecated or SymbolTag.DEPRECATED in (item.tags or ()):
             mine.flags |= SymbolFlag.DEPRECATED
 
 

@@ -6,7 +6,7 @@ read, and refuses what does not fit. Positions are as on the wire: 0-based, colu
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, cast
 
 import msgspec
 
@@ -160,6 +160,44 @@ _highlights = msgspec.json.Decoder(list[Highlight] | None).decode
 _raw_items = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
 anything: Any = msgspec.json.Decoder().decode
 """For the few messages whose shape is open: capabilities, what a server shows to people."""
+
+
+class Sign(NamedTuple):
+    """What a server says of its own state: a note of progress, a message to people, a status of its own making.
+
+    token, kind: of a note of progress; None, empty where it is none. words: title or health, and message, what is not empty of them.
+    percentage: how far it has come, as it says it; None where it does not.
+    """
+
+    token: int | str | None
+    kind: str
+    title: str
+    words: list[str]
+    percentage: Any
+
+
+def sign(params: msgspec.Raw) -> Sign:
+    """Whatever form it has, a sign; one of another form says nothing."""
+    said = members(params)
+    note, token = said.get("value"), said.get("token")
+    if isinstance(note, dict):
+        said = cast("dict[str, Any]", note)
+    return Sign(
+        token=token if isinstance(note, dict) and isinstance(token, int | str) else None,
+        kind=str(said.get("kind", "")),
+        title=str(said.get("title", "")),
+        words=[str(said[key]) for key in ("title", "health", "message") if said.get(key)],
+        percentage=said.get("percentage"),
+    )
+
+
+def members(params: msgspec.Raw) -> dict[str, Any]:
+    """The members of an object, as they came, for what only the server table knows the names of; none of another form."""
+    try:
+        value = anything(params)
+    except BROKEN:
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def shown_message(params: msgspec.Raw) -> ShownMessage | None:

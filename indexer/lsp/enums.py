@@ -64,16 +64,6 @@ class DocumentHighlightKind(IntEnum):
     WRITE = 3
 
 
-class ErrorCodes(IntEnum):
-    PARSE_ERROR = -32700
-    INVALID_REQUEST = -32600
-    METHOD_NOT_FOUND = -32601
-    INVALID_PARAMS = -32602
-    INTERNAL_ERROR = -32603
-    SERVER_NOT_INITIALIZED = -32002
-    UNKNOWN_ERROR_CODE = -32001
-
-
 class FileChangeType(IntEnum):
     CREATED = 1
     CHANGED = 2
@@ -114,21 +104,6 @@ class SignatureHelpTriggerKind(IntEnum):
 class SymbolTag(IntEnum):
     DEPRECATED = 1
 
-
-CODE_ACTION_KINDS = (
-    "",
-    "quickfix",
-    "refactor",
-    "refactor.extract",
-    "refactor.inline",
-    "refactor.move",
-    "refactor.rewrite",
-    "source",
-    "source.organizeImports",
-    "source.fixAll",
-    "notebook",
-)
-"""The protocol's CodeActionKind."""
 
 SEMANTIC_TOKEN_MODIFIERS = (
     "declaration",

@@ -26,13 +26,12 @@ from __future__ import annotations
 
 NUMBERS = (
     "CodeActionTriggerKind", "CompletionItemKind", "CompletionItemTag", "CompletionTriggerKind", "DiagnosticSeverity",
-    "DocumentHighlightKind", "ErrorCodes", "FileChangeType", "InlayHintKind", "InsertTextFormat", "LSPErrorCodes", "MessageType",
+    "DocumentHighlightKind", "FileChangeType", "InlayHintKind", "InsertTextFormat", "LSPErrorCodes", "MessageType",
     "SignatureHelpTriggerKind", "SymbolTag",
 )  # fmt: skip
 """Enumerations that are used. SymbolKind is not one of them: its numbers are stored in every index, and `indexer.model` owns them."""
 
 WORDS = {
-    "CodeActionKind": "CODE_ACTION_KINDS",
     "SemanticTokenModifiers": "SEMANTIC_TOKEN_MODIFIERS",
     "SemanticTokenTypes": "SEMANTIC_TOKEN_TYPES",
 }
@@ -109,7 +108,7 @@ def _shape(lsp: types.ModuleType, cls: type, wanted: dict[str, list[str]]) -> No
         written = _written(lsp, hints[item.name], wanted)
         if item.default is None and f"{cls.__name__}.{item.name}" not in lsp._SPECIAL_PROPERTIES:
             written = written.removesuffix(" | None")  # lsprotocol's way to say that it may be left out; null it may not be
-        members.append(f"    {_camel(item.name)}: " + (f"NotRequired[{written}]" if item.default is None else written))
+        members.append(f"    {member(item.name)}: " + (f"NotRequired[{written}]" if item.default is None else written))
     del wanted[cls.__name__]
     wanted[cls.__name__] = [f"class {cls.__name__}(TypedDict):", *(members or ["    pass"]), ""]
 
@@ -140,7 +139,7 @@ def _fields(cls: Any) -> Iterator[Any]:
     yield from cls.__attrs_attrs__
 
 
-def _camel(name: str) -> str:
+def member(name: str) -> str:
     """A member as the wire has it."""
     first, *others = name.rstrip("_").split("_")
     return first + "".join(word.title() for word in others)

@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from indexer.lsp.enums import SEMANTIC_TOKEN_MODIFIERS, SEMANTIC_TOKEN_TYPES
+
 CRAWL: Mapping[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
     "window": {"workDoneProgress": True},
@@ -99,15 +101,8 @@ LIVE: Mapping[str, Any] = {
         "inlayHint": {"resolveSupport": {"properties": []}},
         "semanticTokens": {
             "requests": {"range": True, "full": {"delta": False}},
-            "tokenTypes": [
-                "namespace", "type", "class", "enum", "interface", "struct", "typeParameter", "parameter", "variable", "property",
-                "enumMember", "event", "function", "method", "macro", "keyword", "modifier", "comment", "string", "number", "regexp",
-                "operator", "decorator",
-            ],
-            "tokenModifiers": [
-                "declaration", "definition", "readonly", "static", "deprecated", "abstract", "async", "modification", "documentation",
-                "defaultLibrary",
-            ],
+            "tokenTypes": SEMANTIC_TOKEN_TYPES,
+            "tokenModifiers": SEMANTIC_TOKEN_MODIFIERS,
             "formats": ["relative"],
             "overlappingTokenSupport": True,
             "multilineTokenSupport": True,

@@ -31,6 +31,7 @@ from query.dialects.lsp_shapes import (
     ranges,
     resolved,
     uri,
+    whole_range,
 )
 from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert, nothing_there
 from query.facts.names import document_path
@@ -204,7 +205,7 @@ def _find_symbol(desk: Desk, ask: Ask) -> DialectReply:
             {
                 "name": record.name,
                 "kind": kind_number(record.kind),
-                "location": {"uri": uri(desk.root, record.path), "range": ranges(extent_of(known, record))["range"]},
+                "location": {"uri": uri(desk.root, record.path), "range": whole_range(extent_of(known, record))},
             }
             for record in records
         ]

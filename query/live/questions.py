@@ -150,7 +150,7 @@ def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
         return _checked(document(workspace, ask.file_path), ask.line, ask.column or 1)
     place = re.fullmatch(r"(?P<path>.+?):(?P<line>[0-9]{1,9}):(?P<col>[0-9]{1,9})", name)
     if place is not None:
-        return _checked(document(workspace, place["path"]), int(place["line"]), int(place["col"]))
+        return _checked(document(workspace, place.group("path")), int(place.group("line")), int(place.group("col")))
     if not name:
         raise UsageError(
             "say where: file_path with line and column, or with position_pattern"

@@ -114,7 +114,7 @@ def _type(hint: Any, imports: dict[str, set[str]]) -> str:
     return "Any" if hint is Any else hint.__name__
 
 
-def _formatted(code: str) -> str:
+def formatted(code: str) -> str:
     """In the house's format."""
     ruff = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if ruff is None:
@@ -124,8 +124,8 @@ def _formatted(code: str) -> str:
 
 
 def main() -> None:
-    texts = {API: _formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
-    texts |= {path: _formatted(text) for path, text in protocol.texts().items()}
+    texts = {API: formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
+    texts |= {path: formatted(text) for path, text in protocol.texts().items()}
     if "--check" in sys.argv:
         stale = [path.name for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
         if stale:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import AmbiguousName, UsageError
+from indexer.lsp.enums import DocumentHighlightKind
 from indexer.model import Role
 from query.answers.envelope import Answer
 from query.answers.style import Style, printable
@@ -19,8 +20,12 @@ from query.facts.parameters import Named, Sources, asked, next_cursor, offset_of
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 
-_NUMBERS = {"text": 1, "read": 2, "write": 3}
-_KINDS: dict[int, Literal["text", "read", "write"]] = {1: "text", 2: "read", 3: "write"}
+_KINDS: dict[int, Literal["text", "read", "write"]] = {
+    DocumentHighlightKind.TEXT: "text",
+    DocumentHighlightKind.READ: "read",
+    DocumentHighlightKind.WRITE: "write",
+}
+_NUMBERS = {kind: int(number) for number, kind in _KINDS.items()}
 
 
 class GetDocumentHighlights(Named, kw_only=True):
@@ -71,7 +76,7 @@ def _live(workspace: Workspace, ask: GetDocumentHighlights) -> Answer[Highlights
     lines = at.document.lines
     found: list[Highlight] = []
     for item in fitting.records:
-        start, end, kind = item.range.start, item.range.end, _KINDS.get(item.kind or 1)
+        start, end, kind = item.range.start, item.range.end, _KINDS.get(item.kind or DocumentHighlightKind.TEXT)
         if start.line < len(lines) and start.line == end.line and kind is not None:
             text = lines[start.line].strip()[:200]
             roles = [] if kind == "text" else [kind]

@@ -99,6 +99,7 @@ def _text(answer: Answer[list[ServerCapabilities]], style: Style) -> Iterator[st
 
 def _live(workspace: Workspace, ask: GetServerCapabilities) -> Answer[list[ServerCapabilities]]:
     """What the servers that run now can do; those of a language, or of the workspace, are started where none does."""
+    from indexer.lsp.capabilities import position_encoding
     from query.answers.envelope import Completeness
     from query.live.questions import live
 
@@ -106,7 +107,7 @@ def _live(workspace: Workspace, ask: GetServerCapabilities) -> Answer[list[Serve
     running = [info for info in workspace.servers.running() if not language or language in info.languages]
     running = running or workspace.servers.start(language)
     result = [
-        _server(index, of, info.name, info.version, str(info.capabilities.get("positionEncoding", "")), json.dumps(info.capabilities))
+        _server(index, of, info.name, info.version, position_encoding(info.capabilities), json.dumps(info.capabilities))
         for info in running
         for of in info.languages
         if not language or of == language
@@ -156,6 +157,8 @@ def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapa
 
 
 def _server(index: Index | None, language: str, name: str, version: str, encoding: str, capabilities: str) -> ServerCapabilities:
+    from indexer.lsp.capabilities import declares
+
     said: dict[str, Any] = json.loads(capabilities or "{}")
     states = _states(index, language) if index is not None else {}
     supported: list[str] = []
@@ -163,7 +166,7 @@ def _server(index: Index | None, language: str, name: str, version: str, encodin
     partly: dict[str, str] = {}
     for tool_name in names():
         if tool_name in LIVE:
-            if any(said.get(key) not in (None, False) for key in LIVE[tool_name]):
+            if any(declares(said, key) for key in LIVE[tool_name]):
                 supported.append(tool_name)
             else:
                 unsupported[tool_name] = f"{name} has no {LIVE[tool_name][0]}" if name else "there was no language server"

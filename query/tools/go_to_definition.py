@@ -21,9 +21,10 @@ class GoToDefinition(Named, kw_only=True):
 
 
 def _live(workspace: Workspace, ask: GoToDefinition) -> Answer[list[Definition]]:
+    from indexer.lsp import methods
     from query.live.navigation import live_definitions, put
 
-    question = put(workspace, ask, "textDocument/definition")
+    question = put(workspace, ask, methods.TEXT_DOCUMENT_DEFINITION)
     result = live_definitions(workspace, question, source=ask.show_source)
     return question.answer("go_to_definition", ask, result, sum(len(item.places) for item in result))
 

@@ -46,9 +46,10 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
+    from indexer.lsp import methods
     from query.live.navigation import put
 
-    question = put(workspace, ask, "textDocument/hover")
+    question = put(workspace, ask, methods.TEXT_DOCUMENT_HOVER)
     result = Inspection(symbol=question.record, signature="", documentation="", hover=question.hover)
     return question.answer("inspect_symbol", ask, result, 1)
 
