@@ -70,7 +70,9 @@ def test_every_capability_in_the_code_is_one_of_the_protocol() -> None:
 def test_live_code_names_methods_by_their_constants() -> None:
     """A text that only looks like a method is found when it is sent; a constant is found before."""
     rooms = ("query/live/", "indexer/lsp/session.py")
-    spelled = {(file, text) for file, text in written() if file.startswith(rooms) and text in lsp.METHOD_TO_TYPES and "/" in text}
+    notices = ("documents.py", "running.py")  # what they notify of is written as bytes, which go out as they are
+    found = {(file, text) for file, text in written() if file.startswith(rooms) and not file.endswith(notices)}
+    spelled = {(file, text) for file, text in found if text in lsp.METHOD_TO_TYPES and "/" in text}
     assert not spelled
     assert methods.TEXT_DOCUMENT_RENAME == "textDocument/rename"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from indexer.cache.artifact import DIGEST, is_inside, is_key
 from indexer.crawl.harvest import METHODS
 from indexer.errors import CacheRefused
-from indexer.lsp.enums import DiagnosticSeverity
+from indexer.lsp.enums import DiagnosticSeverity, names
 from indexer.model import CoverageStatus, Evidence, Role, SymbolFlag, SymbolKind
 from indexer.servers.registry import load_table
 from indexer.store.facts import AT_PLACE
@@ -46,7 +46,7 @@ _WORDS: dict[tuple[str, str], frozenset[Any]] = {
     ("supertypes", "evidence"): frozenset(map(int, Evidence)),
     ("coverage", "method"): frozenset(METHODS),
     ("coverage", "status"): frozenset(map(str, CoverageStatus)),
-    ("diagnostics", "severity"): frozenset(map(int, DiagnosticSeverity)),
+    ("diagnostics", "severity"): frozenset(names(DiagnosticSeverity)),
 }
 _BITS: dict[tuple[str, str], int] = {
     ("symbols", "flags"): sum(SymbolFlag) & ~int(SymbolFlag.EXTERNAL),  # the merge says what is outside

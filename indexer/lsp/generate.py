@@ -24,6 +24,14 @@ Made from lsprotocol {version} by `make docs` (`indexer/lsp/generate.py` says wh
 from __future__ import annotations
 '''
 
+_NAMES = '''from typing import Final
+
+
+def names(numbers: type) -> dict[int, str]:
+    """Lower-case words of one of the classes below, by number. The numbers are plain: enumerations take 2 ms to be made."""
+    return {number: name.lower().replace("_", " ") for name, number in vars(numbers).items() if name.isupper()}
+'''
+
 NUMBERS = (
     "CodeActionTriggerKind", "CompletionItemKind", "CompletionItemTag", "CompletionTriggerKind", "DiagnosticSeverity",
     "DocumentHighlightKind", "FileChangeType", "InlayHintKind", "InsertTextFormat", "LSPErrorCodes", "MessageType",
@@ -74,10 +82,10 @@ def _methods(lsp: types.ModuleType) -> str:
 
 def _enums(lsp: types.ModuleType) -> str:
     head = _head("The protocol's numbers and words: kinds, tags, severities, codes of errors, types of tokens.")
-    parts = [head, "from enum import IntEnum", ""]
+    parts = [head, _NAMES]
     for name in NUMBERS:
         members: type[enum.Enum] = vars(lsp)[name]
-        parts += ["", f"class {name}(IntEnum):", *(f"    {_constant(item.name)} = {item.value}" for item in members), ""]
+        parts += ["", f"class {name}:", *(f"    {_constant(item.name)}: Final = {item.value}" for item in members), ""]
     for name, constant in WORDS.items():
         words = ", ".join(f'"{item.value}"' for item in vars(lsp)[name])
         parts += [f"{constant} = ({words})", f'"""The protocol\'s {name}."""', ""]

@@ -1,6 +1,7 @@
 """What we tell a server at the start.
 
-Written out, and held against lsprotocol's types by the tests: importing those costs 0.35 s, in which no server could be started.
+Written out, and held against lsprotocol's types by the tests: importing those costs 0.35 s, in which no server could be started (ADR 0035
+says what is made from them).
 """
 
 from __future__ import annotations

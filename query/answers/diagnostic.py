@@ -39,7 +39,7 @@ class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
 def from_server(path: str, found: decode.Diagnostic) -> Diagnostic:
     """A message of a server, its first paragraph as an index keeps it; one without a severity that the protocol knows is an error."""
     start, end = found.range.start, found.range.end
-    number = found.severity if found.severity in SEVERITIES else int(DiagnosticSeverity.ERROR)
+    number = found.severity if found.severity in SEVERITIES else DiagnosticSeverity.ERROR
     return Diagnostic(
         path=path, line=start.line + 1, col=start.character + 1, end_line=end.line + 1, end_col=end.character + 1,
         severity=SEVERITIES[number], number=number, message=found.message.split("\n\n", 1)[0], code=str(found.code or ""),

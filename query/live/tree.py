@@ -26,8 +26,8 @@ class Tree:
         self._folders, self._endings, self._names = list(folders), tuple(endings), frozenset(names)
         self._stamps = dict(self._walk())
 
-    def changes(self) -> dict[str, FileChangeType]:
-        """What became of files by absolute path, since this was last asked."""
+    def changes(self) -> dict[str, int]:
+        """What became of files by absolute path, as FileChangeType counts, since this was last asked."""
         now = dict(self._walk())
         before, self._stamps = self._stamps, now
         created, changed = FileChangeType.CREATED, FileChangeType.CHANGED

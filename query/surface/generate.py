@@ -123,17 +123,26 @@ def formatted(code: str) -> str:
     return subprocess.run(command, input=code, capture_output=True, check=True, encoding="utf-8").stdout
 
 
+def _of_protocol() -> dict[Path, str]:
+    return {path: formatted(text) for path, text in protocol.texts().items()}
+
+
+def _of_tools() -> dict[Path, str]:
+    return {API: formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
+
+
 def main() -> None:
-    texts = {API: formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
-    texts |= {path: formatted(text) for path, text in protocol.texts().items()}
-    if "--check" in sys.argv:
-        stale = [path.name for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
-        if stale:
-            raise SystemExit(f"not as declared: {', '.join(stale)}; to write again: make docs")
-        return
-    for path, text in texts.items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    stale: list[str] = []
+    for make in (_of_protocol, _of_tools):  # the tools, when they are loaded, find the names that they use
+        for path, text in make().items():
+            if path.is_file() and path.read_text(encoding="utf-8") == text:
+                continue
+            stale.append(path.name)
+            if "--check" not in sys.argv:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        raise SystemExit(f"not as declared: {', '.join(stale)}; to write again: make docs")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.lsp import methods
-from indexer.lsp.enums import CompletionItemKind, CompletionItemTag, CompletionTriggerKind
+from indexer.lsp.enums import CompletionItemKind, CompletionItemTag, CompletionTriggerKind, names
 from indexer.text import utf16_to_index
 from query.answers.envelope import Answer, Reason
 from query.answers.style import Style, one_line, printable
@@ -31,7 +31,7 @@ _NEAR = 0.8
 _MAX_RESOLVED = 50
 _MAX_DOCUMENTATION = 4_000
 
-KINDS = {int(kind): kind.name.lower().replace("_", " ") for kind in CompletionItemKind}
+KINDS = names(CompletionItemKind)
 """By the protocol's number of a CompletionItemKind."""
 
 TYPES = {

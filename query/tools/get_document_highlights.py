@@ -25,7 +25,7 @@ _KINDS: dict[int, Literal["text", "read", "write"]] = {
     DocumentHighlightKind.READ: "read",
     DocumentHighlightKind.WRITE: "write",
 }
-_NUMBERS = {kind: int(number) for number, kind in _KINDS.items()}
+_NUMBERS = {kind: number for number, kind in _KINDS.items()}
 
 
 class GetDocumentHighlights(Named, kw_only=True):
