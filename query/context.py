@@ -63,9 +63,9 @@ class Reply(msgspec.Struct, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, kw_only=True):
-    """Diagnostics as the server gives them (0-based), by path. `unsettled`: paths whose diagnostics had not come in time."""
+    """Diagnostics as the server gives them, by path: plain JSON. `unsettled`: paths whose diagnostics had not come in time."""
 
-    diagnostics: dict[str, list[dict[str, Any]]]
+    diagnostics: dict[str, list[Any]]
     unsettled: list[str]
     server: ServerInfo
     elapsed_ms: int

@@ -13,11 +13,12 @@ import pytest
 from support import CORPORA, crawl_with_ty, write_tree
 
 from indexer.errors import NameNotFound, ServerMissing, UsageError
+from indexer.lsp.enums import FileChangeType
 from query.answers.envelope import Answer
 from query.facts.index import Index, open_index
 from query.live.host import Host
 from query.live.launch import Launcher
-from query.live.tree import CHANGED, CREATED, DELETED, Tree
+from query.live.tree import Tree
 from query.surface.registry import call
 from query.surface.service import Service
 
@@ -379,17 +380,24 @@ def test_what_a_tree_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     write_tree(root, {"b.py": "22", "go.mod": "", "target/c.py": "22", "node_modules/d.py": "22", "env/e.py": "22", "x.txt": ""})
     (root / "a.py").unlink()
     told = {os.path.relpath(path, root): kind for path, kind in tree.changes().items()}
-    assert told == {"a.py": DELETED, "b.py": CHANGED, "go.mod": CREATED, "target/c.py": CHANGED}
+    assert told == {
+        "a.py": FileChangeType.DELETED,
+        "b.py": FileChangeType.CHANGED,
+        "go.mod": FileChangeType.CREATED,
+        "target/c.py": FileChangeType.CHANGED,
+    }
     assert tree.changes() == {}
     write_tree(root, {"new/a.py": ""})
-    assert tree.changes() == {str(root / "new"): CREATED, str(root / "new" / "a.py"): CREATED}
+    assert tree.changes() == {str(root / "new"): FileChangeType.CREATED, str(root / "new" / "a.py"): FileChangeType.CREATED}
     write_tree(root, {"Cargo.toml": "", "target/c.py": "333"})
-    assert tree.changes() == {str(root / "target"): DELETED, str(root / "target" / "c.py"): DELETED}, "what cargo builds"
+    assert tree.changes() == {str(root / "target"): FileChangeType.DELETED, str(root / "target" / "c.py"): FileChangeType.DELETED}, (
+        "what cargo builds"
+    )
     monkeypatch.setattr("query.live.documents._TICK_NS", 3_600_000_000_000)
     (root / "b.py").write_text("333", encoding="utf-8")
     os.utime(root / "b.py")
-    assert tree.changes()[str(root / "b.py")] == CHANGED
-    assert tree.changes()[str(root / "b.py")] == CHANGED, "it may have been written again in the same tick"
+    assert tree.changes()[str(root / "b.py")] == FileChangeType.CHANGED
+    assert tree.changes()[str(root / "b.py")] == FileChangeType.CHANGED, "it may have been written again in the same tick"
 
 
 # ---- places in strange texts

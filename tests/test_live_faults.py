@@ -15,8 +15,7 @@ from support import FAKE_SERVER, HERE, assert_all_ended, fake_server, write_tree
 
 from indexer.config import Config
 from indexer.errors import ServerProtocolError, UsageError
-from query.context import Workspace
-from query.live.questions import places
+from query.live import decode
 
 SCRIPT = HERE / "fakes" / "scripts" / "garbage.toml"
 GARBAGE = tomllib.loads(SCRIPT.read_text(encoding="utf-8"))["garbage"]
@@ -55,7 +54,7 @@ def test_answers_of_another_form_are_refused_or_left_out_with_a_reason(faulty: L
     except ServerProtocolError as error:
         said = str(error)
     if answer is None:
-        assert re.search(r"textDocument/|overlap|do not fit", said)
+        assert re.search(r"fake (answered|to) textDocument/", said)
     else:
         assert answer.completeness.status == "partial"
         assert {reason.code for reason in answer.completeness.reasons} <= {"malformed_answer", "edit_unknown", "server_refused"}
@@ -89,10 +88,10 @@ def test_edits_outside_the_workspace_are_shown_with_what_is_wrong(faulty: Live):
 
 def test_edits_that_a_command_asks_for_are_held_against_the_workspace(faulty: Live):
     answer = faulty.ask("execute_command", apply=True, command="run", file_path="g0.py")
-    outside, several = answer.result.edits
+    [outside] = answer.result.edits
     assert "is outside the workspace" in outside.files[0].problem
-    assert (several.files[0].what, several.files[0].path) == ("delete", "/etc/hosts")
-    assert facts(answer).startswith("partial")
+    assert facts(answer) == "partial edit_unknown,malformed_answer,malformed_answer"
+    assert all("fake answered workspace/applyEdit in a form" in reason.detail for reason in answer.completeness.reasons[1:])
     with pytest.raises(UsageError, match="fake has no command 'rm'; it has: run"):
         faulty.ask("execute_command", apply=True, command="rm", file_path="g0.py")
 
@@ -100,8 +99,6 @@ def test_edits_that_a_command_asks_for_are_held_against_the_workspace(faulty: Li
 @pytest.mark.parametrize(
     "said",
     [
-        7,
-        "x",
         [None, 1, "a"],
         [{"uri": 5, "range": {}}],
         [{"uri": "file:///a.py", "range": {"start": {"line": -1, "character": 0}, "end": {"line": 0, "character": 0}}}],
@@ -112,8 +109,15 @@ def test_edits_that_a_command_asks_for_are_held_against_the_workspace(faulty: Li
     ],
     ids=str,
 )
-def test_locations_of_another_form_are_no_places(faulty: Live, said: object):
-    assert places(Workspace(root=faulty.root, index=None, servers=faulty.host), said) == []
+def test_locations_of_another_form_are_no_places_and_are_counted(said: object):
+    found = decode.locations(said, decode.Origin("fake", "textDocument/definition"))
+    assert (found.items, found.others) == ([], len(said) if isinstance(said, list) else 1)
+
+
+@pytest.mark.parametrize("said", [7, "x"])
+def test_what_is_no_list_of_locations_at_all_is_an_error_that_names_server_and_method(said: object):
+    with pytest.raises(ServerProtocolError, match="fake answered textDocument/definition in a form that the protocol does not know"):
+        decode.locations(said, decode.Origin("fake", "textDocument/definition"))
 
 
 def test_a_connection_to_a_server_that_listens_is_given_up_and_the_server_lives_on(tmp_path: Path):

@@ -9,18 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from enum import Enum, auto
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
-import msgspec
-
-from indexer.lsp import decode
+from indexer.lsp import decode, methods
 from indexer.lsp.session import Notification
 from indexer.model import Role, SymbolFlag
 from indexer.syntax.model import Syntax
 
 _CANDIDATES = 5
 _FAILURE_CHARS = 300
-_MESSAGES = frozenset({"window/logMessage", "window/showMessage"})
+_MESSAGES = frozenset({methods.WINDOW_LOG_MESSAGE, methods.WINDOW_SHOW_MESSAGE})
 _NO_USE = Role.DEFINITION | Role.IMPORT | Role.KEYWORD
 _SIGNAL_BEGINS_S = 10.0
 """Without a sign of life for so long there will be no signal: a busy machine needs some seconds to the first one."""
@@ -75,29 +73,26 @@ class Readiness:
 
     def notified(self, event: Notification) -> None:
         """Takes in what the server says of itself; other notifications are passed over."""
-        if event.method == "$/progress" or event.method == self._method or event.method in _MESSAGES:
+        if event.method == methods.PROGRESS or event.method == self._method or event.method in _MESSAGES:
             self._hear(event)
         if self._kind == "notification" and event.method == self._method:
             self.begun = True
-            params = _table(event.params)
-            self.ready = self.ready or all(_fits(params.get(key), value) for key, value in self._value.items())
-        elif self._kind == "progress" and event.method == "$/progress":
-            params = _table(event.params)
-            token, value = params.get("token"), params.get("value")
-            if not isinstance(value, dict) or not isinstance(token, str | int):
+            said = decode.members(event.params)
+            self.ready = self.ready or all(_fits(said.get(key), value) for key, value in self._value.items())
+        elif self._kind == "progress" and event.method == methods.PROGRESS:
+            sign = decode.sign(event.params)
+            if sign.token is None:
                 return
-            state = cast("dict[str, Any]", value)
-            if state.get("kind") == "begin":
+            if sign.kind == "begin":
                 self.begun = True
-                self._open.add(token)
-                self._matched = self._matched or bool(self._title.search(str(state.get("title", ""))))
-            elif state.get("kind") == "end":
-                self._open.discard(token)
+                self._open.add(sign.token)
+                self._matched = self._matched or bool(self._title.search(sign.title))
+            elif sign.kind == "end":
+                self._open.discard(sign.token)
             self.ready = self._matched and not self._open
 
     def _hear(self, event: Notification) -> None:
-        params = _table(event.params)
-        said = _said(params)
+        said = _said(decode.sign(event.params))
         if event.method not in _MESSAGES and said != self._last_sign:  # the same again is no progress
             self._last_sign = said
             self.signs += 1
@@ -142,25 +137,15 @@ class Patience:
         return Wait.GO_ON
 
 
-def _said(params: Mapping[str, Any]) -> str:
+def _said(sign: decode.Sign) -> str:
     """`title: message` or `health: message` of a progress note, a message or a status, and how far it has come."""
-    value = params.get("value")
-    said = cast("dict[str, Any]", value) if isinstance(value, dict) else params
-    text = ": ".join(str(said[key]) for key in ("title", "health", "message") if said.get(key))
-    return f"{text} {said['percentage']}" if "percentage" in said else text
+    text = ": ".join(sign.words)
+    return text if sign.percentage is None else f"{text} {sign.percentage}"
 
 
 def _fits(said: object, wanted: object) -> bool:
     """Equal, or where a text is wanted, a text that it is a pattern of."""
     return bool(re.search(wanted, said)) if isinstance(wanted, str) and isinstance(said, str) else said == wanted
-
-
-def _table(raw: msgspec.Raw) -> dict[str, Any]:
-    try:
-        value = decode.anything(raw)
-    except decode.BROKEN:
-        return {}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def probe_candidates(syntax: Syntax) -> list[int]:

@@ -6,7 +6,7 @@ read, and refuses what does not fit. Positions are as on the wire: 0-based, colu
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, cast
 
 import msgspec
 
@@ -17,17 +17,17 @@ Unsigned = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """LSP's `uinteger`; larger numbers do not fit the index."""
 
 
-class Position(msgspec.Struct):
+class Position(msgspec.Struct, frozen=True):
     line: Unsigned
     character: Unsigned
 
 
-class Range(msgspec.Struct):
+class Range(msgspec.Struct, frozen=True):
     start: Position
     end: Position
 
 
-class Target(msgspec.Struct):
+class Target(msgspec.Struct, frozen=True):
     """A Location or a LocationLink: exactly one of the two pairs is set by an honest server."""
 
     uri: str = ""
@@ -36,7 +36,7 @@ class Target(msgspec.Struct):
     targetSelectionRange: Range | None = None
 
 
-class DocumentSymbol(msgspec.Struct):
+class DocumentSymbol(msgspec.Struct, frozen=True):
     """A DocumentSymbol, or a flat SymbolInformation (then `location` is set and `range` is not)."""
 
     name: str
@@ -50,28 +50,28 @@ class DocumentSymbol(msgspec.Struct):
     children: list[DocumentSymbol] | None = None
 
 
-class MarkupContent(msgspec.Struct):
+class MarkupContent(msgspec.Struct, frozen=True):
     value: str
     kind: str = "plaintext"
     language: str = ""
 
 
-class Hover(msgspec.Struct):
+class Hover(msgspec.Struct, frozen=True):
     contents: MarkupContent | str | list[MarkupContent | str]
 
 
-class Highlight(msgspec.Struct):
+class Highlight(msgspec.Struct, frozen=True):
     range: Range
 
 
-class TypeHierarchyItem(msgspec.Struct):
+class TypeHierarchyItem(msgspec.Struct, frozen=True):
     name: str
     uri: str
     selectionRange: Range
     kind: int = 0
 
 
-class Diagnostic(msgspec.Struct):
+class Diagnostic(msgspec.Struct, frozen=True):
     range: Range
     message: str
     severity: Annotated[int, msgspec.Meta(ge=0, le=255)] = 1
@@ -79,12 +79,12 @@ class Diagnostic(msgspec.Struct):
     source: str | None = None
 
 
-class DiagnosticReport(msgspec.Struct):
+class DiagnosticReport(msgspec.Struct, frozen=True):
     kind: str = "full"
     items: list[Diagnostic] = []
 
 
-class PublishedDiagnostics(msgspec.Struct):
+class PublishedDiagnostics(msgspec.Struct, frozen=True):
     """`diagnostics` stay undecoded: who keeps them says what of them is read. `version` may be anything but a number, which is none."""
 
     uri: str
@@ -92,33 +92,46 @@ class PublishedDiagnostics(msgspec.Struct):
     version: Any = None
 
 
-class ConfigurationItem(msgspec.Struct):
+class _AnyReport(msgspec.Struct, frozen=True):
+    """A report of which each item is still as it came: one that is broken costs no other."""
+
+    items: list[Any] | None = None
+
+
+class ShownMessage(msgspec.Struct, frozen=True):
+    """What a server shows to people; `type` as MessageType counts."""
+
+    type: int = 0
+    message: str = ""
+
+
+class ConfigurationItem(msgspec.Struct, frozen=True):
     section: str | None = None
 
 
-class ConfigurationParams(msgspec.Struct):
+class ConfigurationParams(msgspec.Struct, frozen=True):
     items: list[ConfigurationItem] = []
 
 
-class Registration(msgspec.Struct):
+class Registration(msgspec.Struct, frozen=True):
     method: str
     id: str = ""
 
 
-class RegistrationParams(msgspec.Struct):
+class RegistrationParams(msgspec.Struct, frozen=True):
     registrations: list[Registration] = []
 
 
-class UnregistrationParams(msgspec.Struct):
+class UnregistrationParams(msgspec.Struct, frozen=True):
     unregisterations: list[Registration] = []  # the protocol's own spelling
 
 
-class ResponseError(msgspec.Struct):
+class ResponseError(msgspec.Struct, frozen=True):
     code: int = 0
     message: str = ""
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, frozen=True):
     """Any message from the server; `result` and `params` stay undecoded until we know what was asked."""
 
     id: int | str | None = None
@@ -139,10 +152,70 @@ published_diagnostics = msgspec.json.Decoder(PublishedDiagnostics).decode
 configuration_params = msgspec.json.Decoder(ConfigurationParams | None).decode
 registration_params = msgspec.json.Decoder(RegistrationParams | None).decode
 unregistration_params = msgspec.json.Decoder(UnregistrationParams | None).decode
+_any_report = msgspec.json.Decoder(_AnyReport | None).decode
+_shown_message = msgspec.json.Decoder(ShownMessage).decode
 _highlights = msgspec.json.Decoder(list[Highlight] | None).decode
 _raw_items = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
 anything: Any = msgspec.json.Decoder().decode
 """For the few messages whose shape is open: capabilities, what a server shows to people."""
+
+
+class Sign(NamedTuple):
+    """What a server says of its own state: a note of progress, a message to people, a status of its own making.
+
+    token, kind: of a note of progress; None, empty where it is none. words: title or health, and message, what is not empty of them.
+    percentage: how far it has come, as it says it; None where it does not.
+    """
+
+    token: int | str | None
+    kind: str
+    title: str
+    words: list[str]
+    percentage: Any
+
+
+def sign(params: msgspec.Raw) -> Sign:
+    """Whatever form it has, a sign; one of another form says nothing."""
+    said = members(params)
+    note, token = said.get("value"), said.get("token")
+    if isinstance(note, dict):
+        said = cast("dict[str, Any]", note)
+    return Sign(
+        token=token if isinstance(note, dict) and isinstance(token, int | str) else None,
+        kind=str(said.get("kind", "")),
+        title=str(said.get("title", "")),
+        words=[str(said[key]) for key in ("title", "health", "message") if said.get(key)],
+        percentage=said.get("percentage"),
+    )
+
+
+def members(params: msgspec.Raw) -> dict[str, Any]:
+    """The members of an object, as they came, for what only the server table knows the names of; none of another form."""
+    try:
+        value = anything(params)
+    except BROKEN:
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def shown_message(params: msgspec.Raw) -> ShownMessage | None:
+    """A `window/showMessage`; None of another form."""
+    try:
+        return _shown_message(params)
+    except BROKEN:
+        return None
+
+
+def diagnostic_items(result: msgspec.Raw) -> list[Any] | None:
+    """The diagnostics of a report, each as it came, so that a broken one costs no other; None of null.
+
+    An answer of another form gives one item that is no diagnostic, which whoever reads the items then counts as unreadable.
+    """
+    try:
+        report = _any_report(result)
+    except BROKEN:
+        return [None]
+    return None if report is None else report.items if report.items is not None else [None]
 
 
 def hover_text(value: Hover | None) -> str:

@@ -1,6 +1,7 @@
 """What we tell a server at the start.
 
-Written out, and held against lsprotocol's types by the tests: importing those costs 0.35 s, in which no server could be started.
+Written out, and held against lsprotocol's types by the tests: importing those costs 0.35 s, in which no server could be started (ADR 0035
+says what is made from them).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from indexer.lsp.enums import SEMANTIC_TOKEN_MODIFIERS, SEMANTIC_TOKEN_TYPES
 
 CRAWL: Mapping[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
@@ -99,15 +102,8 @@ LIVE: Mapping[str, Any] = {
         "inlayHint": {"resolveSupport": {"properties": []}},
         "semanticTokens": {
             "requests": {"range": True, "full": {"delta": False}},
-            "tokenTypes": [
-                "namespace", "type", "class", "enum", "interface", "struct", "typeParameter", "parameter", "variable", "property",
-                "enumMember", "event", "function", "method", "macro", "keyword", "modifier", "comment", "string", "number", "regexp",
-                "operator", "decorator",
-            ],
-            "tokenModifiers": [
-                "declaration", "definition", "readonly", "static", "deprecated", "abstract", "async", "modification", "documentation",
-                "defaultLibrary",
-            ],
+            "tokenTypes": SEMANTIC_TOKEN_TYPES,
+            "tokenModifiers": SEMANTIC_TOKEN_MODIFIERS,
             "formats": ["relative"],
             "overlappingTokenSupport": True,
             "multilineTokenSupport": True,

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from indexer.errors import Bug, ServerProtocolError
-from indexer.lsp import decode
+from indexer.lsp import decode, methods
+from indexer.lsp.capabilities import declares, position_encoding
 from indexer.lsp.framing import FrameReader, frame
 
 
@@ -126,8 +127,7 @@ class Session:
 
     def supports(self, capability: str) -> bool:
         """Declared at start, e.g. `definitionProvider`, or registered later, e.g. `textDocument/diagnostic`."""
-        value = self.capabilities.get(capability)
-        return (value is not None and value is not False) or capability in self._registrations.values()
+        return declares(self.capabilities, capability) or capability in self._registrations.values()
 
     # ---- inside
 
@@ -160,7 +160,7 @@ class Session:
         info = info if isinstance(info, dict) else {}
         self.server_name = str(info.get("name", ""))
         self.server_version = str(info.get("version", ""))
-        self.position_encoding = str(self.capabilities.get("positionEncoding") or "utf-16")
+        self.position_encoding = position_encoding(self.capabilities) or "utf-16"
         if self.position_encoding != "utf-16":  # every column would be wrong, on some lines only
             raise ServerProtocolError(f"counts columns in {self.position_encoding!r}, only 'utf-16' was offered")
         self.state = State.READY
@@ -168,20 +168,20 @@ class Session:
 
     def _serve(self, request_id: int | str, method: str, params: msgspec.Raw) -> None:
         result: object = None
-        if method == "workspace/configuration":
+        if method == methods.WORKSPACE_CONFIGURATION:
             wanted = decode.configuration_params(params)
             result = [self._section(item.section or "") for item in wanted.items] if wanted is not None else []
-        elif method == "client/registerCapability":
+        elif method == methods.CLIENT_REGISTER_CAPABILITY:
             registrations = decode.registration_params(params)
             if registrations is not None:
                 self._registrations.update({item.id or item.method: item.method for item in registrations.registrations})
-        elif method == "client/unregisterCapability":
+        elif method == methods.CLIENT_UNREGISTER_CAPABILITY:
             unregistrations = decode.unregistration_params(params)
             for item in unregistrations.unregisterations if unregistrations is not None else ():
                 self._registrations.pop(item.id or item.method, None)
-        elif method == "workspace/applyEdit":
+        elif method == methods.WORKSPACE_APPLY_EDIT:
             result = self._keep_edit(params)
-        elif method == "workspace/workspaceFolders":
+        elif method == methods.WORKSPACE_WORKSPACE_FOLDERS:
             result = decode.anything(self._initialize_params).get("workspaceFolders")
         self._send(msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": result}))
 

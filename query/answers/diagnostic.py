@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from indexer.lsp.enums import DiagnosticSeverity
+
+if TYPE_CHECKING:
+    from indexer.lsp import decode
+
 Severity = Literal["error", "warning", "information", "hint"]
-SEVERITIES: Mapping[int, Severity] = {1: "error", 2: "warning", 3: "information", 4: "hint"}
+SEVERITIES: Mapping[int, Severity] = {
+    DiagnosticSeverity.ERROR: "error",
+    DiagnosticSeverity.WARNING: "warning",
+    DiagnosticSeverity.INFORMATION: "information",
+    DiagnosticSeverity.HINT: "hint",
+}
 
 
 class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -26,17 +36,11 @@ class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
     source: str = ""
 
 
-def read(path: str, item: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """One message of a server, its first paragraph as an index keeps it; nothing where it is no such thing."""
-    from indexer.lsp import decode
-
-    try:
-        found = msgspec.convert(item, decode.Diagnostic)
-    except msgspec.ValidationError:
-        return
+def from_server(path: str, found: decode.Diagnostic) -> Diagnostic:
+    """A message of a server, its first paragraph as an index keeps it; one without a severity that the protocol knows is an error."""
     start, end = found.range.start, found.range.end
-    number = found.severity if found.severity in SEVERITIES else 1
-    yield Diagnostic(
+    number = found.severity if found.severity in SEVERITIES else DiagnosticSeverity.ERROR
+    return Diagnostic(
         path=path, line=start.line + 1, col=start.character + 1, end_line=end.line + 1, end_col=end.character + 1,
         severity=SEVERITIES[number], number=number, message=found.message.split("\n\n", 1)[0], code=str(found.code or ""),
         source=found.source or "",

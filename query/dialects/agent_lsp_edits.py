@@ -13,6 +13,7 @@ from indexer.quoting import one_line
 from query.answers.envelope import Answer
 from query.dialects.lsp_shapes import absolute, lsp_range
 from query.dialects.surface import Desk, DialectReply
+from query.edits.workspace_edit import by_uri
 
 Ask = Any
 
@@ -110,18 +111,9 @@ def _commit(desk: Desk, ask: Ask) -> DialectReply:
         lambda of: {
             "session_id": of.result.session_id,
             "files_written": [absolute(desk.root, path) for path in of.result.files_written],
-            "patch": _patch(of.result.patch),
+            "patch": by_uri(of.result.patch),
         },
     )
-
-
-def _patch(edit: dict[str, Any]) -> dict[str, Any]:
-    """The WorkspaceEdit by its older form, which that surface has; one that makes files has no such form."""
-    operations = edit.get("documentChanges", [])
-    if any("kind" in operation for operation in operations):
-        return edit
-    changes = {operation["textDocument"]["uri"]: operation["edits"] for operation in operations}
-    return {"changes": changes, **{key: value for key, value in edit.items() if key != "documentChanges"}}
 
 
 def _status(tool: str) -> Callable[[Desk, Ask], DialectReply]:
@@ -177,9 +169,9 @@ def _rename(desk: Desk, ask: Ask) -> DialectReply:
     if not answer.result.workspace_edit:
         return desk.value(answer, lambda of: None)
     if not ask.dry_run:
-        return desk.value(answer, lambda of: _patch(of.result.workspace_edit))
+        return desk.value(answer, lambda of: by_uri(of.result.workspace_edit))
     told = "Dry run, no files were modified. Call apply_edit with workspace_edit to commit."
-    return desk.value(answer, lambda of: {"workspace_edit": _patch(of.result.workspace_edit), "preview": {"note": told}})
+    return desk.value(answer, lambda of: {"workspace_edit": by_uri(of.result.workspace_edit), "preview": {"note": told}})
 
 
 def _prepare_rename(desk: Desk, ask: Ask) -> DialectReply:

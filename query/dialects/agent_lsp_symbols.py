@@ -18,6 +18,7 @@ from query.dialects.lsp_shapes import (
     kind_number,
     ranges,
     uri,
+    whole_range,
 )
 from query.dialects.surface import Desk, DialectReply, nothing_there
 
@@ -76,7 +77,7 @@ def _find_symbol(desk: Desk, ask: Ask) -> DialectReply:
             {
                 "name": record.name,
                 "kind": kind_number(record.kind),
-                "location": {"uri": uri(desk.root, record.path), "range": ranges(extent_of(known, record))["range"]},
+                "location": {"uri": uri(desk.root, record.path), "range": whole_range(extent_of(known, record))},
             }
             for record in records
         ]

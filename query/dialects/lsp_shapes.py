@@ -71,10 +71,14 @@ def extent_of(known: dict[Place, Extent], symbol: Any) -> Extent:
     return known.get((symbol.symbol, line, col)) or Extent(line, col, line, end, line, col, end)
 
 
+def whole_range(extent: Extent, *, base: int = 0) -> dict[str, Any]:
+    return lsp_range(extent.start_line, extent.start_col, extent.end_line, extent.end_col, base=base)
+
+
 def ranges(extent: Extent, *, base: int = 0) -> dict[str, Any]:
     """`range` and `selectionRange`."""
     return {
-        "range": lsp_range(extent.start_line, extent.start_col, extent.end_line, extent.end_col, base=base),
+        "range": whole_range(extent, base=base),
         "selectionRange": lsp_range(extent.line, extent.col, extent.line, extent.name_end, base=base),
     }
 

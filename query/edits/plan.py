@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from query.edits.globs import matcher
 from query.edits.scope import Scope
 from query.edits.text import Document, Edit, decode
 from query.edits.tree import Tree
-from query.edits.workspace_edit import Change, Create, Delete, Rename
+from query.edits.workspace_edit import Change, Create, Decoded, Delete, Rename
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,15 @@ def plan_edit(scope: Scope, edit: Mapping[str, Any], exclude_globs: Sequence[str
     Raises:
         UsageError: it is no WorkspaceEdit. EditRefused: a file has changed since, or it may not or cannot be edited so.
     """
-    decoded = workspace_edit.decode(edit)
+    return plan_decoded(scope, workspace_edit.decode(edit), exclude_globs)
+
+
+def plan_decoded(scope: Scope, decoded: Decoded, exclude_globs: Sequence[str] = ()) -> Plan:
+    """The same of an edit that has been read.
+
+    Raises:
+        EditRefused: as `plan_edit`.
+    """
     left_out = matcher(exclude_globs)
     tree = Tree(scope)
     excluded: dict[str, None] = {}
@@ -210,12 +218,22 @@ def read_document(scope: Scope, path: str) -> tuple[str, Document]:
 
 def with_digests(scope: Scope, edit: Mapping[str, Any]) -> dict[str, Any]:
     """A server's WorkspaceEdit with the digests of the files as they are now, so that it cannot be applied to others."""
+    return {**edit, workspace_edit.DIGESTS: digests_of(scope, (item.uri for item in workspace_edit.decode(edit).operations))}
+
+
+def digests_of(scope: Scope, uris: Iterable[str]) -> dict[str, str]:
+    """By URI, of the files as they are now; folders and what does not exist have none.
+
+    Raises:
+        EditRefused: one lies outside of what may be edited.
+    """
     digests: dict[str, str] = {}
-    for operation in workspace_edit.decode(edit).operations:
-        content = scope.read(scope.of_uri(operation.uri)) if not scope.is_folder(scope.of_uri(operation.uri)) else None
+    for uri in uris:
+        path = scope.of_uri(uri)
+        content = None if scope.is_folder(path) else scope.read(path)
         if content is not None:
-            digests[operation.uri] = blob_digest(content)
-    return {**edit, workspace_edit.DIGESTS: digests}
+            digests[uri] = blob_digest(content)
+    return digests
 
 
 def _planned(tree: Tree, digests: Mapping[str, str], *, excluded: list[str] | None = None, matched: str = "") -> Plan:
@@ -269,15 +287,5 @@ def _as_workspace_edit(plan: Plan, scope: Scope) -> dict[str, Any]:
         before, after = decode(origin or b"", f"'{item.path}'"), decode(item.after, f"'{item.path}'")
         if (before.mark, before.encoding) != (after.mark, after.encoding):
             raise EditRefused(f"the change of '{item.path}' is one of its encoding, which a WorkspaceEdit cannot say")
-        edits = [
-            {
-                "range": {
-                    "start": {"line": edit.start[0], "character": edit.start[1]},
-                    "end": {"line": edit.end[0], "character": edit.end[1]},
-                },
-                "newText": edit.new_text,
-            }
-            for edit in diff.edits(before, after)
-        ]
-        operations.append({"textDocument": {"uri": scope.uri(item.path), "version": None}, "edits": edits})
+        operations.append(workspace_edit.change(scope.uri(item.path), diff.edits(before, after)))
     return {"documentChanges": operations, workspace_edit.DIGESTS: digests}

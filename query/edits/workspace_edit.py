@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from indexer.errors import EditRefused, UsageError
+from indexer.lsp.enums import InsertTextFormat
 from query.edits.snippets import plain
 from query.edits.text import Edit
 
@@ -18,8 +19,6 @@ MAX_NEW_CHARS = 100_000_000
 
 DIGESTS = "lspidxDigests"
 """Our own key of a WorkspaceEdit: {uri: digest of the file that the edit was made for}. Other clients skip it."""
-
-_SNIPPET = 2  # InsertTextFormat, as rust-analyzer marks its edits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,55 +55,106 @@ Operation = Change | Create | Rename | Delete
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decoded:
-    """`digests`: by URI, of the files as they were when the edit was made; `annotations`: labels of changes that ask to be confirmed."""
+class Part:
+    """An operation, and the member of `documentChanges` that says it: as it came, so that nothing of it is lost on the way to an editor."""
 
-    operations: list[Operation]
+    operation: Operation
+    wire: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoded:
+    """What an edit wants, in order.
+
+    digests: by URI, of the files as they were when the edit was made. annotations: labels of changes that ask to be confirmed.
+    more: the members of the WorkspaceEdit that are no changes, as they came.
+    """
+
+    parts: list[Part]
     digests: dict[str, str] = field(default_factory=dict[str, str])
     annotations: list[str] = field(default_factory=list[str])
+    more: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def operations(self) -> list[Operation]:
+        return [part.operation for part in self.parts]
+
+    def only(self, wanted: Callable[[Operation], bool]) -> Decoded:
+        """The same without the operations that are not wanted."""
+        return replace(self, parts=[part for part in self.parts if wanted(part.operation)])
+
+    def and_also(self, edits: Mapping[str, Sequence[Edit]]) -> Decoded:
+        """The same, and these edits, by URI."""
+        more = [Part(operation=Change(uri=uri, edits=list(of_file)), wire=change(uri, of_file)) for uri, of_file in edits.items()]
+        return replace(self, parts=[*self.parts, *more])
+
+    def wire(self) -> dict[str, Any]:
+        """As a WorkspaceEdit, by `documentChanges`."""
+        return {**self.more, "documentChanges": [part.wire for part in self.parts]}
+
+
+def change(uri: str, edits: Sequence[Edit]) -> dict[str, Any]:
+    """LSP's TextDocumentEdit, of a document whose version we do not know."""
+    return {"textDocument": {"uri": uri, "version": None}, "edits": [_wire(edit) for edit in edits]}
+
+
+def _wire(edit: Edit) -> dict[str, Any]:
+    start, end = ({"line": line, "character": col} for line, col in (edit.start, edit.end))
+    return {"range": {"start": start, "end": end}, "newText": edit.new_text}
+
+
+def by_uri(edit: Mapping[str, Any]) -> dict[str, Any]:
+    """An edit by its older form, `changes`; one that makes, renames or deletes files has no such form, and stays as it is."""
+    decoded = decode(edit)
+    if not all(isinstance(operation, Change) for operation in decoded.operations):
+        return dict(edit)
+    changes: dict[str, list[Any]] = {}
+    for part in decoded.parts:
+        changes.setdefault(part.operation.uri, []).extend(part.wire["edits"])
+    return {"changes": changes, **decoded.more, **({DIGESTS: decoded.digests} if decoded.digests else {})}
 
 
 # ---- the wire
 
 
-class _Position(msgspec.Struct):
+class _Position(msgspec.Struct, frozen=True):
     line: int
     character: int
 
 
-class _Range(msgspec.Struct):
+class _Range(msgspec.Struct, frozen=True):
     start: _Position
     end: _Position
 
 
-class _Snippet(msgspec.Struct):
+class _Snippet(msgspec.Struct, frozen=True):
     value: str
 
 
-class _TextEdit(msgspec.Struct, rename="camel"):
+class _TextEdit(msgspec.Struct, rename="camel", frozen=True):
     range: _Range
     new_text: str | None = None
     snippet: _Snippet | None = None
     insert_text_format: int = 1
 
 
-class _Identifier(msgspec.Struct):
+class _Identifier(msgspec.Struct, frozen=True):
     uri: str
 
 
-class _DocumentEdit(msgspec.Struct, rename="camel"):
+class _DocumentEdit(msgspec.Struct, rename="camel", frozen=True):
     text_document: _Identifier
     edits: list[_TextEdit]
 
 
-class _Options(msgspec.Struct, rename="camel"):
+class _Options(msgspec.Struct, rename="camel", frozen=True):
     overwrite: bool | None = None
     ignore_if_exists: bool | None = None
     recursive: bool | None = None
     ignore_if_not_exists: bool | None = None
 
 
-class _FileOperation(msgspec.Struct, rename="camel"):
+class _FileOperation(msgspec.Struct, rename="camel", frozen=True):
     kind: str
     uri: str = ""
     old_uri: str = ""
@@ -112,13 +162,13 @@ class _FileOperation(msgspec.Struct, rename="camel"):
     options: _Options | None = None
 
 
-class _Annotation(msgspec.Struct, rename="camel"):
+class _Annotation(msgspec.Struct, rename="camel", frozen=True):
     label: str = ""
     needs_confirmation: bool | None = None
 
 
-class _WorkspaceEdit(msgspec.Struct, rename="camel"):
-    changes: dict[str, list[_TextEdit]] | None = None
+class _WorkspaceEdit(msgspec.Struct, rename="camel", frozen=True):
+    changes: dict[str, list[Any]] | None = None
     document_changes: list[dict[str, Any]] | None = None
     change_annotations: dict[str, _Annotation] | None = None
     digests: dict[str, str] | None = msgspec.field(default=None, name=DIGESTS)
@@ -132,22 +182,25 @@ def decode(edit: Mapping[str, Any]) -> Decoded:
     """
     try:
         wire = msgspec.convert(edit, _WorkspaceEdit)
-        operations: list[Operation]
-        if wire.document_changes is not None:
-            operations = [_operation(item) for item in wire.document_changes]
-        else:
-            operations = [Change(uri=uri, edits=[_edit(item) for item in edits]) for uri, edits in (wire.changes or {}).items()]
+        listed = wire.document_changes or [
+            {"textDocument": {"uri": uri, "version": None}, "edits": edits} for uri, edits in (wire.changes or {}).items()
+        ]
+        parts = [Part(operation=_operation(item), wire=item) for item in listed]
     except msgspec.ValidationError as error:
         raise UsageError(f"this is no WorkspaceEdit: {error}; it has `changes` or `documentChanges`") from error
     if wire.document_changes is None and wire.changes is None and edit:
         raise UsageError("this is no WorkspaceEdit: it has neither `changes` nor `documentChanges`")
-    edits = [item for operation in operations if isinstance(operation, Change) for item in operation.edits]
-    if len({operation.uri for operation in operations}) > MAX_FILES:
+    edits = [item for part in parts if isinstance(part.operation, Change) for item in part.operation.edits]
+    if len({part.operation.uri for part in parts}) > MAX_FILES:
         raise EditRefused(f"the edit concerns more than {MAX_FILES} files")
     if len(edits) > MAX_EDITS or sum(len(item.new_text) for item in edits) > MAX_NEW_CHARS:
         raise EditRefused(f"the edit has more than {MAX_EDITS} parts, or more than {MAX_NEW_CHARS:,} characters")
-    asking = [item.label for item in (wire.change_annotations or {}).values() if item.needs_confirmation]
-    return Decoded(operations=operations, digests=wire.digests or {}, annotations=asking)
+    return Decoded(
+        parts=parts,
+        digests=wire.digests or {},
+        annotations=[item.label for item in (wire.change_annotations or {}).values() if item.needs_confirmation],
+        more={key: value for key, value in edit.items() if key not in ("changes", "documentChanges", DIGESTS)},
+    )
 
 
 def _operation(item: dict[str, Any]) -> Operation:
@@ -174,6 +227,6 @@ def _edit(wire: _TextEdit) -> Edit:
     elif wire.new_text is None:
         raise UsageError("this is no WorkspaceEdit: an edit has no `newText`")
     else:
-        text = plain(wire.new_text) if wire.insert_text_format == _SNIPPET else wire.new_text
+        text = plain(wire.new_text) if wire.insert_text_format == InsertTextFormat.SNIPPET else wire.new_text
     start, end = wire.range.start, wire.range.end
     return Edit(start=(start.line, start.character), end=(end.line, end.character), new_text=text)

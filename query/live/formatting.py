@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
+from indexer.errors import EditRefused, ServerProtocolError
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import all_of
 from query.answers.style import Style, count, printable
@@ -17,6 +18,9 @@ from query.live import decode
 from query.live.proposals import TextChange, applied, change, diff, guarded
 from query.live.questions import Document, root_of
 from query.live.replies import Feature, doubted, question
+
+if TYPE_CHECKING:
+    from indexer.lsp import requests
 
 DEFAULT_TAB_SIZE = 2
 _MAX_TAB_SIZE = 64
@@ -49,9 +53,7 @@ class Formatted(msgspec.Struct, kw_only=True):
 
 
 class Options(NamedTuple):
-    """`wire`: LSP's FormattingOptions."""
-
-    wire: dict[str, Any]
+    wire: requests.FormattingOptions
     settings: Literal["asked", "editorconfig", "default"]
     reasons: list[Reason]
 
@@ -64,23 +66,31 @@ def text(answer: Answer[Formatted], style: Style) -> Iterator[str]:
     yield from (printable(line) for line in (found.diff.split("\n") if found.diff else []))
 
 
-def formatted(workspace: Workspace, of: Document, feature: Feature, ask: Any, more: dict[str, Any]) -> Answer[Formatted]:
-    """Asks for the edits of a document. `more`: further parameters of the request.
+def formatted(workspace: Workspace, of: Document, feature: Feature, ask: Any, where: requests.Range | None = None) -> Answer[Formatted]:
+    """Asks for the edits of a document, or of a range of it.
 
     Raises:
         ServerProtocolError: the server's edits do not fit the document.
     """
     options = options_of(workspace, of, ask.tab_size, insert_spaces=ask.insert_spaces)
-    outcome = question(workspace, of, feature, {"textDocument": of.identifier, "options": options.wire, **more})
-    wanted: list[decode.TextEdit] = decode.shaped(outcome.value or [], list[decode.TextEdit], feature.method)
-    after = applied(of, wanted)
+    whole: requests.DocumentFormattingParams = {"textDocument": of.identifier, "options": options.wire}
+    params: requests.DocumentFormattingParams | requests.DocumentRangeFormattingParams = (
+        whole if where is None else {**whole, "range": where}
+    )
+    outcome = question(workspace, of, feature, params)
+    wanted = [item.edit for item in decode.text_edits(outcome.value, outcome.origin)]
+    try:
+        after = applied(of, wanted)
+    except EditRefused as error:
+        said = f"{outcome.origin.server} answered {outcome.origin.method} with edits that do not fit: {error}"
+        raise ServerProtocolError(said) from error
     return workspace.answer(
         ask,
         Formatted(
             path=of.path,
-            edits=[change(edit) for edit in sorted(wanted, key=lambda edit: (edit.range.start.line, edit.range.start.character))],
+            edits=[change(edit) for edit in sorted(wanted, key=lambda edit: edit.start)],
             diff=diff(of, after),
-            workspace_edit=guarded(workspace, {"changes": {of.identifier["uri"]: outcome.value}}) if wanted else {},
+            workspace_edit=guarded(workspace, {"changes": {of.uri: outcome.value}}, [of.uri]) if wanted else {},
             tab_size=options.wire["tabSize"],
             insert_spaces=options.wire["insertSpaces"],
             settings=options.settings,
@@ -97,15 +107,16 @@ def options_of(workspace: Workspace, of: Document, tab_size: int, *, insert_spac
     if tab_size:
         return Options({"tabSize": tab_size, "insertSpaces": insert_spaces}, "asked", [])
     found, reasons = _editorconfig(root_of(workspace), of.place)
-    wire: dict[str, Any] = {"tabSize": DEFAULT_TAB_SIZE, "insertSpaces": insert_spaces}
+    wire: requests.FormattingOptions = {"tabSize": DEFAULT_TAB_SIZE, "insertSpaces": insert_spaces}
     size = found.get("tab_width") if found.get("indent_size") in (None, "tab") else found["indent_size"]
     if size is not None and size.isascii() and size.isdigit() and 0 < int(size) <= _MAX_TAB_SIZE:
         wire["tabSize"] = int(size)
     if found.get("indent_style") in ("tab", "space") and insert_spaces:
         wire["insertSpaces"] = found["indent_style"] == "space"
-    for key, name in (("trim_trailing_whitespace", "trimTrailingWhitespace"), ("insert_final_newline", "insertFinalNewline")):
-        if found.get(key) in ("true", "false"):
-            wire[name] = found[key] == "true"
+    if found.get("trim_trailing_whitespace") in ("true", "false"):
+        wire["trimTrailingWhitespace"] = found["trim_trailing_whitespace"] == "true"
+    if found.get("insert_final_newline") in ("true", "false"):
+        wire["insertFinalNewline"] = found["insert_final_newline"] == "true"
     mine = {"indent_size", "tab_width", "indent_style", "trim_trailing_whitespace", "insert_final_newline"}
     return Options(wire, "editorconfig" if mine & found.keys() else "default", reasons)
 

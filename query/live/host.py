@@ -15,6 +15,7 @@ from indexer.config import load_config, setting_files
 from indexer.consent import allowed_folders
 from indexer.drive.socket import ServerSocket
 from indexer.errors import ServerCrashed, ServerError, ServerMissing, ServerTimeout, UsageError
+from indexer.lsp import methods
 from indexer.store.generations import Home
 from query.context import Diagnosis, Reply, ServerInfo
 from query.live.launch import Launcher
@@ -94,7 +95,7 @@ class Host:
     def changed_files(self, changes: Sequence[Mapping[str, Any]]) -> int:
         def work() -> int:
             for server in self._all():
-                server.notify("workspace/didChangeWatchedFiles", {"changes": list(changes)})
+                server.notify(methods.WORKSPACE_DID_CHANGE_WATCHED_FILES, {"changes": list(changes)})
             return len(self._all())
 
         return self._do(work)

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from indexer.errors import NameNotFound, UsageError
-from indexer.lsp import decode
+from indexer.lsp import methods
 from indexer.servers.registry import is_test, language_of
 from indexer.text import utf16_to_index
 from query.answers.envelope import Answer, Completeness, Place, Reason, SymbolRecord, completeness_from, enclose
@@ -21,8 +21,10 @@ from query.facts.definitions import Definition
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
 from query.facts.parameters import Named, asked
-from query.live import outline
-from query.live.questions import Spot, document, live, places, refused, spot, supports, unsupported
+from query.live import decode, outline
+from query.live.decode import CallItem, Location
+from query.live.questions import Spot, document, live, origin, places, refused, spot, supports, unsupported
+from query.live.replies import doubted, left_out
 
 R = TypeVar("R")
 
@@ -30,24 +32,30 @@ MAX_CALLS = 500
 """Requests that one question about callers may cost."""
 
 _METHODS = {
-    "textDocument/definition": ("definitionProvider", "definitions"),
-    "textDocument/declaration": ("declarationProvider", "declarations"),
-    "textDocument/typeDefinition": ("typeDefinitionProvider", "type definitions"),
-    "textDocument/implementation": ("implementationProvider", "implementations"),
-    "textDocument/references": ("referencesProvider", "references"),
-    "textDocument/hover": ("hoverProvider", "hovers"),
-    "textDocument/prepareCallHierarchy": ("callHierarchyProvider", "call hierarchy"),
+    methods.TEXT_DOCUMENT_DEFINITION: ("definitionProvider", "definitions"),
+    methods.TEXT_DOCUMENT_DECLARATION: ("declarationProvider", "declarations"),
+    methods.TEXT_DOCUMENT_TYPE_DEFINITION: ("typeDefinitionProvider", "type definitions"),
+    methods.TEXT_DOCUMENT_IMPLEMENTATION: ("implementationProvider", "implementations"),
+    methods.TEXT_DOCUMENT_REFERENCES: ("referencesProvider", "references"),
+    methods.TEXT_DOCUMENT_HOVER: ("hoverProvider", "hovers"),
+    methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: ("callHierarchyProvider", "call hierarchy"),
 }
 
 
 class Asked(msgspec.Struct, kw_only=True):
-    """What a server was asked about, and what it said. `reply` is None where it has no such feature."""
+    """What a server was asked about, and what it said: of places `locations`, of a hover `hover`, of a call hierarchy `items`.
+
+    `reply` is None where it has no such feature. `completeness` says how much of the answer could not be read.
+    """
 
     spot: Spot
     record: SymbolRecord
     info: ServerInfo
     reply: Reply | None
     completeness: Completeness
+    locations: list[Location] = []
+    hover: str = ""
+    items: list[CallItem] = []
 
     def answer(
         self, ask: msgspec.Struct, result: R, extent: Extent, *, more: Sequence[Reply] = (), reasons: Sequence[Reason] = ()
@@ -69,7 +77,7 @@ def put(workspace: Workspace, ask: Named, method: str, more: Mapping[str, Any] =
     """Asks the server of a place's language.
 
     Raises:
-        UsageError, NameNotFound, AmbiguousName: as `spot`. ServerError: no server, or none that answers.
+        UsageError, NameNotFound, AmbiguousName: as `spot`. ServerError: no server, none that answers, or an answer of another form.
     """
     at = spot(workspace, ask)
     info = workspace.servers.info(at.document.path)
@@ -78,12 +86,24 @@ def put(workspace: Workspace, ask: Named, method: str, more: Mapping[str, Any] =
     if not supports(info, capability, method):
         return Asked(spot=at, record=record, info=info, reply=None, completeness=unsupported(info, what))
     reply = workspace.servers.ask(at.document.path, method, {**at.params, **more})
-    return Asked(spot=at, record=record, info=reply.server, reply=reply, completeness=refused(reply, method))
+    asked = Asked(spot=at, record=record, info=reply.server, reply=reply, completeness=refused(reply, method))
+    value, of = None if reply.error else reply.result, origin(reply.server, method)
+    others = 0
+    if method == methods.TEXT_DOCUMENT_HOVER:
+        asked.hover = decode.hover(value, of)
+    elif method == methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY:
+        items = decode.call_items(value, of)
+        asked.items, others = items.records, items.others
+    else:
+        locations = decode.locations(value, of)
+        asked.locations, others = locations.records, locations.others
+    asked.completeness = doubted(asked.completeness, left_out(others, what, reply.server))
+    return asked
 
 
 def found_places(workspace: Workspace, question: Asked) -> list[Place]:
     """The places in the server's answer; none where it gave none."""
-    return places(workspace, question.reply.result) if question.reply is not None and question.reply.result else []
+    return places(workspace, question.locations)
 
 
 def _qualified(index: Index | None, path: str, dotted: str) -> str:
@@ -208,28 +228,32 @@ class Calls(msgspec.Struct, kw_only=True):
 
 
 def calls(workspace: Workspace, question: Asked, direction: Literal["incoming", "outgoing"], depth: int) -> Calls:
-    """Callers (`incoming`) or callees (`outgoing`) by the server's call hierarchy, breadth first."""
+    """Callers (`incoming`) or callees (`outgoing`) by the server's call hierarchy, breadth first.
+
+    Raises:
+        ServerError: no server, none that answers, or an answer of another form.
+    """
     found = Calls(calls=[], replies=[], reasons=[])
-    first = question.reply.result if question.reply is not None else None
-    frontier = [(item, question.record.symbol) for item in (first if isinstance(first, list) else []) if isinstance(item, dict)]
+    method = methods.CALL_HIERARCHY_INCOMING_CALLS if direction == "incoming" else methods.CALL_HIERARCHY_OUTGOING_CALLS
+    frontier = [(item, question.record.symbol) for item in question.items]
     seen = {_key(item) for item, _ in frontier}
+    others = 0
     for level in range(1, depth + 1):
-        following: list[tuple[dict[str, Any], str]] = []
+        following: list[tuple[CallItem, str]] = []
         for item, of in frontier:
             if len(found.replies) >= MAX_CALLS:
                 found.reasons.append(Reason(code="calls_cut", detail=f"more than {MAX_CALLS} functions would have to be asked about"))
+                found.reasons += left_out(others, "calls", question.info)
                 return found
-            method = f"callHierarchy/{direction}Calls"
-            reply = workspace.servers.ask(question.spot.document.path, method, {"item": item}, follow_up=True)
+            reply = workspace.servers.ask(question.spot.document.path, method, {"item": item.raw}, follow_up=True)
             found.replies.append(reply)
             found.reasons += refused(reply, method).reasons
-            for one in reply.result if isinstance(reply.result, list) else []:
-                other = one.get("from" if direction == "incoming" else "to") if isinstance(one, dict) else None
-                if not isinstance(other, dict) or not isinstance(other.get("uri"), str):
-                    continue
+            fitting = decode.calls(None if reply.error else reply.result, direction, origin(reply.server, method))
+            others += fitting.others
+            for other, ranges in fitting.records:
                 record = _record_of(workspace, other)
-                where = other["uri"] if direction == "incoming" else item["uri"]
-                sites = places(workspace, [{"uri": where, "range": site} for site in one.get("fromRanges") or []])
+                where = other.uri if direction == "incoming" else item.uri
+                sites = places(workspace, [Location(where, site) for site in ranges])
                 found.calls.append(Call(direction=direction, symbol=record, sites=sites, depth=level, of=of))
                 if _key(other) not in seen:
                     seen.add(_key(other))
@@ -237,33 +261,23 @@ def calls(workspace: Workspace, question: Asked, direction: Literal["incoming", 
         frontier = following
         if not frontier:
             break
+    found.reasons += left_out(others, "calls", question.info)
     return found
 
 
-def _key(item: Mapping[str, Any]) -> tuple[Any, ...]:
-    start = item["selectionRange"]["start"]
-    return item["uri"], start["line"], start["character"]
+def _key(item: CallItem) -> tuple[str, int, int]:
+    return item.uri, item.range.start.line, item.range.start.character
 
 
-def _record_of(workspace: Workspace, item: Mapping[str, Any]) -> SymbolRecord:
-    place = places(workspace, [{"uri": item["uri"], "range": item["selectionRange"]}], source=False)[0]
+def _record_of(workspace: Workspace, item: CallItem) -> SymbolRecord:
+    [place] = places(workspace, [Location(item.uri, item.range)], source=False)
     found = symbol_of(workspace, place)
     if found.kind in ("identifier", "external"):
-        found = msgspec.structs.replace(found, name=str(item.get("name", "?")), qualified_name=str(item.get("name", "?")))
+        found = msgspec.structs.replace(found, name=item.name, qualified_name=item.name)
     return found
 
 
-# ---- hovers and diagnostics
-
-
-def hover_text(reply: Reply | None) -> str:
-    """A hover's Markdown; empty where the server has nothing to say."""
-    if reply is None or reply.result is None:
-        return ""
-    try:
-        return decode.hover_text(decode.hover(msgspec.json.encode(reply.result)))
-    except decode.BROKEN:
-        return ""
+# ---- diagnostics
 
 
 def completeness_of(diagnosis: Diagnosis) -> Completeness:

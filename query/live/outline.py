@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from indexer import syntax as syntaxes
 from indexer.errors import AmbiguousName, NameNotFound
+from indexer.lsp.decode import Range
 from indexer.model import SymbolFlag
 from indexer.servers.registry import language_of
 from indexer.syntax.model import Span
 from indexer.text import lines_of
 from query.facts.dotted import dotted
+from query.live.decode import Symbol
 
 MAX_CANDIDATES = 20
 
@@ -50,18 +52,12 @@ def outline(path: str, text: str) -> list[Present]:
     return sorted(found, key=lambda item: (item.span.line, item.span.col))
 
 
-def of_server(symbols: Any, prefix: str = "") -> Iterable[Present]:
-    """The same from the answer to `textDocument/documentSymbol`."""
-    for item in symbols if isinstance(symbols, list) else []:
-        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-            continue
-        whole = item.get("range") or (item.get("location") or {}).get("range")
-        if not isinstance(whole, dict):
-            continue
-        name = f"{prefix}.{item['name']}" if prefix else item["name"]
-        span = _span(whole)
-        yield Present(name, str(item.get("kind", "")), span, (span.line, span.col), _span(item.get("selectionRange") or whole))
-        yield from of_server(item.get("children"), name)
+def of_server(symbols: Iterable[Symbol]) -> list[Present]:
+    """The same from a server's outline."""
+    return [
+        Present(item.dotted, str(item.kind or ""), span := _span(item.whole), (span.line, span.col), _span(item.name_at))
+        for item in symbols
+    ]
 
 
 def find(symbols: Iterable[Present], name: str, path: str) -> Present:
@@ -102,9 +98,8 @@ def find_qualified(symbols: Iterable[Present], name: str, path: str) -> Present:
     return find(known, name, path)
 
 
-def _span(value: dict[str, Any]) -> Span:
-    start, end = value["start"], value["end"]
-    return Span(int(start["line"]), int(start["character"]), int(end["line"]), int(end["character"]))
+def _span(where: Range) -> Span:
+    return Span(where.start.line, where.start.character, where.end.line, where.end.character)
 
 
 def _head(lines: list[str], span: Span, language: str) -> tuple[int, int]:

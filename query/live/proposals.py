@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from indexer.errors import EditRefused, ServerProtocolError, UsageError
+from indexer.errors import EditRefused, UsageError
 from indexer.lsp.uri import uri_to_path
 from query.context import Workspace
 from query.edits import text
 from query.edits.diff import compare
-from query.edits.plan import with_digests
+from query.edits.plan import digests_of
+from query.edits.workspace_edit import DIGESTS, Change, Create, Delete, Operation, Rename
 from query.facts.folders import edit_scope
 from query.live import decode
 from query.live.questions import Document, document, relative
@@ -48,38 +49,34 @@ class EditPreview(msgspec.Struct, kw_only=True):
     workspace_edit: dict[str, Any]
 
 
-def change(edit: decode.TextEdit) -> TextChange:
-    where = edit.range
-    return TextChange(
-        line=where.start.line + 1,
-        col=where.start.character + 1,
-        end_line=where.end.line + 1,
-        end_col=where.end.character + 1,
-        new_text=edit.new_text,
-    )
+def change(edit: text.Edit) -> TextChange:
+    (line, col), (end_line, end_col) = edit.start, edit.end
+    return TextChange(line=line + 1, col=col + 1, end_line=end_line + 1, end_col=end_col + 1, new_text=edit.new_text)
 
 
-def preview(workspace: Workspace, edit: Mapping[str, Any], method: str) -> EditPreview:
-    """What a WorkspaceEdit would do, file by file.
+def preview(workspace: Workspace, edit: Mapping[str, Any], origin: decode.Origin) -> EditPreview:
+    """What a server's WorkspaceEdit would do, file by file.
 
     Raises:
-        ServerProtocolError: it is none.
+        ServerProtocolError: it is none. EditRefused: it is larger than we take.
     """
-    wire = decode.shaped(dict(edit), decode.WorkspaceEdit, method)
-    files: list[FileEdits] = []
-    more = max(len(wire.document_changes or wire.changes or ()) - _MAX_FILES, 0)
-    if wire.document_changes is not None:
-        for item in wire.document_changes[:_MAX_FILES]:
-            if item.kind is not None:
-                uri = item.uri or item.old_uri or ""
-                files.append(FileEdits(path=_path(workspace, uri), what=item.kind))
-            else:
-                files.append(_of_file(workspace, str((item.text_document or {}).get("uri", "")), item.edits or []))
-    else:
-        files = [_of_file(workspace, uri, edits) for uri, edits in list((wire.changes or {}).items())[:_MAX_FILES]]
-    if more:
+    decoded = decode.asked_edit(edit, origin)
+    files = [_of_operation(workspace, operation) for operation in decoded.operations[:_MAX_FILES]]
+    if more := max(len(decoded.parts) - _MAX_FILES, 0):
         files.append(FileEdits(path="", problem=f"{more} more files are not shown here; workspace_edit has them"))
-    return EditPreview(files=files, workspace_edit=guarded(workspace, edit))
+    return EditPreview(files=files, workspace_edit=guarded(workspace, edit, [operation.uri for operation in decoded.operations]))
+
+
+def _of_operation(workspace: Workspace, operation: Operation) -> FileEdits:
+    match operation:
+        case Change():
+            return _of_file(workspace, operation.uri, operation.edits)
+        case Create():
+            return FileEdits(path=_path(workspace, operation.uri), what="create")
+        case Rename():
+            return FileEdits(path=_path(workspace, operation.uri), what="rename")
+        case Delete():
+            return FileEdits(path=_path(workspace, operation.uri), what="delete")
 
 
 def _path(workspace: Workspace, uri: str) -> str:
@@ -89,33 +86,24 @@ def _path(workspace: Workspace, uri: str) -> str:
         return uri
 
 
-def _of_file(workspace: Workspace, uri: str, edits: Sequence[decode.TextEdit]) -> FileEdits:
+def _of_file(workspace: Workspace, uri: str, edits: Sequence[text.Edit]) -> FileEdits:
     path = _path(workspace, uri)
     try:
         of = document(workspace, uri_to_path(uri) if uri.startswith("file:") else uri)
         return FileEdits(path=of.path, edits=len(edits), diff=diff(of, applied(of, edits)))
-    except (UsageError, ServerProtocolError, ValueError) as error:
+    except EditRefused as error:
+        return FileEdits(path=path, edits=len(edits), problem=f"its edits do not fit: {error}")
+    except (UsageError, ValueError) as error:
         return FileEdits(path=path, edits=len(edits), problem=str(error))
 
 
-def applied(of: Document, edits: Sequence[decode.TextEdit]) -> str:
+def applied(of: Document, edits: Sequence[text.Edit]) -> str:
     """The text after the edits, whose positions all mean the present one.
 
     Raises:
-        ServerProtocolError: one lies outside the text, ends before it starts, or overlaps another.
+        EditRefused: one lies outside the text, ends before it starts, or overlaps another.
     """
-    wanted = [
-        text.Edit(
-            start=(edit.range.start.line, edit.range.start.character),
-            end=(edit.range.end.line, edit.range.end.character),
-            new_text=edit.new_text,
-        )
-        for edit in edits
-    ]
-    try:
-        return text.Document(text=of.text).edited(wanted, f"'{of.path}'").text
-    except EditRefused as error:
-        raise ServerProtocolError(f"its edits do not fit: {error}") from error
+    return text.Document(text=of.text).edited(list(edits), f"'{of.path}'").text
 
 
 def diff(of: Document, after: str) -> str:
@@ -124,9 +112,9 @@ def diff(of: Document, after: str) -> str:
     return shown if len(shown) <= _MAX_DIFF_CHARS else f"{shown[:_MAX_DIFF_CHARS]}\n… {len(shown)} characters in all"
 
 
-def guarded(workspace: Workspace, edit: Mapping[str, Any]) -> dict[str, Any]:
+def guarded(workspace: Workspace, edit: Mapping[str, Any], uris: Iterable[str]) -> dict[str, Any]:
     """A server's edit with the digests of the files that it is for, so that apply_edit refuses it once one has changed."""
     try:
-        return with_digests(edit_scope(workspace.root, workspace.index), edit)
+        return {**edit, DIGESTS: digests_of(edit_scope(workspace.root, workspace.index), uris)}
     except (EditRefused, UsageError):
         return dict(edit)  # apply_edit will say why not

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-Diagnostics = dict[str, list[dict[str, Any]]]
-"""As the server gives them, by absolute path."""
+Diagnostics = dict[str, list[Any]]
+"""As the server gives them, by absolute path: plain JSON, which `query.live.decode` reads."""
 
 _items = msgspec.json.Decoder(list[Any]).decode
 
 
-def read(diagnostics: msgspec.Raw) -> list[dict[str, Any]]:
-    """The items that are objects; what is no list raises one of `decode.BROKEN`."""
-    return [item for item in _items(diagnostics) if isinstance(item, dict)]
+def read(diagnostics: msgspec.Raw) -> list[Any]:
+    """The items as they came, so that a broken one costs no other and is counted; what is no list raises one of `decode.BROKEN`."""
+    return _items(diagnostics)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 
 from indexer.errors import NoIndex, UsageError
-from indexer.lsp.decode import Target
+from indexer.lsp.capabilities import declares
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.store.generations import remedy
 from indexer.text import index_to_utf16, lines_of, utf16_to_index
@@ -19,8 +19,12 @@ from query.context import Diagnosis, Reply, ServerInfo, Workspace
 from query.facts import names
 from query.facts.folders import folders
 from query.facts.parameters import MAX_INT, NAME_HELP, Named
-from query.live import decode, outline
+from query.live import outline
+from query.live.decode import Location, Origin
 from query.live.documents import read_text
+
+if TYPE_CHECKING:
+    from indexer.lsp import requests
 
 _MARK = "@@"
 _LINE_END = re.compile("\r\n|\n|\r")
@@ -67,9 +71,12 @@ class Document(NamedTuple):
         return lines_of(self.text)
 
     @property
-    def identifier(self) -> dict[str, str]:
-        """LSP's TextDocumentIdentifier."""
-        return {"uri": path_to_uri(self.place)}
+    def uri(self) -> str:
+        return path_to_uri(self.place)
+
+    @property
+    def identifier(self) -> requests.TextDocumentIdentifier:
+        return {"uri": self.uri}
 
 
 class Spot(NamedTuple):
@@ -80,8 +87,8 @@ class Spot(NamedTuple):
     col: int
 
     @property
-    def params(self) -> dict[str, Any]:
-        """LSP's TextDocumentPositionParams."""
+    def params(self) -> requests.DefinitionParams:
+        """As all questions about a place take them."""
         return {"textDocument": self.document.identifier, "position": {"line": self.line, "character": self.col}}
 
     @property
@@ -141,7 +148,7 @@ def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
         return _checked(document(workspace, ask.file_path), ask.line, ask.column or 1)
     place = re.fullmatch(r"(?P<path>.+?):(?P<line>[0-9]{1,9}):(?P<col>[0-9]{1,9})", name)
     if place is not None:
-        return _checked(document(workspace, place["path"]), int(place["line"]), int(place["col"]))
+        return _checked(document(workspace, place.group("path")), int(place.group("line")), int(place.group("col")))
     if not name:
         raise UsageError(
             "say where: file_path with line and column, or with position_pattern"
@@ -194,22 +201,32 @@ def _by_pattern(of: Document, pattern: str) -> Spot:
     return Spot(of, len(head) - 1, index_to_utf16(head[-1], len(head[-1])))
 
 
-def span(workspace: Workspace, ask: Ranged) -> tuple[Document, dict[str, Any]]:
-    """The document and the LSP range that are meant; the whole file where no line is given."""
+class Extent(NamedTuple):
+    """A range of a document: 0-based (line, UTF-16 column) of its start and its end, which is exclusive."""
+
+    document: Document
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+    @property
+    def range(self) -> requests.Range:
+        start, end = self.start, self.end
+        return {"start": {"line": start[0], "character": start[1]}, "end": {"line": end[0], "character": end[1]}}
+
+
+def span(workspace: Workspace, ask: Ranged) -> Extent:
+    """The range that is meant; the whole file where no line is given."""
     of = document(workspace, ask.file_path)
     lines = of.lines
     if not ask.start_line and not ask.end_line:
-        return of, {
-            "start": {"line": 0, "character": 0},
-            "end": {"line": len(lines) - 1, "character": index_to_utf16(lines[-1], len(lines[-1]))},
-        }
+        return Extent(of, (0, 0), (len(lines) - 1, index_to_utf16(lines[-1], len(lines[-1]))))
     last = ask.end_line or ask.start_line
     start = _checked(of, ask.start_line or 1, ask.start_column or 1)
     end_line = lines[last - 1] if last <= len(lines) else ""
     end = _checked(of, last, ask.end_column or index_to_utf16(end_line, len(end_line)) + 1)
     if (end.line, end.col) < (start.line, start.col):
         raise UsageError("the range ends before it starts")
-    return of, {"start": {"line": start.line, "character": start.col}, "end": {"line": end.line, "character": end.col}}
+    return Extent(of, (start.line, start.col), (end.line, end.col))
 
 
 # ---- what an answer is worth
@@ -246,7 +263,12 @@ def refused(reply: Reply, method: str) -> Completeness:
 
 def supports(info: ServerInfo, capability: str, method: str) -> bool:
     """Whether a server declared a feature, at its start or later."""
-    return info.capabilities.get(capability) not in (None, False) or bool(info.capabilities.get(method))
+    return declares(info.capabilities, capability) or declares(info.capabilities, method)
+
+
+def origin(info: ServerInfo, method: str) -> Origin:
+    """Whose answer to which method is read, for the words of an error."""
+    return Origin(info.name or info.entry, method)
 
 
 # ---- places in answers
@@ -263,15 +285,11 @@ def _of_folder(workspace: Workspace, path: str) -> bool:
     return workspace.index is not None and any(folder.prefix and path.startswith(folder.prefix) for folder in folders(workspace.index))
 
 
-def places(workspace: Workspace, answer: Any, *, source: bool = True) -> list[Place]:
-    """Locations and LocationLinks as places, 1-based, in the order in which the server gave them, each once."""
+def places(workspace: Workspace, locations: Iterable[Location], *, source: bool = True) -> list[Place]:
+    """Locations as places, 1-based, in the order in which the server gave them, each once."""
     found: dict[tuple[str, int, int], Place] = {}
     texts: dict[str, Sequence[str]] = {}
-    listed = answer if isinstance(answer, list) else [answer]
-    for _, item in decode.each([value for value in listed if value is not None], Target, "textDocument/definition").items:
-        uri, where = item.targetUri or item.uri, item.targetSelectionRange or item.range
-        if not uri or where is None:
-            continue
+    for uri, where in locations:
         path, line, col = relative(workspace, uri), where.start.line, where.start.character
         text = _line_of(workspace, texts, uri_to_path(uri), line) if source else ""
         end_col = where.end.character + 1 if where.end.line == line else 0

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from indexer.lsp import methods
+from indexer.lsp.capabilities import Options, options
+from indexer.lsp.decode import Diagnostic
 from query.answers.envelope import Completeness, Provenance, Reason
-from query.context import ServerInfo, Workspace
-from query.live.questions import Document, live, refused, supports, unsupported
+from query.context import Diagnosis, ServerInfo, Workspace
+from query.live.decode import Fitting, Origin, diagnostics
+from query.live.questions import Document, live, origin, refused, supports, unsupported
 
 
 class Feature(NamedTuple):
@@ -20,13 +24,14 @@ class Feature(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a question. `value`: the plain JSON of the answer; `answered`: whether there is one."""
+    """What came of a question. `value`: the plain JSON of the answer, for `query.live.decode`; `answered`: whether there is one."""
 
     value: Any
     answered: bool
     completeness: Completeness
     provenance: Provenance
     info: ServerInfo
+    origin: Origin
 
 
 def question(workspace: Workspace, of: Document, feature: Feature, params: Any, *, overlay: Mapping[str, str] = {}) -> Outcome:
@@ -45,19 +50,25 @@ def question(workspace: Workspace, of: Document, feature: Feature, params: Any, 
         completeness=refused(reply, feature.method),
         provenance=live(reply),
         info=reply.server,
+        origin=origin(reply.server, feature.method),
     )
 
 
 def without(info: ServerInfo, feature: Feature) -> Outcome:
     """The outcome where the server has no such feature."""
     instead = f"; instead: {feature.instead}" if feature.instead else ""
-    return Outcome(None, False, unsupported(info, f"{feature.words} ({feature.capability}){instead}"), live(info=info), info)
+    completeness = unsupported(info, f"{feature.words} ({feature.capability}){instead}")
+    return Outcome(None, False, completeness, live(info=info), info, origin(info, feature.method))
 
 
-def provider(info: ServerInfo, capability: str) -> dict[str, Any]:
+def provider(info: ServerInfo, capability: str) -> Options:
     """What a server said of a feature beyond that it has it."""
-    said = info.capabilities.get(capability)
-    return dict(said) if isinstance(said, dict) else {}
+    return options(info.capabilities, capability)
+
+
+def diagnostics_of(diagnosis: Diagnosis, path: str) -> Fitting[Diagnostic]:
+    """Diagnostics of one document, each as it came and as a record."""
+    return diagnostics(diagnosis.diagnostics.get(path, []), origin(diagnosis.server, methods.TEXT_DOCUMENT_DIAGNOSTIC))
 
 
 def doubted(completeness: Completeness, reasons: Sequence[Reason]) -> Completeness:

@@ -18,7 +18,8 @@ from indexer.drive.conversation import Conversation, Messages
 from indexer.drive.published import FIRST_WAIT_S, Published
 from indexer.drive.readiness import probe_candidates
 from indexer.errors import ServerError, ServerNotReady, ServerProtocolError, ServerTimeout
-from indexer.lsp import decode
+from indexer.lsp import decode, methods
+from indexer.lsp.enums import FileChangeType
 from indexer.lsp.protocol import LIVE, initialize_params
 from indexer.lsp.uri import path_to_uri
 from indexer.servers.registry import endings_of, language_id, language_of, load_table
@@ -26,7 +27,7 @@ from query.context import Diagnosis, Reply, ServerInfo
 from query.live.documents import Documents
 from query.live.launch import Launch
 from query.live.published import Diagnostics, read
-from query.live.tree import DELETED, Tree
+from query.live.tree import Tree
 
 log = logging.getLogger(__name__)
 
@@ -164,7 +165,7 @@ class Running:
         self._bring(list(paths), overlay)
         self._believe(paths[0] if paths else "")
         deadline = time.monotonic() + (timeout_s or min(FIRST_WAIT_S, self.launch.timeout_s))
-        pulls = self.supports("diagnosticProvider") or self.supports("textDocument/diagnostic")
+        pulls = self.supports("diagnosticProvider") or self.supports(methods.TEXT_DOCUMENT_DIAGNOSTIC)
         found = self._pull(paths, deadline) if pulls else self._await_published(paths, deadline)
         return Diagnosis(
             diagnostics={self._relative(path): items for path, items in found.items()},
@@ -223,7 +224,7 @@ class Running:
             for start in range(0, len(events), _CHANGES_AT_ONCE):
                 part = {"changes": events[start : start + _CHANGES_AT_ONCE]}
                 self._client.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode(part))
-            for path in (path for path, kind in changes.items() if kind == DELETED):
+            for path in (path for path, kind in changes.items() if kind == FileChangeType.DELETED):
                 self._published.forget(path)
             if self.launch.start.overlays and any(path.endswith(".json") for path in changes):
                 self._client.tell(self.launch.overlays())  # they are made of manifests and project files
@@ -269,7 +270,7 @@ class Running:
         candidates = probe_candidates(parsed)
         for token in candidates:
             position = {"line": parsed.tokens.line[token], "character": parsed.tokens.col[token]}
-            answer = self._talk.ask("textDocument/definition", {"textDocument": {"uri": path_to_uri(path)}, "position": position})
+            answer = self._talk.ask(methods.TEXT_DOCUMENT_DEFINITION, {"textDocument": {"uri": path_to_uri(path)}, "position": position})
             if answer.error is None and bytes(answer.result) not in (b"null", b"[]"):
                 return True
         return not candidates
@@ -283,10 +284,10 @@ class Running:
             if left <= 0:
                 break
             with contextlib.suppress(ServerTimeout):
-                answer = self._talk.ask("textDocument/diagnostic", {"textDocument": {"uri": path_to_uri(path)}}, left)
-                report = None if answer.error is not None else decode.anything(answer.result)
-                if isinstance(report, dict) and isinstance(report.get("items"), list):
-                    found[path] = [item for item in report["items"] if isinstance(item, dict)]
+                answer = self._talk.ask(methods.TEXT_DOCUMENT_DIAGNOSTIC, {"textDocument": {"uri": path_to_uri(path)}}, left)
+                items = None if answer.error is not None else decode.diagnostic_items(answer.result)
+                if items is not None:
+                    found[path] = items
         return found
 
     def _await_published(self, paths: Sequence[str], deadline: float) -> Diagnostics:

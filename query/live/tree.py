@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from indexer.lsp.enums import FileChangeType
 from query.live.documents import stamp
 
-CREATED, CHANGED, DELETED = 1, 2, 3
 _FOLDER = (0, 0, 0)
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "site-packages"})
 _BUILT = {"target": ("Cargo.toml", "pom.xml")}
@@ -27,11 +27,12 @@ class Tree:
         self._stamps = dict(self._walk())
 
     def changes(self) -> dict[str, int]:
-        """CREATED, CHANGED or DELETED by absolute path, since this was last asked."""
+        """What became of files by absolute path, as FileChangeType counts, since this was last asked."""
         now = dict(self._walk())
         before, self._stamps = self._stamps, now
-        changes = {path: CREATED if path not in before else CHANGED for path, value in now.items() if before.get(path) != value}
-        changes.update(dict.fromkeys(before.keys() - now.keys(), DELETED))
+        created, changed = FileChangeType.CREATED, FileChangeType.CHANGED
+        changes = {path: created if path not in before else changed for path, value in now.items() if before.get(path) != value}
+        changes.update(dict.fromkeys(before.keys() - now.keys(), FileChangeType.DELETED))
         return changes
 
     def _walk(self) -> Iterator[tuple[str, tuple[int, int, int]]]:

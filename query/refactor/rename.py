@@ -1,17 +1,20 @@
-"""What a server wants to rename, held against the file, against the index, and against what has the new name already."""
+"""What a server wants to rename, compared with the file, with the index, and with what has the new name already."""
 
 from __future__ import annotations
 
 import keyword
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from indexer.encoding import as_text
 from indexer.errors import EditRefused, NameNotFound, UsageError
 from indexer.lsp.uri import uri_to_path
 from indexer.text import utf16_to_index
-from query.answers.envelope import Place, SymbolRecord
+from query.answers.envelope import Place, Reason, SymbolRecord
+from query.answers.paths import listed, of_paths
+from query.answers.style import count
 from query.facts import names
 from query.facts.declarations import called_beside, constructors_named_as_types
 from query.facts.freshness import is_as_indexed
@@ -23,6 +26,7 @@ from query.live.questions import Spot
 
 if TYPE_CHECKING:
     from query.edits.scope import Scope
+    from query.edits.workspace_edit import Decoded
 
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _MARKS = {"rust": ("r#", "'"), "typescript": ("#", "@"), "javascript": ("#", "@"), "cpp": ("~",)}
@@ -76,17 +80,17 @@ def name_at(spot: Spot) -> str:
     return line[start:end]
 
 
-def sites_of(scope: Scope, edit: Mapping[str, Any], old_name: str) -> dict[Site, str]:
-    """Where a WorkspaceEdit replaces the old name, and the line there. The range must hold it: else the server thinks of another text.
+def sites_of(scope: Scope, edit: Decoded, old_name: str) -> dict[Site, str]:
+    """Where an edit replaces the old name, and the line there. The range must hold it: else the server thinks of another text.
 
     Raises:
         EditRefused: a range holds something else.
     """
     from query.edits.plan import read_document
-    from query.edits.workspace_edit import Change, decode
+    from query.edits.workspace_edit import Change
 
     found: dict[Site, str] = {}
-    for operation in decode(edit).operations:
+    for operation in edit.operations:
         if not isinstance(operation, Change):
             continue
         path, document = read_document(scope, scope.of_uri(operation.uri))
@@ -107,35 +111,126 @@ def sites_of(scope: Scope, edit: Mapping[str, Any], old_name: str) -> dict[Site,
     return found
 
 
-def inside(scope: Scope, edit: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """A WorkspaceEdit without what lies outside the workspace, where nothing may be written; and the paths of that."""
-    from query.edits.workspace_edit import Change, decode
+def inside(scope: Scope, edit: Decoded) -> tuple[Decoded, list[str]]:
+    """An edit without changes of documents outside the workspace, where nothing may be written; and the paths of those.
+
+    Raises:
+        EditRefused: it makes, renames or deletes a file there.
+    """
+    from query.edits.workspace_edit import Change, Operation
 
     outside: list[str] = []
-    kept: list[dict[str, Any]] = []
-    listed = edit.get("documentChanges") or [
-        {"textDocument": {"uri": uri, "version": None}, "edits": edits} for uri, edits in edit["changes"].items()
-    ]
-    for item, operation in zip(listed, decode({**edit, "changes": None, "documentChanges": listed}).operations, strict=True):
+
+    def is_inside(operation: Operation) -> bool:
         try:
             scope.of_uri(operation.uri)
         except EditRefused:
             if not isinstance(operation, Change):
                 raise
             outside.append(uri_to_path(operation.uri))
-        else:
-            kept.append(item)
-    return {**{key: value for key, value in edit.items() if key != "changes"}, "documentChanges": kept}, outside
+            return False
+        return True
+
+    return edit.only(is_inside), outside
 
 
-def without(scope: Scope, edit: Mapping[str, Any], exclude_globs: Sequence[str]) -> dict[str, Any]:
-    """A WorkspaceEdit without the files that are left alone on request."""
+def without(scope: Scope, edit: Decoded, exclude_globs: Sequence[str]) -> Decoded:
+    """An edit without the files that are left alone on request."""
     from query.edits.globs import matcher
-    from query.edits.workspace_edit import decode
 
     left_out = matcher(exclude_globs)
-    pairs = zip(edit["documentChanges"], decode(edit).operations, strict=True)
-    return {**edit, "documentChanges": [item for item, operation in pairs if not left_out(scope.of_uri(operation.uri))]}
+    return edit.only(lambda operation: not left_out(scope.of_uri(operation.uri)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renaming:
+    """What a server would rename, as the index is to judge it.
+
+    symbols: what the index takes the name for; none where it does not know it. sites: where the server replaces the name, and the
+    lines there. outside: paths outside the workspace that it would change too. of_index: whether what the index knows is renamed too.
+    """
+
+    symbols: list[Symbol]
+    old_name: str
+    new_name: str
+    sites: Mapping[Site, str]
+    outside: list[str]
+    of_index: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What the index says to it: sites that only one of the two knows, members that keep their names, and what has the new name."""
+
+    renaming: Renaming
+    compared: Compared
+    overrides: list[SymbolRecord]
+    taken: list[SymbolRecord]
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why the result may be broken code, each with what to say to have it all the same."""
+        found: list[str] = []
+        of_index = self.renaming.of_index
+        if self.compared.only_index and not of_index:
+            uses = f"{count(len(self.compared.only_index), 'use')} that the server would not rename"
+            found.append(
+                f"the index knows {uses} ({_listed(self.compared.only_index)}); sites=both renames them too, sites=server leaves them"
+            )
+        if self.overrides:
+            names = ", ".join(record.qualified_name for record in self.overrides[:5])
+            how = "sites=server leaves them" if of_index else "sites=both renames them too, sites=server leaves them"
+            found.append(f"members that override it, or that it overrides, would keep their names ({names}); {how}")
+        if self.renaming.outside:
+            paths = ", ".join(self.renaming.outside[:5])
+            found.append(f"the server would change files outside the workspace ({paths}); sites=server leaves them")
+        if self.taken:
+            found.append(
+                f"'{self.renaming.new_name}' is the name of something else there ({_listed(self.taken)}); "
+                "choose another one, or sites=server"
+            )
+        return found
+
+    @property
+    def reasons(self) -> list[Reason]:
+        """Why the edit may not be all, as far as the index could be asked."""
+        found: list[Reason] = []
+        if self.compared.stale:
+            detail = "files that have changed since the index was made: there the server's answer was not compared with it"
+            found.append(of_paths("not_cross_checked", detail, self.compared.stale))
+        if self.compared.only_index and not self.renaming.of_index:
+            paths = list(dict.fromkeys(place.path for place in self.compared.only_index))
+            uses = count(len(self.compared.only_index), "use")
+            detail = f"{uses} that the index knows and the server does not; to rename them too: sites=both"
+            found.append(of_paths("index_knows_more", detail, paths))
+        if self.overrides:
+            paths = list(dict.fromkeys(record.path for record in self.overrides))
+            found.append(of_paths("overrides_keep_name", "members that override it, or that it overrides, keep their names", paths))
+        if self.taken:
+            paths = list(dict.fromkeys(record.path for record in self.taken))
+            found.append(of_paths("name_taken", f"'{self.renaming.new_name}' is the name of something else there already", paths))
+        return found
+
+
+def check(index: Index | None, renaming: Renaming) -> Verdict:
+    """Holds what a server would rename against the index. Reads only; without an index, or symbols, there is nothing to say."""
+    if index is None or not renaming.symbols:
+        return Verdict(renaming=renaming, compared=Compared([], [], []), overrides=[], taken=[])
+    kin = kin_of(index, renaming.symbols)
+    symbols = list(renaming.symbols)
+    if renaming.of_index:
+        symbols += [item for item in kin if not item.record.external]
+    left = [item.record for item in kin if not renaming.of_index or item.record.external]
+    return Verdict(
+        renaming=renaming,
+        compared=compare(index, [*symbols, *constructors(index, symbols)], renaming.old_name, renaming.sites),
+        overrides=[record for record in left if Site(record.path, record.line - 1, record.col - 1) not in renaming.sites],
+        taken=taken(index, renaming.symbols, renaming.new_name),
+    )
+
+
+def _listed(items: Sequence[Place | SymbolRecord]) -> str:
+    return listed([f"{item.path}:{item.line}" for item in items])
 
 
 class Compared(NamedTuple):

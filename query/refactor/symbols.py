@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from indexer.errors import EditRefused, ServerError, UsageError
+from indexer.lsp import methods
 from indexer.servers.registry import language_of
-from query.answers.envelope import Answer
+from query.answers.envelope import Answer, Reason
 from query.context import Workspace
 from query.facts import names
 from query.facts.parameters import asked
+from query.live import decode
 from query.live import outline as present
 from query.live.outline import Present
+from query.live.questions import origin
+from query.live.replies import left_out
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, edited_answer
 
 if TYPE_CHECKING:
+    from indexer.lsp import requests
     from query.edits.plan import Plan
     from query.edits.scope import Scope
     from query.edits.text import Document, Edit
@@ -38,13 +43,17 @@ class OfSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Target(msgspec.Struct, kw_only=True):
-    """A symbol in a file as it is now. `indent`: the white space before its first line."""
+    """A symbol in a file as it is now. `indent`: the white space before its first line.
+
+    reasons: why other symbols of the file may be unknown.
+    """
 
     path: str
     document: Document
     symbol: Present
     language: str
     indent: str
+    reasons: list[Reason] = []
 
     def line(self, number: int) -> str:
         low, high = self.document.lines.bounds(number)
@@ -78,6 +87,7 @@ def edit_symbol(
 
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
     target = found[0]
+    outcome.reasons.extend(target.reasons)
     span = target.symbol.span
     return edited_answer(
         workspace,
@@ -102,16 +112,28 @@ def find(workspace: Workspace, scope: Scope, ask: OfSymbol) -> Target:
     path, document = read_document(scope, path)
     text = document.for_server
     outline = present.outline(path, text)
+    reasons: list[Reason] = []
     if not outline:
+        params: requests.DocumentSymbolParams = {"textDocument": {"uri": scope.uri(path)}}
         try:
-            reply = workspace.servers.ask(path, "textDocument/documentSymbol", {"textDocument": {"uri": scope.uri(path)}})
+            reply = workspace.servers.ask(path, methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL, params)
+            said = decode.outline(None if reply.error else reply.result, origin(reply.server, methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL))
         except ServerError as error:
             raise EditRefused(f"the symbols of '{path}' cannot be told from its text, and no server could be asked: {error}") from error
-        outline = list(present.of_server(reply.result))
+        within = [item for item in said.records if _is_within(item, len(document.lines))]
+        outline = present.of_server(within)
+        reasons = left_out(said.others + len(said.records) - len(within), "symbols", reply.server)
     symbol = present.find(outline, ask.symbol_path, path) if ask.file_path else present.find_qualified(outline, ask.symbol_path, path)
     low, high = document.lines.bounds(symbol.span.line)
     blank = _BLANK.match(document.text[low:high])
-    return Target(path=path, document=document, symbol=symbol, language=language_of(path), indent=blank.group() if blank else "")
+    indent = blank.group() if blank else ""
+    return Target(path=path, document=document, symbol=symbol, language=language_of(path), indent=indent, reasons=reasons)
+
+
+def _is_within(symbol: decode.Symbol, lines: int) -> bool:
+    """Whether a symbol of a server's outline lies in a text of so many lines."""
+    whole, name = symbol.whole, symbol.name_at
+    return whole.start.line < lines and name.start.line < lines and (whole.end.line, whole.end.character) <= (lines, 0)
 
 
 def fitted(target: Target, text: str, *, first: bool) -> str:

@@ -191,9 +191,11 @@ class Trial:
             [item for path in judged for item in after.diagnostics[path]],
             lines,
         )
-        introduced, resolved = [[item for item in side if item.number == 1] for side in delta]
+        introduced, resolved = [[item for item in side if item.severity == "error"] for side in delta]
         dirty = changed_on_disk(session, self._scope)
         self._say(unsettled, after.unjudged, dirty)
+        for reason in (*before.unreadable, *after.unreadable):
+            self.reasons[f"unreadable {reason.detail}"] = reason
         confidence = self._confidence(unsettled, after.unjudged)
         return Evaluation(
             session_id=session.id,
@@ -207,9 +209,9 @@ class Trial:
             timeout=bool(unsettled),
             duration_ms=after.elapsed_ms + (started if len(self.said) == 2 else 0),
             asked=judged,
-            warnings_introduced=[item for item in delta.introduced if item.number == 2][:_MAX_DIAGNOSTICS] if warnings else [],
-            warnings_resolved=[item for item in delta.resolved if item.number == 2][:_MAX_DIAGNOSTICS] if warnings else [],
-            new_warnings=sum(item.number == 2 for item in delta.introduced),
+            warnings_introduced=[item for item in delta.introduced if item.severity == "warning"][:_MAX_DIAGNOSTICS] if warnings else [],
+            warnings_resolved=[item for item in delta.resolved if item.severity == "warning"][:_MAX_DIAGNOSTICS] if warnings else [],
+            new_warnings=sum(item.severity == "warning" for item in delta.introduced),
             dirty=dirty,
         )
 
@@ -263,7 +265,7 @@ class Trial:
             self.reasons[f"less {server}"] = Reason(code="less_than_the_compiler", detail=_LESS[server])
 
     def _confidence(self, unsettled: list[str], unjudged: dict[str, str]) -> Literal["high", "partial", "eventual"]:
-        if unsettled or unjudged:
+        if unsettled or unjudged or any(reason.code == "malformed_answer" for reason in self.reasons.values()):
             return "partial"
         return "eventual" if {"no_index", "not_compared", "dependents_cut"} & self.reasons.keys() else "high"
 

@@ -1,4 +1,5 @@
-"""Writes what is made from declarations and data: the signatures in `query/api.pyi`, `query/doc/tools.md`, `query/doc/live.md`.
+"""Writes what is made from declarations and data: the signatures in `query/api.pyi`, `query/doc/tools.md`, `query/doc/live.md`, and the
+protocol's names and shapes in `indexer/lsp`.
 
 `python -m query.surface.generate` writes them; with `--check` it exits with 1 where one is not what it should be.
 """
@@ -14,6 +15,7 @@ import types
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
+from indexer.lsp import generate as protocol
 from query.live import matrix
 from query.surface import function, manual
 from query.surface.registry import Tool, load, names
@@ -66,7 +68,7 @@ def _type(hint: Any, imports: dict[str, set[str]]) -> str:
     return "Any" if hint is Any else hint.__name__
 
 
-def _formatted(code: str) -> str:
+def formatted(code: str) -> str:
     """In the house's format."""
     ruff = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if ruff is None:
@@ -75,16 +77,26 @@ def _formatted(code: str) -> str:
     return subprocess.run(command, input=code, capture_output=True, check=True, encoding="utf-8").stdout
 
 
+def _of_protocol() -> dict[Path, str]:
+    return {path: formatted(text) for path, text in protocol.texts().items()}
+
+
+def _of_tools() -> dict[Path, str]:
+    return {STUB: formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
+
+
 def main() -> None:
-    texts = {STUB: _formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
-    if "--check" in sys.argv:
-        stale = [path.name for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
-        if stale:
-            raise SystemExit(f"not as declared: {', '.join(stale)}; to write again: make docs")
-        return
-    for path, text in texts.items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    stale: list[str] = []
+    for make in (_of_protocol, _of_tools):  # the tools, when they are loaded, find the names that they use
+        for path, text in make().items():
+            if path.is_file() and path.read_text(encoding="utf-8") == text:
+                continue
+            stale.append(path.name)
+            if "--check" not in sys.argv:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        raise SystemExit(f"not as declared: {', '.join(stale)}; to write again: make docs")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import msgspec
+
+from indexer.lsp.decode import Range
 from query.toolchain.model import Problem, Severity
 from query.toolchain.places import Places
 
@@ -149,21 +152,37 @@ def _cargo(line: str, places: Places) -> Iterator[Problem]:
     )
 
 
+class _PyrightDiagnostic(msgspec.Struct, frozen=True):
+    """One of `generalDiagnostics` of `pyright --outputjson`; its ranges are the protocol's."""
+
+    severity: str
+    message: str = ""
+    file: str | None = None
+    rule: str | None = None
+    range: Range | None = None
+
+
+def _pyright_diagnostic(raw: dict[str, Any]) -> _PyrightDiagnostic | None:
+    try:
+        return msgspec.convert(raw, _PyrightDiagnostic)
+    except (msgspec.ValidationError, RecursionError, OverflowError):
+        return None
+
+
 def _pyright(text: str, places: Places) -> Iterator[Problem]:
     at = text.find("{")
     found = _json(text[at:]) if at >= 0 else {}
-    for item in _list(found.get("generalDiagnostics")):
-        severity = item.get("severity")
-        if severity not in ("error", "warning"):
+    for raw in _list(found.get("generalDiagnostics")):
+        item = _pyright_diagnostic(raw) or _pyright_diagnostic({**raw, "range": None})
+        if item is None or item.severity not in ("error", "warning"):
             continue
-        start = item.get("range", {}).get("start", {}) if isinstance(item.get("range"), dict) else {}
         yield Problem(
-            severity=severity,
-            message=str(item.get("message", ""))[:_MAX_MESSAGE],
-            path=places.path(str(item["file"])) if item.get("file") else "",
-            line=_number(start.get("line")) + 1 if start else 0,
-            col=_number(start.get("character")) + 1 if start else 0,
-            code=str(item.get("rule", "")),
+            severity=item.severity,
+            message=item.message[:_MAX_MESSAGE],
+            path=places.path(item.file) if item.file else "",
+            line=item.range.start.line + 1 if item.range is not None else 0,
+            col=item.range.start.character + 1 if item.range is not None else 0,
+            code=item.rule or "",
         )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from indexer.errors import UsageError
+from indexer.lsp.enums import FileChangeType
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from query.answers.envelope import Answer
 from query.answers.style import count
@@ -18,7 +19,6 @@ from query.live.questions import root_of
 from query.surface.registry import workspace_tool
 
 _MAX_CHANGES = 10_000
-_CHANGED, _DELETED = 2, 3
 
 
 class FileChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -61,7 +61,7 @@ def TOOL(workspace: Workspace, ask: DidChangeWatchedFiles) -> Answer[Session]:
 def _change(workspace: Workspace, item: FileChange | str) -> dict[str, Any]:
     if isinstance(item, str):
         place = os.path.normpath(os.path.join(root_of(workspace), item))
-        return {"uri": path_to_uri(place), "type": _CHANGED if os.path.exists(place) else _DELETED}
+        return {"uri": path_to_uri(place), "type": FileChangeType.CHANGED if os.path.exists(place) else FileChangeType.DELETED}
     if not item.uri.startswith("file:///") or not os.path.isabs(uri_to_path(item.uri)) or "\0" in uri_to_path(item.uri):
         raise UsageError(f"'{item.uri}' is no URI of a file; it begins with file:///")
     return {"uri": item.uri, "type": item.type}

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from indexer import vcs
-from indexer.errors import ServerProtocolError, UsageError
+from indexer.errors import EditRefused, ServerProtocolError, UsageError
+from indexer.lsp import methods
 from indexer.servers.registry import language_of, languages_present, load_table
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import all_of
 from query.answers.style import Style, printable
 from query.context import ServerInfo, Workspace
 from query.live.proposals import EditPreview, preview
-from query.live.questions import document, live, refused, root_of, supports
+from query.live.questions import document, live, origin, refused, root_of, supports
 from query.live.replies import Feature, doubted, provider, without
 from query.refactor.outcome import Apply
 from query.surface.registry import workspace_tool
 
-_FEATURE = Feature("executeCommandProvider", "workspace/executeCommand", "commands", "apply_edit, where an action has an edit")
+if TYPE_CHECKING:
+    from indexer.lsp import requests
+
+_FEATURE = Feature("executeCommandProvider", methods.WORKSPACE_EXECUTE_COMMAND, "commands", "apply_edit, where an action has an edit")
 _KNOWN = 40
 
 
@@ -83,15 +87,16 @@ def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
     _check(ask.command, info)
     if not ask.apply:
         return workspace.answer(ask, CommandResult(result=None, edits=[]), all_of(0), provenance=live(info=info))
-    reply = workspace.servers.ask(path, _FEATURE.method, {"command": ask.command, "arguments": [_plain(item) for item in ask.arguments]})
+    params: requests.ExecuteCommandParams = {"command": ask.command, "arguments": [_plain(item) for item in ask.arguments]}
+    reply = workspace.servers.ask(path, _FEATURE.method, params)
     edits: list[EditPreview] = []
     reasons: list[Reason] = []
     for edit in reply.edits:
         try:
-            edits.append(preview(workspace, edit, "workspace/applyEdit"))
+            edits.append(preview(workspace, edit, origin(reply.server, methods.WORKSPACE_APPLY_EDIT)))
             problems = [f"{file.path}: {file.problem}" for file in edits[-1].files if file.problem]
             reasons += [Reason(code="edit_unknown", detail=problem) for problem in problems]
-        except ServerProtocolError as error:
+        except (ServerProtocolError, EditRefused) as error:
             reasons.append(Reason(code="malformed_answer", detail=str(error)))
     result = CommandResult(result=reply.result, edits=edits, applied=True)
     return workspace.answer(ask, result, all_of(len(edits)), doubted(refused(reply, _FEATURE.method), reasons), live(reply))
@@ -109,8 +114,7 @@ def _plain(argument: Any) -> Any:
 
 def _check(command: str, info: ServerInfo) -> None:
     """Raises UsageError for a command that the server does not list; one that lists none is asked."""
-    listed = provider(info, _FEATURE.capability).get("commands")
-    known = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    known = provider(info, _FEATURE.capability).commands
     if known and command not in known:
         more = f" and {len(known) - _KNOWN} more" if len(known) > _KNOWN else ""
         raise UsageError(f"{info.name} has no command '{command}'; it has: {', '.join(known[:_KNOWN])}{more}")

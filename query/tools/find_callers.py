@@ -108,11 +108,12 @@ def _counted(answer: Answer[list[Edge]]) -> str:
 
 
 def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
+    from indexer.lsp import methods
     from query.live.navigation import calls, is_test_file, put
 
     if ask.evidence or ask.dispatch:
         raise UsageError("a running server tells no evidence: ask the index for that, without live")
-    question = put(workspace, ask, "textDocument/prepareCallHierarchy")
+    question = put(workspace, ask, methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     edges: list[Edge] = []
     replies: list[Any] = []
     reasons: list[Reason] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.lsp import methods
 from query.answers.envelope import Answer
 from query.context import Workspace
 from query.live.formatting import INSTEAD, Formatted, InsertSpaces, TabSize, formatted, text
@@ -9,7 +10,7 @@ from query.live.questions import InDocument, document
 from query.live.replies import Feature
 from query.surface.registry import workspace_tool
 
-_FEATURE = Feature("documentFormattingProvider", "textDocument/formatting", "formatter", INSTEAD)
+_FEATURE = Feature("documentFormattingProvider", methods.TEXT_DOCUMENT_FORMATTING, "formatter", INSTEAD)
 
 
 class FormatDocument(InDocument, kw_only=True):
@@ -29,4 +30,4 @@ class FormatDocument(InDocument, kw_only=True):
 )
 def TOOL(workspace: Workspace, ask: FormatDocument) -> Answer[Formatted]:
     """What the server's formatter would change in a file: edits and their diff, not made."""
-    return formatted(workspace, document(workspace, ask.file_path), _FEATURE, ask, {})
+    return formatted(workspace, document(workspace, ask.file_path), _FEATURE, ask)

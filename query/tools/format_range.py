@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.lsp import methods
 from query.answers.envelope import Answer
 from query.context import Workspace
 from query.live.formatting import INSTEAD, Formatted, InsertSpaces, TabSize, formatted, text
@@ -10,7 +11,7 @@ from query.live.replies import Feature
 from query.surface.registry import workspace_tool
 
 _FEATURE = Feature(
-    "documentRangeFormattingProvider", "textDocument/rangeFormatting", "formatter of ranges", f"format_document, or {INSTEAD}"
+    "documentRangeFormattingProvider", methods.TEXT_DOCUMENT_RANGE_FORMATTING, "formatter of ranges", f"format_document, or {INSTEAD}"
 )
 
 
@@ -31,5 +32,5 @@ class FormatRange(Ranged, kw_only=True):
 )
 def TOOL(workspace: Workspace, ask: FormatRange) -> Answer[Formatted]:
     """What the server's formatter would change in a range of a file: edits and their diff, not made."""
-    of, where = span(workspace, ask)
-    return formatted(workspace, of, _FEATURE, ask, {"range": where})
+    extent = span(workspace, ask)
+    return formatted(workspace, extent.document, _FEATURE, ask, extent.range)

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
 from indexer.errors import UsageError
-from indexer.lsp.decode import Position, Range
+from indexer.lsp import methods
+from indexer.lsp.enums import CompletionItemKind, CompletionItemTag, CompletionTriggerKind, names
 from indexer.text import utf16_to_index
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line, printable
 from query.context import Workspace
+from query.edits.text import Edit
 from query.live import decode
 from query.live.proposals import TextChange, applied, change
 from query.live.questions import Placed, Spot, spot
 from query.live.replies import Feature, Outcome, doubted, left_out, provider, question
 from query.surface.registry import workspace_tool
 
-_FEATURE = Feature("completionProvider", "textDocument/completion", "completion", "find_symbol or list_symbols")
+if TYPE_CHECKING:
+    from indexer.lsp import requests
+
+_FEATURE = Feature("completionProvider", methods.TEXT_DOCUMENT_COMPLETION, "completion", "find_symbol or list_symbols")
 _NEAR = 0.8
 """Jaro-Winkler similarity from which a name fits a filter that is no part of it."""
 _MAX_RESOLVED = 50
 _MAX_DOCUMENTATION = 4_000
-_DEPRECATED_TAG = 1
 
-KINDS = (
-    "", "text", "method", "function", "constructor", "field", "variable", "class", "interface", "module", "property", "unit", "value",
-    "enum", "keyword", "snippet", "color", "file", "reference", "folder", "enum member", "constant", "struct", "event", "operator",
-    "type parameter",
-)  # fmt: skip
+KINDS = names(CompletionItemKind)
 """By the protocol's number of a CompletionItemKind."""
 
 TYPES = {
@@ -114,21 +114,20 @@ def TOOL(workspace: Workspace, ask: GetCompletions) -> Answer[list[Completion]]:
     kinds = _wanted(ask.symbol_type)
     at = spot(workspace, ask)
     context, triggered = _context(workspace, at, ask.trigger_character)
-    params = {**at.params, "context": context}
+    params: requests.CompletionParams = {**at.params, "context": context}
     outcome = question(workspace, at.document, _FEATURE, params)
-    raw, incomplete, defaults = _listed(outcome)
+    said = decode.completions(outcome.value, outcome.origin)
     typed, rest = _typed(at)
     more = {"trigger_character": triggered} if triggered else {}
-    if outcome.answered and not raw and rest:  # ty has nothing to say within a name; so ask as if its rest were not there yet
+    if outcome.answered and said.is_empty and rest:  # ty has nothing to say within a name; so ask as if its rest were not there yet
         outcome = question(workspace, at.document, _FEATURE, params, overlay={at.document.path: _without(at, rest)})
-        raw, incomplete, defaults = _listed(outcome)
+        said = decode.completions(outcome.value, outcome.origin)
         more["asked_without"] = rest
-    fitting = decode.each(raw, decode.CompletionItem, _FEATURE.method)
-    found = _ranked(((value, item) for value, item in fitting.items if not kinds or _kind(item) in kinds), ask.filter, typed)
+    found = _ranked(((value, item) for value, item in said.items.items if not kinds or _kind(item) in kinds), ask.filter, typed)
     offset = offset_of(ask.cursor)
-    shown = [_Candidate({**defaults, **item.raw}, item.item, item.similarity) for item in found[offset : offset + ask.limit]]
-    reasons = left_out(fitting.others, "completions", outcome.info)
-    if incomplete:
+    shown = [_Candidate({**said.defaults, **item.raw}, item.item, item.similarity) for item in found[offset : offset + ask.limit]]
+    reasons = left_out(said.items.others, "completions", outcome.info)
+    if said.incomplete:
         detail = f"{outcome.info.name} has more that fit than it sent; type more of the name before the place"
         reasons.append(Reason(code="list_incomplete", detail=detail))
     if ask.resolve and outcome.answered:
@@ -153,22 +152,13 @@ def _wanted(symbol_type: str) -> tuple[str, ...]:
     return TYPES[symbol_type.lower()]
 
 
-def _context(workspace: Workspace, at: Spot, trigger: str) -> tuple[dict[str, Any], str]:
+def _context(workspace: Workspace, at: Spot, trigger: str) -> tuple[requests.CompletionContext, str]:
     """CompletionContext, and the character that it names: of `::` the last, where that is what the server knows."""
-    known = provider(workspace.servers.info(at.document.path), _FEATURE.capability).get("triggerCharacters")
+    known = provider(workspace.servers.info(at.document.path), _FEATURE.capability).triggers
     for character in (trigger, trigger[-1:]):
-        if character and isinstance(known, list) and character in known:
-            return {"triggerKind": 2, "triggerCharacter": character}, character
-    return {"triggerKind": 1}, ""
-
-
-def _listed(outcome: Outcome) -> tuple[Any, bool, dict[str, Any]]:
-    """The items of the answer, whether there are more, and what all of them have in common."""
-    if not isinstance(outcome.value, dict):
-        return outcome.value, False, {}
-    listed: decode.CompletionList = decode.shaped(outcome.value, decode.CompletionList, _FEATURE.method)
-    data = (listed.item_defaults or {}).get("data")
-    return listed.items, listed.is_incomplete, {} if data is None else {"data": data}
+        if character and character in known:
+            return {"triggerKind": CompletionTriggerKind.TRIGGER_CHARACTER, "triggerCharacter": character}, character
+    return {"triggerKind": CompletionTriggerKind.INVOKED}, ""
 
 
 def _typed(at: Spot) -> tuple[str, str]:
@@ -188,8 +178,8 @@ def _in_name(char: str) -> bool:
 
 def _without(at: Spot, rest: str) -> str:
     """The document's text without what stands behind the place."""
-    end = Position(at.line, at.col + len(rest.encode("utf-16-le")) // 2)
-    return applied(at.document, [decode.TextEdit(range=Range(Position(at.line, at.col), end), new_text="")])
+    end = at.col + len(rest.encode("utf-16-le")) // 2
+    return applied(at.document, [Edit(start=(at.line, at.col), end=(at.line, end), new_text="")])
 
 
 def _ranked(items: Any, wanted: str, typed: str) -> list[_Candidate]:
@@ -222,20 +212,20 @@ def _name(item: decode.CompletionItem) -> str:
 
 
 def _kind(item: decode.CompletionItem) -> str:
-    return KINDS[item.kind] if item.kind is not None and item.kind < len(KINDS) else ""
+    return KINDS.get(item.kind or 0, "")
 
 
 def _resolved(workspace: Workspace, at: Spot, shown: Sequence[_Candidate], outcome: Outcome) -> tuple[list[_Candidate], list[Reason]]:
     """The same with what the server adds when it is asked about one item; one that says nothing of this has sent all at once."""
-    if not provider(outcome.info, _FEATURE.capability).get("resolveProvider"):
+    if not provider(outcome.info, _FEATURE.capability).resolves:
         return list(shown), []
     made: list[_Candidate] = []
     failed = 0
     for candidate in shown[:_MAX_RESOLVED]:
-        reply = workspace.servers.ask(at.document.path, "completionItem/resolve", candidate.raw)
-        fitting = decode.each([reply.result], decode.CompletionItem, "completionItem/resolve").items
-        failed += bool(reply.error) or not fitting
-        made.append(_Candidate(candidate.raw, fitting[0][1], candidate.similarity) if fitting and not reply.error else candidate)
+        reply = workspace.servers.ask(at.document.path, methods.COMPLETION_ITEM_RESOLVE, candidate.raw)
+        item = None if reply.error else decode.resolved(reply.result, decode.CompletionItem)
+        failed += item is None
+        made.append(candidate if item is None else _Candidate(candidate.raw, item, candidate.similarity))
     reasons: list[Reason] = []
     if failed:
         detail = f"{outcome.info.name} said no more about {failed} of these"
@@ -261,8 +251,8 @@ def _completion(candidate: _Candidate) -> Completion:
         documentation=decode.words(item.documentation)[:_MAX_DOCUMENTATION],
         source=(details.description or "").strip(),
         sort_text=item.sort_text or "",
-        deprecated=bool(item.deprecated) or _DEPRECATED_TAG in (item.tags or []),
-        replaces=change(decode.TextEdit(range=where, new_text=new_text)) if where is not None else None,
-        additional_edits=[change(more) for more in item.additional_text_edits or []],
+        deprecated=bool(item.deprecated) or CompletionItemTag.DEPRECATED in (item.tags or []),
+        replaces=change(decode.TextEdit(range=where, new_text=new_text).edit) if where is not None else None,
+        additional_edits=[change(more.edit) for more in item.additional_text_edits or []],
         similarity=round(candidate.similarity, 4),
     )

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 
 from indexer.errors import ServerError, UsageError
-from query.answers.diagnostic import SEVERITIES, Diagnostic, read
+from query.answers.diagnostic import SEVERITIES, Diagnostic, from_server
 from query.answers.envelope import Answer, Completeness, Reason
 from query.answers.pages import offset_of, page_of
 from query.answers.paths import MAX_PATHS
@@ -62,13 +62,15 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
 def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
     from query.live.navigation import completeness_of
     from query.live.questions import document, live
+    from query.live.replies import diagnostics_of, doubted, left_out
 
     if not ask.file_path:
         raise UsageError("a running server is asked about one file at a time: give file_path; without live the index tells of all files")
     of = document(workspace, ask.file_path)
     diagnosis = workspace.servers.diagnose([of.path])
     wanted = {_severity(name) for name in ask.severity}
-    rows = [row for item in diagnosis.diagnostics.get(of.path, []) for row in read(of.path, item) if not wanted or row.number in wanted]
+    known = diagnostics_of(diagnosis, of.path)
+    rows = [row for row in (from_server(of.path, item) for item in known.records) if not wanted or row.number in wanted]
     rows.sort(key=lambda row: (row.number, row.line, row.col, row.end_line, row.end_col, row.code, row.message))
     offset = offset_of(ask.cursor)
     shown = rows[offset : offset + ask.limit]
@@ -81,7 +83,7 @@ def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
             diagnostics=shown,
         ),
         page_of(offset, len(shown), len(rows)),
-        completeness_of(diagnosis),
+        doubted(completeness_of(diagnosis), left_out(known.others, "diagnostics", diagnosis.server)),
         live(diagnosis),
         more={"file_path": of.path},
     )

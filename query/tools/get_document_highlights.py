@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import AmbiguousName, UsageError
+from indexer.lsp.enums import DocumentHighlightKind
 from indexer.model import Role
 from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
@@ -20,8 +21,12 @@ from query.facts.references import places_in
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 
-_NUMBERS = {"text": 1, "read": 2, "write": 3}
-_KINDS: dict[int, Literal["text", "read", "write"]] = {1: "text", 2: "read", 3: "write"}
+_KINDS: dict[int, Literal["text", "read", "write"]] = {
+    DocumentHighlightKind.TEXT: "text",
+    DocumentHighlightKind.READ: "read",
+    DocumentHighlightKind.WRITE: "write",
+}
+_NUMBERS = {kind: number for number, kind in _KINDS.items()}
 
 
 class GetDocumentHighlights(Named, kw_only=True):
@@ -58,19 +63,20 @@ def _text(answer: Answer[Highlights], style: Style) -> Iterator[str]:
 
 def _live(workspace: Workspace, ask: GetDocumentHighlights) -> Answer[Highlights]:
     """The same by a running server."""
+    from indexer.lsp import methods
     from query.live import decode
     from query.live.questions import NamedPlace, spot
     from query.live.replies import Feature, doubted, left_out, question
 
     wanted = NamedPlace(symbol=ask.symbol, file_path=ask.file_path, line=ask.line, column=ask.column, position_pattern=ask.position_pattern)
     at = spot(workspace, wanted)
-    feature = Feature("documentHighlightProvider", "textDocument/documentHighlight", "highlights", "the same without live")
+    feature = Feature("documentHighlightProvider", methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, "highlights", "the same without live")
     outcome = question(workspace, at.document, feature, at.params)
-    fitting = decode.each(outcome.value, decode.Highlight, feature.method)
+    fitting = decode.each(outcome.value, decode.Highlight, outcome.origin)
     lines = at.document.lines
     found: list[Highlight] = []
-    for _, item in fitting.items:
-        start, end, kind = item.range.start, item.range.end, _KINDS.get(item.kind or 1)
+    for item in fitting.records:
+        start, end, kind = item.range.start, item.range.end, _KINDS.get(item.kind or DocumentHighlightKind.TEXT)
         if start.line < len(lines) and start.line == end.line and kind is not None:
             text = lines[start.line].strip()[:200]
             roles = [] if kind == "text" else [kind]

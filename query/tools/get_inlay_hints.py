@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
+from indexer.lsp import methods
+from indexer.lsp.enums import InlayHintKind
 from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line
@@ -16,9 +18,11 @@ from query.live.questions import Ranged, span
 from query.live.replies import Feature, doubted, left_out, question
 from query.surface.registry import workspace_tool
 
-_FEATURE = Feature("inlayHintProvider", "textDocument/inlayHint", "inlay hints", "inspect_symbol for the type of one name")
-_KINDS: dict[int | None, Literal["", "type", "parameter"]] = {1: "type", 2: "parameter"}
-_NUMBERS = {"": 0, "type": 1, "parameter": 2}
+if TYPE_CHECKING:
+    from indexer.lsp import requests
+
+_FEATURE = Feature("inlayHintProvider", methods.TEXT_DOCUMENT_INLAY_HINT, "inlay hints", "inspect_symbol for the type of one name")
+_KINDS: dict[int | None, Literal["", "type", "parameter"]] = {InlayHintKind.TYPE: "type", InlayHintKind.PARAMETER: "parameter"}
 
 
 class GetInlayHints(Ranged, kw_only=True):
@@ -60,14 +64,15 @@ def _text(answer: Answer[list[InlayHint]], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: GetInlayHints) -> Answer[list[InlayHint]]:
     """Inferred types and names of parameters in a range, as editors show them within the lines."""
-    of, where = span(workspace, ask)
-    outcome = question(workspace, of, _FEATURE, {"textDocument": of.identifier, "range": where})
-    fitting = decode.each(outcome.value, decode.InlayHint, _FEATURE.method)
+    extent = span(workspace, ask)
+    of, first, last = extent
+    params: requests.InlayHintParams = {"textDocument": of.identifier, "range": extent.range}
+    outcome = question(workspace, of, _FEATURE, params)
+    fitting = decode.each(outcome.value, decode.InlayHint, outcome.origin)
     lines = of.lines
-    first, last = (where["start"]["line"], where["start"]["character"]), (where["end"]["line"], where["end"]["character"])
     found: list[InlayHint] = []
     outside = 0
-    for _, hint in fitting.items:
+    for hint in fitting.records:
         at = (hint.position.line, hint.position.character)
         if at[0] >= len(lines):
             outside += 1
@@ -93,7 +98,7 @@ def _hint(hint: decode.InlayHint, line: str) -> InlayHint:
         col=hint.position.character + 1,
         label=hint.label if isinstance(hint.label, str) else "".join(part.value for part in hint.label),
         kind=kind,
-        number=_NUMBERS[kind],
+        number=hint.kind if kind and hint.kind else 0,
         tooltip=decode.words(hint.tooltip),
         padding_left=bool(hint.padding_left),
         padding_right=bool(hint.padding_right),

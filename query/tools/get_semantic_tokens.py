@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from indexer.errors import ServerProtocolError
+from indexer.lsp import methods
 from indexer.text import utf16_to_index
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, printable
 from query.context import Workspace
 from query.live import decode
-from query.live.questions import Document, Ranged, span
+from query.live.questions import Document, Extent, Ranged, span
 from query.live.replies import Feature, Outcome, doubted, provider, question, without
 from query.surface.registry import workspace_tool
 
+if TYPE_CHECKING:
+    from indexer.lsp import requests
+
 _CAPABILITY = "semanticTokensProvider"
 _WORDS = ("semantic tokens", "list_symbols and get_document_highlights")
-_FULL = Feature(_CAPABILITY, "textDocument/semanticTokens/full", *_WORDS)
-_RANGE = Feature(_CAPABILITY, "textDocument/semanticTokens/range", *_WORDS)
+_FULL = Feature(_CAPABILITY, methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, *_WORDS)
+_RANGE = Feature(_CAPABILITY, methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, *_WORDS)
 
 
 class GetSemanticTokens(Ranged, kw_only=True):
@@ -60,14 +63,14 @@ def _text(answer: Answer[list[SemanticToken]], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: GetSemanticTokens) -> Answer[list[SemanticToken]]:
     """Every token of a range with what the server takes it for: function, parameter, type, and whether it is declared or read-only."""
-    of, where = span(workspace, ask)
-    outcome, legend = _ask(workspace, of, where)
+    extent = span(workspace, ask)
+    of, first, last = extent
+    outcome, legend = _ask(workspace, extent)
     reasons: list[Reason] = []
     found = _decoded(outcome, legend, of, reasons) if legend is not None and outcome.value is not None else []
     if outcome.answered and outcome.value is None:
         detail = f"{outcome.info.name} has them and answered with nothing; they may be switched off in its settings"
         reasons.append(Reason(code="server_silent", detail=detail))
-    first, last = _place(where["start"]), _place(where["end"])
     inside = [item for item in found if (item.line - 1, item.col - 1 + item.length) > first and (item.line - 1, item.col - 1) < last]
     offset = offset_of(ask.cursor)
     shown = inside[offset : offset + ask.limit]
@@ -81,34 +84,30 @@ def TOOL(workspace: Workspace, ask: GetSemanticTokens) -> Answer[list[SemanticTo
     )
 
 
-def _ask(workspace: Workspace, of: Document, where: dict[str, Any]) -> tuple[Outcome, decode.Legend | None]:
+def _ask(workspace: Workspace, extent: Extent) -> tuple[Outcome, decode.Legend | None]:
     """Of the range, or of the whole file where the server knows no ranges."""
+    of = extent.document
     info = workspace.servers.info(of.path)
     said = provider(info, _CAPABILITY)
-    if "legend" not in said:
+    legend = decode.legend(said.legend, info.name or info.entry)
+    if legend is None:
         return without(info, _FULL), None
-    legend = decode.shaped(said["legend"], decode.Legend, "initialize")
-    if said.get("range"):
-        return question(workspace, of, _RANGE, {"textDocument": of.identifier, "range": where}), legend
-    return question(workspace, of, _FULL, {"textDocument": of.identifier}), legend
-
-
-def _place(position: dict[str, int]) -> tuple[int, int]:
-    return position["line"], position["character"]
+    if said.ranges:
+        of_range: requests.SemanticTokensRangeParams = {"textDocument": of.identifier, "range": extent.range}
+        return question(workspace, of, _RANGE, of_range), legend
+    of_file: requests.SemanticTokensParams = {"textDocument": of.identifier}
+    return question(workspace, of, _FULL, of_file), legend
 
 
 def _decoded(outcome: Outcome, legend: decode.Legend, of: Document, reasons: list[Reason]) -> list[SemanticToken]:
     """Five numbers for each token: lines and columns from the one before, length, type, modifiers as bits.
 
+    What lies outside the text ends the list, and is a reason.
+
     Raises:
-        ServerProtocolError: the numbers are not in fives. What lies outside the text ends the list, and is a reason.
+        ServerProtocolError: the answer is of another form.
     """
-    method = _FULL.method
-    if isinstance(outcome.value, dict) and isinstance(outcome.value.get("data"), list) and len(outcome.value["data"]) > decode.MAX_NUMBERS:
-        raise ServerProtocolError(f"{method} was answered with more than {decode.MAX_NUMBERS} numbers")
-    data = decode.shaped(outcome.value, decode.SemanticTokens, method).data
-    if len(data) % 5:
-        raise ServerProtocolError(f"{method} was answered with {len(data)} numbers, which are no tokens of five numbers each")
+    data = decode.token_numbers(outcome.value, outcome.origin)
     lines, found = of.lines, list[SemanticToken]()
     line = col = 0
     for at in range(0, len(data), 5):

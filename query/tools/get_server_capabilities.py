@@ -100,13 +100,14 @@ def _text(answer: Answer[list[ServerCapabilities]], style: Style) -> Iterator[st
 
 def _live(workspace: Workspace, ask: GetServerCapabilities) -> Answer[list[ServerCapabilities]]:
     """What the servers that run now can do; those of a language, or of the workspace, are started where none does."""
+    from indexer.lsp.capabilities import position_encoding
     from query.live.questions import by_servers
 
     index, language = workspace.index, ask.language.lower()
     running = [info for info in workspace.servers.running() if not language or language in info.languages]
     running = running or workspace.servers.start(language)
     result = [
-        _server(index, of, info.name, info.version, str(info.capabilities.get("positionEncoding", "")), json.dumps(info.capabilities))
+        _server(index, of, info.name, info.version, position_encoding(info.capabilities), json.dumps(info.capabilities))
         for info in running
         for of in info.languages
         if not language or of == language
@@ -142,6 +143,8 @@ def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapa
 
 
 def _server(index: Index | None, language: str, name: str, version: str, encoding: str, capabilities: str) -> ServerCapabilities:
+    from indexer.lsp.capabilities import declares
+
     said: dict[str, Any] = json.loads(capabilities or "{}")
     states = states_of(index, language) if index is not None else {}
     supported: list[str] = []
@@ -149,7 +152,7 @@ def _server(index: Index | None, language: str, name: str, version: str, encodin
     partly: dict[str, str] = {}
     for tool_name in names():
         if tool_name in LIVE:
-            if any(said.get(key) not in (None, False) for key in LIVE[tool_name]):
+            if any(declares(said, key) for key in LIVE[tool_name]):
                 supported.append(tool_name)
             else:
                 unsupported[tool_name] = f"{name} has no {LIVE[tool_name][0]}" if name else "there was no language server"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from indexer.lsp import methods
+from indexer.lsp.enums import SignatureHelpTriggerKind
 from query.answers.envelope import Answer
 from query.answers.pages import all_of
 from query.answers.style import Style, printable
@@ -15,7 +18,12 @@ from query.live.questions import Placed, spot
 from query.live.replies import Feature, doubted, left_out, question
 from query.surface.registry import workspace_tool
 
-_FEATURE = Feature("signatureHelpProvider", "textDocument/signatureHelp", "signature help", "inspect_symbol at the name that is called")
+if TYPE_CHECKING:
+    from indexer.lsp import requests
+
+_FEATURE = Feature(
+    "signatureHelpProvider", methods.TEXT_DOCUMENT_SIGNATURE_HELP, "signature help", "inspect_symbol at the name that is called"
+)
 
 
 class GetSignatureHelp(Placed, kw_only=True):
@@ -75,20 +83,23 @@ def _text(answer: Answer[SignatureHelp], style: Style) -> Iterator[str]:
 def TOOL(workspace: Workspace, ask: GetSignatureHelp) -> Answer[SignatureHelp]:
     """Signatures of the call around a place, all overloads, and which parameter the place is at."""
     at = spot(workspace, ask)
-    outcome = question(workspace, at.document, _FEATURE, {**at.params, "context": {"triggerKind": 1, "isRetrigger": False}})
-    said: decode.SignatureHelp | None = decode.shaped(outcome.value, decode.SignatureHelp | None, _FEATURE.method)
-    fitting = decode.each(said.signatures if said is not None else None, decode.SignatureInformation, _FEATURE.method)
-    signatures = [_signature(item) for _, item in fitting.items]
+    params: requests.SignatureHelpParams = {
+        **at.params,
+        "context": {"triggerKind": SignatureHelpTriggerKind.INVOKED, "isRetrigger": False},
+    }
+    outcome = question(workspace, at.document, _FEATURE, params)
+    said = decode.signature_help(outcome.value, outcome.origin)
+    signatures = [_signature(item) for item in said.signatures.records]
     result = SignatureHelp(
         signatures=signatures,
-        active_signature=_index(said.active_signature if said is not None else None, len(signatures)),
-        active_parameter=said.active_parameter if said is not None and signatures and said.active_parameter is not None else -1,
+        active_signature=_index(said.active_signature, len(signatures)),
+        active_parameter=said.active_parameter if signatures and said.active_parameter is not None else -1,
     )
     return workspace.answer(
         ask,
         result,
         all_of(len(signatures)),
-        doubted(outcome.completeness, left_out(fitting.others, "signatures", outcome.info)),
+        doubted(outcome.completeness, left_out(said.signatures.others, "signatures", outcome.info)),
         outcome.provenance,
         more={"place": at.shown},
     )

@@ -37,9 +37,10 @@ def _text(answer: Answer[list[Declaration]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToDeclaration) -> Answer[list[Declaration]]:
+    from indexer.lsp import methods
     from query.live.navigation import live_definitions, put
 
-    question = put(workspace, ask, "textDocument/declaration")
+    question = put(workspace, ask, methods.TEXT_DOCUMENT_DECLARATION)
     result = [Declaration(symbol=item.symbol, what="declaration", places=item.places) for item in live_definitions(workspace, question)]
     return question.answer(ask, result, all_of(sum(len(item.places) for item in result)))
 

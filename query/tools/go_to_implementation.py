@@ -53,9 +53,10 @@ def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: GoToImplementation) -> Answer[list[Implementation]]:
+    from indexer.lsp import methods
     from query.live.navigation import live_definitions, put
 
-    question = put(workspace, ask, "textDocument/implementation")
+    question = put(workspace, ask, methods.TEXT_DOCUMENT_IMPLEMENTATION)
     found = live_definitions(workspace, question)
     offset = offset_of(ask.cursor)
     result = [

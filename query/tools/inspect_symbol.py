@@ -45,10 +45,11 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
-    from query.live.navigation import hover_text, put
+    from indexer.lsp import methods
+    from query.live.navigation import put
 
-    question = put(workspace, ask, "textDocument/hover")
-    result = Inspection(symbol=question.record, signature="", documentation="", hover=hover_text(question.reply))
+    question = put(workspace, ask, methods.TEXT_DOCUMENT_HOVER)
+    result = Inspection(symbol=question.record, signature="", documentation="", hover=question.hover)
     return question.answer(ask, result, all_of(1))
 
 

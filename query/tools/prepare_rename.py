@@ -7,12 +7,15 @@ from typing import Any
 
 import msgspec
 
+from indexer.lsp import methods
 from indexer.text import index_to_utf16
 from query.answers.envelope import Answer, Completeness
 from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Reply, ServerInfo, Workspace
-from query.live.questions import NamedPlace, Spot, live, refused, spot, supports, unsupported
+from query.live import decode
+from query.live.questions import NamedPlace, Spot, live, origin, refused, spot, supports, unsupported
+from query.live.replies import provider
 from query.refactor.rename import name_at
 from query.surface.registry import workspace_tool
 
@@ -42,29 +45,25 @@ def prepared(at: Spot, info: ServerInfo, ask: Any) -> tuple[Renameable, Complete
     name = name_at(at)
     line = at.document.lines[at.line]
     path = at.document.path
-    provider = info.capabilities.get("renameProvider")
-    if not supports(info, "renameProvider", "textDocument/rename"):
+    if not supports(info, "renameProvider", methods.TEXT_DOCUMENT_RENAME):
         why = f"{info.name or info.entry} cannot rename"
         return Renameable(can_rename=False, path=path, line=at.line + 1, col=at.col + 1, why=why), unsupported(info, "rename"), []
-    if not isinstance(provider, dict) or not provider.get("prepareProvider"):
+    if not provider(info, "renameProvider").prepares:
         found = Renameable(can_rename=True, path=path, line=at.line + 1, col=at.col + 1, placeholder=name)
         return found, unsupported(info, "prepareRename: whether it can be renamed here is seen only when it is"), []
-    reply = ask(path, "textDocument/prepareRename", at.params)
-    said = reply.result if isinstance(reply.result, dict) else None
+    reply = ask(path, methods.TEXT_DOCUMENT_PREPARE_RENAME, at.params)
+    said = decode.prepared_rename(None if reply.error else reply.result, origin(reply.server, methods.TEXT_DOCUMENT_PREPARE_RENAME))
     if said is None:
         why = reply.error or "there is nothing here that can be renamed"
         return Renameable(can_rename=False, path=path, line=at.line + 1, col=at.col + 1, why=why), Completeness(status="complete"), [reply]
-    where = said.get("range", said) if not said.get("defaultBehavior") else None
-    start = where.get("start") if isinstance(where, dict) else None
-    end = where.get("end") if isinstance(where, dict) else None
-    if isinstance(start, dict) and isinstance(end, dict) and start.get("line") == end.get("line") == at.line:
-        low, high = int(start["character"]), int(end["character"])
+    where = said.range
+    if where is not None and where.start.line == where.end.line == at.line:
+        low, high = where.start.character, where.end.character
     else:
         low = index_to_utf16(line, line.find(name))
         high = low + index_to_utf16(name, len(name))
-    placeholder = str(said.get("placeholder") or name)
-    found = Renameable(can_rename=True, path=path, line=at.line + 1, col=low + 1, end_col=high + 1, placeholder=placeholder)
-    return found, refused(reply, "textDocument/prepareRename"), [reply]
+    found = Renameable(can_rename=True, path=path, line=at.line + 1, col=low + 1, end_col=high + 1, placeholder=said.placeholder or name)
+    return found, refused(reply, methods.TEXT_DOCUMENT_PREPARE_RENAME), [reply]
 
 
 def _text(answer: Answer[Renameable], style: Style) -> Iterator[str]:

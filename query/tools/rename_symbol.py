@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from indexer.errors import EditRefused, UsageError
+from indexer.lsp import methods
 from indexer.servers.registry import language_of
 from query.answers.envelope import Answer, Place, Reason, SymbolRecord, completeness_from
 from query.answers.pages import all_of
-from query.answers.paths import listed, of_paths
+from query.answers.paths import of_paths
 from query.answers.style import Style, count
 from query.context import Workspace
 from query.facts.completeness import DEFINITION, Certificate
-from query.live.questions import NamedPlace, Spot, live, spot, supports, unsupported
+from query.live import decode
+from query.live.questions import NamedPlace, Spot, live, origin, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
-from query.refactor.rename import (
-    Compared,
-    Site,
-    check_name,
-    compare,
-    constructors,
-    inside,
-    kin_of,
-    name_at,
-    sites_of,
-    symbols_at,
-    taken,
-    without,
-)
+from query.refactor.rename import Renaming, Verdict, check, check_name, inside, name_at, sites_of, symbols_at, without
 from query.surface.registry import workspace_tool
 from query.tools.prepare_rename import prepared
 
 if TYPE_CHECKING:
+    from indexer.lsp import requests
     from query.edits.plan import Plan
     from query.edits.scope import Scope
+    from query.edits.text import Edit
+    from query.edits.workspace_edit import Decoded
 
 _SHOWN = 50
 
@@ -112,139 +104,104 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     info = workspace.servers.info(at.document.path)
     old_name = name_at(at)
     check_name(ask.new_name, language_of(at.document.path))
-    if not supports(info, "renameProvider", "textDocument/rename"):
+    if not supports(info, "renameProvider", methods.TEXT_DOCUMENT_RENAME):
         nothing = Renamed(old_name=old_name, new_name=ask.new_name, edited=_nothing(), workspace_edit={})
         return workspace.answer(ask, nothing, all_of(0), unsupported(info, "rename"), live(info=info))
     found, _, replies = prepared(at, info, workspace.servers.ask)
     if not found.can_rename:
         raise EditRefused(f"'{old_name}' at {at.shown} cannot be renamed: {found.why}")
     old_name = found.placeholder if found.placeholder in at.document.lines[at.line] else old_name
-    reply = workspace.servers.ask(at.document.path, "textDocument/rename", {**at.params, "newName": ask.new_name})
+    params: requests.RenameParams = {**at.params, "newName": ask.new_name}
+    reply = workspace.servers.ask(at.document.path, methods.TEXT_DOCUMENT_RENAME, params)
     replies.append(reply)
-    if reply.error or not isinstance(reply.result, dict):
+    if reply.error or reply.result is None:
         raise EditRefused(f"'{old_name}' at {at.shown} cannot be renamed: {reply.error or 'the server gave no edit'}")
-    check = _Check(workspace, at, old_name)
-    outcome = carry_out(workspace, lambda scope: check.plan(scope, reply.result, ask), write=ask.apply, shown=ask.plan)
-    compared = check.compared
+    edit = decode.asked_edit(reply.result, origin(reply.server, methods.TEXT_DOCUMENT_RENAME))
+    judged: list[_Judged] = []
+
+    def plan(scope: Scope) -> Plan:
+        judged.append(_judge(workspace, at, old_name, edit, scope, ask))
+        return judged[-1].plan
+
+    outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
+    [found_out] = judged
+    compared, verdict = found_out.verdict.compared, found_out.verdict
     result = Renamed(
         old_name=old_name,
         new_name=ask.new_name,
         edited=outcome.edited,
-        workspace_edit=check.edit,
+        workspace_edit=found_out.workspace_edit,
         only_server=compared.only_server[:_SHOWN],
         only_server_total=len(compared.only_server),
         only_index=compared.only_index[:_SHOWN],
         only_index_total=len(compared.only_index),
-        overrides=check.overrides,
-        taken=check.taken,
+        overrides=verdict.overrides,
+        taken=verdict.taken,
     )
-    reasons = [*outcome.reasons, *check.reasons(ask)]
+    reasons = [*outcome.reasons, *_reasons(workspace, at, verdict)]
     long = any(item.diff_lines_left_out for item in outcome.edited.files)
     return workspace.answer(ask, result, all_of(outcome.edited.edits, cut_short=long), completeness_from(reasons), live(*replies))
 
 
-class _Check:
-    """What the index says to a server's edit."""
+class _Judged(NamedTuple):
+    """What the index says to a server's edit, and what would be written."""
 
-    def __init__(self, workspace: Workspace, at: Spot, old_name: str) -> None:
-        self._workspace, self._at, self._old_name = workspace, at, old_name
-        self.compared = Compared([], [], [])
-        self.edit: dict[str, Any] = {}
-        self.outside: list[str] = []
-        self.overrides: list[SymbolRecord] = []
-        self.taken: list[SymbolRecord] = []
-        self._symbols = symbols_at(workspace.index, at) if workspace.index is not None else []
-
-    def plan(self, scope: Scope, edit: Mapping[str, Any], ask: RenameSymbol) -> Plan:
-        from query.edits.plan import plan_edit, with_digests
-
-        index = self._workspace.index
-        edit, self.outside = inside(scope, edit)
-        sites = sites_of(scope, edit, self._old_name)
-        if index is not None and self._symbols:
-            kin = kin_of(index, self._symbols)
-            symbols = [*self._symbols, *(item for item in kin if not item.record.external)] if ask.sites == "both" else self._symbols
-            self.compared = compare(index, [*symbols, *constructors(index, symbols)], self._old_name, sites)
-            left = [item for item in kin if ask.sites != "both" or item.record.external]
-            self.overrides = [item.record for item in left if _place(item.record) not in sites]
-            self.taken = taken(index, self._symbols, ask.new_name)
-            if ask.sites == "both":
-                edit = _with(edit, self.compared.only_index, ask.new_name, scope)
-        if ask.apply and ask.sites != "server" and (doubts := self._doubts(ask)):
-            raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
-        self.edit = with_digests(scope, without(scope, edit, ask.exclude_globs))
-        return plan_edit(scope, edit, ask.exclude_globs)
-
-    def _doubts(self, ask: RenameSymbol) -> list[str]:
-        """Why the result may be broken code, each with what to say to have it all the same."""
-        found: list[str] = []
-        if self.compared.only_index and ask.sites == "ask":
-            uses = f"{count(len(self.compared.only_index), 'use')} that the server would not rename"
-            found.append(
-                f"the index knows {uses} ({_listed(self.compared.only_index)}); sites=both renames them too, sites=server leaves them"
-            )
-        if self.overrides:
-            names = ", ".join(record.qualified_name for record in self.overrides[:5])
-            how = "sites=server leaves them" if ask.sites == "both" else "sites=both renames them too, sites=server leaves them"
-            found.append(f"members that override it, or that it overrides, would keep their names ({names}); {how}")
-        if self.outside:
-            found.append(f"the server would change files outside the workspace ({', '.join(self.outside[:5])}); sites=server leaves them")
-        if self.taken:
-            found.append(
-                f"'{ask.new_name}' is the name of something else there ({_listed(self.taken)}); choose another one, or sites=server"
-            )
-        return found
-
-    def reasons(self, ask: RenameSymbol) -> list[Reason]:
-        index = self._workspace.index
-        found: list[Reason] = []
-        if self.outside:
-            detail = "files outside the workspace that the server would change too, and that stay as they are"
-            found.append(of_paths("outside_workspace", detail, self.outside))
-        if index is None:
-            detail = "there is no index to compare the server's answer with; to make one: lspidx index"
-            return [*found, Reason(code="not_cross_checked", detail=detail)]
-        if not self._symbols:
-            detail = "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
-            return [*found, Reason(code="not_cross_checked", detail=detail)]
-        if self.compared.stale:
-            detail = "files that have changed since the index was made: there the server's answer was not compared with it"
-            found.append(of_paths("not_cross_checked", detail, self.compared.stale))
-        if self.compared.only_index and ask.sites != "both":
-            paths = list(dict.fromkeys(place.path for place in self.compared.only_index))
-            uses = count(len(self.compared.only_index), "use")
-            detail = f"{uses} that the index knows and the server does not; to rename them too: sites=both"
-            found.append(of_paths("index_knows_more", detail, paths))
-        if self.overrides:
-            paths = list(dict.fromkeys(record.path for record in self.overrides))
-            found.append(of_paths("overrides_keep_name", "members that override it, or that it overrides, keep their names", paths))
-        if self.taken:
-            paths = list(dict.fromkeys(record.path for record in self.taken))
-            found.append(of_paths("name_taken", f"'{ask.new_name}' is the name of something else there already", paths))
-        name = "" if self._symbols[0].is_local else self._old_name
-        gaps = Certificate(index).of_workspace(DEFINITION, name, about=self._at.document.path)
-        return [*found, *(reason for reason in gaps.reasons if reason.code != "stale")]
+    verdict: Verdict
+    plan: Plan
+    workspace_edit: dict[str, Any]
 
 
-def _listed(items: Sequence[Place | SymbolRecord]) -> str:
-    return listed([f"{item.path}:{item.line}" for item in items])
+def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: Scope, ask: RenameSymbol) -> _Judged:
+    """Raises EditRefused where it is to be written and the result may be broken code."""
+    from query.edits.plan import digests_of, plan_decoded
+    from query.edits.workspace_edit import DIGESTS
+
+    index = workspace.index
+    wanted, outside = inside(scope, edit)
+    renaming = Renaming(
+        symbols=symbols_at(index, at) if index is not None else [],
+        old_name=old_name,
+        new_name=ask.new_name,
+        sites=sites_of(scope, wanted, old_name),
+        outside=outside,
+        of_index=ask.sites == "both",
+    )
+    verdict = check(index, renaming)
+    if ask.sites == "both":
+        wanted = wanted.and_also(_edits(verdict.compared.only_index, ask.new_name, scope))
+    if ask.apply and ask.sites != "server" and verdict.doubts:
+        raise EditRefused(f"nothing was written: {'; '.join(verdict.doubts)}. Look at it first, without apply")
+    shown = without(scope, wanted, ask.exclude_globs)
+    digests = digests_of(scope, (operation.uri for operation in shown.operations))
+    return _Judged(verdict, plan_decoded(scope, wanted, ask.exclude_globs), {**shown.wire(), DIGESTS: digests})
 
 
-def _place(record: SymbolRecord) -> Site:
-    return Site(record.path, record.line - 1, record.col - 1)
+def _reasons(workspace: Workspace, at: Spot, verdict: Verdict) -> list[Reason]:
+    index, renaming = workspace.index, verdict.renaming
+    found: list[Reason] = []
+    if renaming.outside:
+        detail = "files outside the workspace that the server would change too, and that stay as they are"
+        found.append(of_paths("outside_workspace", detail, renaming.outside))
+    if index is None:
+        detail = "there is no index to compare the server's answer with; to make one: lspidx index"
+        return [*found, Reason(code="not_cross_checked", detail=detail)]
+    if not renaming.symbols:
+        detail = "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
+        return [*found, Reason(code="not_cross_checked", detail=detail)]
+    name = "" if renaming.symbols[0].is_local else renaming.old_name
+    gaps = Certificate(index).of_workspace(DEFINITION, name, about=at.document.path)
+    return [*found, *verdict.reasons, *(reason for reason in gaps.reasons if reason.code != "stale")]
 
 
-def _with(edit: Mapping[str, Any], places: list[Place], new_name: str, scope: Scope) -> dict[str, Any]:
-    """The edit, and the new name at further places."""
-    more: dict[str, list[dict[str, Any]]] = {}
+def _edits(places: list[Place], new_name: str, scope: Scope) -> dict[str, list[Edit]]:
+    """The new name at places, by URI."""
+    from query.edits.text import Edit
+
+    found: dict[str, list[Edit]] = {}
     for place in places:
-        start, end = {"line": place.line - 1, "character": place.col - 1}, {"line": place.line - 1, "character": place.end_col - 1}
-        more.setdefault(scope.uri(place.path), []).append({"range": {"start": start, "end": end}, "newText": new_name})
-    operations = list(edit.get("documentChanges") or [])
-    if not operations:
-        operations = [{"textDocument": {"uri": uri, "version": None}, "edits": edits} for uri, edits in (edit.get("changes") or {}).items()]
-    operations += [{"textDocument": {"uri": uri, "version": None}, "edits": edits} for uri, edits in more.items()]
-    return {**{key: value for key, value in edit.items() if key != "changes"}, "documentChanges": operations}
+        edit = Edit(start=(place.line - 1, place.col - 1), end=(place.line - 1, place.end_col - 1), new_text=new_name)
+        found.setdefault(scope.uri(place.path), []).append(edit)
+    return found
 
 
 def _nothing() -> Edited:

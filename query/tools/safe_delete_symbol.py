@@ -25,6 +25,7 @@ from query.refactor.symbols import OfSymbol, Target, comments_above, edit_symbol
 from query.surface.registry import tool
 
 if TYPE_CHECKING:
+    from indexer.lsp import requests
     from query.edits.text import Edit
 
 _SHOWN = 5
@@ -129,21 +130,28 @@ def _doubts(context: Context, symbol: Symbol) -> list[str] | None:
 
 
 def _live_uses(context: Context, target: Target) -> list[str]:
-    """References outside the symbol that a running server gives; none where no server can be had: the index has said its word."""
-    from query.live.questions import document, places
+    """References outside the symbol that a running server gives; none where no server can be had: the index has said its word.
+
+    Raises:
+        ServerProtocolError: its answer is of another form.
+    """
+    from indexer.lsp import methods
+    from query.live import decode
+    from query.live.questions import Spot, document, origin, places
 
     workspace, at, span = context.workspace, target.symbol.selection, target.symbol.span
-    params = {
-        "textDocument": document(workspace, target.path).identifier,
-        "position": {"line": at.line, "character": at.col},
+    params: requests.ReferenceParams = {
+        **Spot(document(workspace, target.path), at.line, at.col).params,
         "context": {"includeDeclaration": False},
     }
     try:
-        reply = workspace.servers.ask(target.path, "textDocument/references", params)
+        reply = workspace.servers.ask(target.path, methods.TEXT_DOCUMENT_REFERENCES, params)
     except ServerError:
         return []
-    found = places(workspace, reply.result)
-    return [
+    said = decode.locations(None if reply.error else reply.result, origin(reply.server, methods.TEXT_DOCUMENT_REFERENCES))
+    found = places(workspace, said.records)
+    unreadable = [f"{said.others} references that cannot be read"] if said.others else []
+    return unreadable + [
         f"{place.path}:{place.line}:{place.col}  {place.text}"
         for place in found
         if place.path != target.path or not (span.line, span.col) <= (place.line - 1, place.col - 1) < (span.end_line, span.end_col)

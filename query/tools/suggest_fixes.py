@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from indexer.errors import ServerProtocolError
+from indexer.errors import EditRefused, ServerProtocolError
+from indexer.lsp import methods
+from indexer.lsp.decode import Diagnostic
+from indexer.lsp.enums import CodeActionTriggerKind
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line, printable
 from query.context import Diagnosis, Workspace
 from query.live import decode
 from query.live.proposals import EditPreview, preview
-from query.live.questions import Document, Ranged, live, span, supports
-from query.live.replies import Feature, Outcome, doubted, left_out, provider, question, without
+from query.live.questions import Document, Extent, Ranged, live, span, supports
+from query.live.replies import Feature, Outcome, diagnostics_of, doubted, left_out, provider, question, without
 from query.surface.registry import workspace_tool
 
-_FEATURE = Feature("codeActionProvider", "textDocument/codeAction", "code actions", "get_diagnostics for what is wrong")
-_RESOLVE = "codeAction/resolve"
+if TYPE_CHECKING:
+    from indexer.lsp import requests
+
+_FEATURE = Feature("codeActionProvider", methods.TEXT_DOCUMENT_CODE_ACTION, "code actions", "get_diagnostics for what is wrong")
 
 
 class SuggestFixes(Ranged, kw_only=True):
@@ -80,24 +85,30 @@ def _text(answer: Answer[list[Fix]], style: Style) -> Iterator[str]:
 )
 def TOOL(workspace: Workspace, ask: SuggestFixes) -> Answer[list[Fix]]:
     """Quick fixes and refactorings for a range of a file, each with the edit that it would make."""
-    of, where = span(workspace, ask)
+    extent = span(workspace, ask)
+    of = extent.document
     info = workspace.servers.info(of.path)
     if not supports(info, _FEATURE.capability, _FEATURE.method):
         return _answer(workspace, of, ask, without(info, _FEATURE), [], [])
     diagnosis = workspace.servers.diagnose([of.path])
-    mending = [item for item in diagnosis.diagnostics.get(of.path, []) if _overlaps(item, where)]
-    context = {"diagnostics": mending, "triggerKind": 1, **({"only": ask.only} if ask.only else {})}
-    outcome = question(workspace, of, _FEATURE, {"textDocument": of.identifier, "range": where, "context": context})
+    known = diagnostics_of(diagnosis, of.path)
+    mending = [raw for raw, item in known.items if _overlaps(item, extent)]
+    context: requests.CodeActionContext = {"diagnostics": mending, "triggerKind": CodeActionTriggerKind.INVOKED}
+    if ask.only:
+        context["only"] = ask.only
+    params: requests.CodeActionParams = {"textDocument": of.identifier, "range": extent.range, "context": context}
+    outcome = question(workspace, of, _FEATURE, params)
     provenance = live(diagnosis)
     elapsed = diagnosis.elapsed_ms + (outcome.provenance.elapsed_ms or 0)
     outcome = outcome._replace(provenance=msgspec.structs.replace(provenance, elapsed_ms=elapsed))
-    return _answer(workspace, of, ask, outcome, mending, _unsettled(diagnosis, of))
+    reasons = [*_unsettled(diagnosis, of), *left_out(known.others, "diagnostics", diagnosis.server)]
+    return _answer(workspace, of, ask, outcome, mending, reasons)
 
 
 def _answer(
     workspace: Workspace, of: Document, ask: SuggestFixes, outcome: Outcome, mending: Sequence[Any], reasons: Sequence[Reason]
 ) -> Answer[list[Fix]]:
-    fitting = decode.each(outcome.value, decode.CodeAction, _FEATURE.method)
+    fitting = decode.each(outcome.value, decode.CodeAction, outcome.origin)
     found = sorted(fitting.items, key=lambda pair: not pair[1].is_preferred)
     if ask.only:  # a server may pass over what it was asked for
         found = [pair for pair in found if any(_is_of(pair[1].kind or "", wanted) for wanted in ask.only)]
@@ -113,15 +124,11 @@ def _answer(
     )
 
 
-def _overlaps(diagnostic: dict[str, Any], where: dict[str, Any]) -> bool:
-    """Whether a diagnostic touches the range; one whose own range is none touches nothing."""
-    fitting = decode.each([diagnostic.get("range")], decode.Range, "textDocument/diagnostic").items
-    if not fitting:
-        return False
-    own = fitting[0][1]
-    start, end = where["start"], where["end"]
+def _overlaps(diagnostic: Diagnostic, extent: Extent) -> bool:
+    """Whether a diagnostic touches the range."""
+    own = diagnostic.range
     begins, ends = (own.start.line, own.start.character), (own.end.line, own.end.character)
-    return begins <= (end["line"], end["character"]) and ends >= (start["line"], start["character"])
+    return begins <= extent.end and ends >= extent.start
 
 
 def _is_of(kind: str, wanted: str) -> bool:
@@ -144,17 +151,17 @@ def _problems(shown: Sequence[Fix]) -> list[Reason]:
 def _fix(workspace: Workspace, of: Document, raw: Any, action: decode.CodeAction, outcome: Outcome) -> Fix:
     problem = ""
     bare = action.edit is None and action.command is None and action.disabled is None
-    if bare and provider(outcome.info, _FEATURE.capability).get("resolveProvider"):
-        reply = workspace.servers.ask(of.path, _RESOLVE, raw)
-        fitting = decode.each([reply.result], decode.CodeAction, _RESOLVE).items
-        if reply.error or not fitting:
-            problem = f"{outcome.info.name} to {_RESOLVE}: {reply.error or 'an answer of another form'}"[:1_000]
+    if bare and provider(outcome.info, _FEATURE.capability).resolves:
+        reply = workspace.servers.ask(of.path, methods.CODE_ACTION_RESOLVE, raw)
+        more = None if reply.error else decode.resolved(reply.result, decode.CodeAction)
+        if more is None:
+            problem = f"{outcome.info.name} to {methods.CODE_ACTION_RESOLVE}: {reply.error or 'an answer of another form'}"[:1_000]
         else:
-            action = fitting[0][1]
+            action = more
     edit: EditPreview | None = None
     try:
-        edit = preview(workspace, action.edit, _FEATURE.method) if action.edit is not None else None
-    except ServerProtocolError as error:
+        edit = preview(workspace, action.edit, outcome.origin) if action.edit is not None else None
+    except (ServerProtocolError, EditRefused) as error:
         problem = str(error)
     return Fix(
         title=action.title,

@@ -8,10 +8,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Generator, Iterable
-from typing import Any, cast
 
 from indexer.crawl.messages import READING, Progress
-from indexer.lsp import decode
+from indexer.lsp import decode, methods
 from indexer.lsp.session import Notification
 
 _REPORT_EVERY_S = 0.2
@@ -81,7 +80,7 @@ class Pace:
 
     def heard(self, event: Notification) -> None:
         """What a server says of its own progress while it loads."""
-        if self._loading and event.method == "$/progress":
+        if self._loading and event.method == methods.PROGRESS:
             self._said = said(event) or self._said
 
     def done(self, size_bytes: int, tokens: int) -> None:
@@ -124,16 +123,9 @@ class Pace:
 
 def said(event: Notification) -> str:
     """`title: message (34 %)`, as far as a note of progress has them."""
-    try:
-        params = decode.anything(event.params)
-    except decode.BROKEN:
-        return ""
-    value = cast("dict[str, Any]", params).get("value") if isinstance(params, dict) else None
-    if not isinstance(value, dict):
-        return ""
-    note = cast("dict[str, Any]", value)
-    words = _texts(note.get(key) for key in ("title", "message"))
-    share = f" ({note['percentage']} %)" if isinstance(note.get("percentage"), int) else ""
+    sign = decode.sign(event.params)
+    words = _texts(sign.words)
+    share = f" ({sign.percentage} %)" if isinstance(sign.percentage, int) else ""
     return (": ".join(words)[:_SAID_CHARS] + share) if words else ""
 
 

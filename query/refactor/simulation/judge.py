@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 
 from indexer.errors import ServerMissing, ServerTimeout, UsageError
 from indexer.servers.registry import language_of, load_table
-from query.answers.diagnostic import Diagnostic, read
+from query.answers.diagnostic import Diagnostic, from_server
+from query.answers.envelope import Reason
 from query.context import ServerInfo, Servers
+from query.live.replies import diagnostics_of, left_out
 
 
 @dataclass(kw_only=True)
 class Said:
-    """By path. `unsettled`: nothing came in time; `unjudged`: nobody can judge it, and why."""
+    """By path. `unsettled`: nothing came in time; `unjudged`: nobody can judge it, and why; `unreadable`: diagnostics of another form."""
 
     diagnostics: dict[str, list[Diagnostic]] = field(default_factory=dict[str, list[Diagnostic]])
     unsettled: list[str] = field(default_factory=list[str])
     unjudged: dict[str, str] = field(default_factory=dict[str, str])
+    unreadable: list[Reason] = field(default_factory=list[Reason])
     servers: list[ServerInfo] = field(default_factory=list[ServerInfo])
     elapsed_ms: int = 0
 
@@ -61,7 +64,9 @@ class Judge:
             said.unsettled.extend(path for path in of_server if path in found.unsettled or path not in found.diagnostics)
             for path in of_server:
                 if path in found.diagnostics:
-                    said.diagnostics[path] = [row for item in found.diagnostics[path] for row in read(path, item)]
+                    known = diagnostics_of(found, path)
+                    said.diagnostics[path] = [from_server(path, item) for item in known.records]
+                    said.unreadable += left_out(known.others, f"diagnostics of '{path}'", found.server)
         return said
 
     def _entry(self, path: str) -> str:
