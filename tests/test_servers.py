@@ -11,11 +11,10 @@ import pytest
 
 from indexer.errors import ConfigError, ServerMissing
 from indexer.servers import quirks, registry, table
+from indexer.servers.placeholders import fill, fill_words
 from indexer.servers.registry import (
     PLACEHOLDERS,
     FoundServer,
-    fill,
-    fill_words,
     find_server,
     is_test,
     language_id,

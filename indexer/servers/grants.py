@@ -17,7 +17,8 @@ from indexer.model import Trust
 from indexer.private_places import home_folder, is_closed
 from indexer.sandbox import Confinement, lies_in, safe_path
 from indexer.servers.installations import environment_parts, parts, user_base
-from indexer.servers.registry import FoundServer, Place, ServerSpec, fill, fill_words
+from indexer.servers.placeholders import fill, fill_words
+from indexer.servers.registry import FoundServer, Place, ServerSpec
 from indexer.servers.system import system_read, system_run
 
 _VARIABLE = re.compile(r"\$(\w+)")

@@ -22,7 +22,7 @@ from indexer.git_command import variables_within_the_fence
 from indexer.model import Trust
 from indexer.sandbox import Confinement
 from indexer.servers.grants import confinement, fetched_places
-from indexer.servers.registry import fill, fill_words
+from indexer.servers.placeholders import fill, fill_words
 from indexer.store.generations import Home
 from indexer.tsconfig import closed
 from indexer.workspace import Folder
