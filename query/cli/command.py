@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
@@ -104,28 +104,51 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--accept-loss", is_flag=True, help="Replace the index even if a language was lost that it has.")
 @click.option("--forget", is_flag=True, help="Do not take the flags of the run that made the present index again.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress; the last line still counts.")
-def index(
-    root: str | None,
-    full: bool,
-    jobs: int | None,
-    server: str | None,
-    python: str | None,
-    exclude: tuple[str, ...],
-    include: tuple[str, ...],
-    folders: tuple[str, ...],
-    allowed: tuple[str, ...],
-    memory_mb: int | None,
-    fetch: bool,
-    min_resolved: float | None,
-    accept_loss: bool,
-    forget: bool,
-    quiet: bool,
-) -> None:
+def index(**words: Any) -> None:
     """Make or refresh the index of ROOT (default: the workspace around here, usually the git root).
 
     A refresh takes the flags again with which the index was made, unless they are given anew or --forget is.
     Ends with 5 where most files of a language have no answers of a server; an index that has them then stays.
     """
+    _index(_Wanted(**words))
+
+
+class _Wanted(NamedTuple):
+    """The words of `lspidx index`, as click gives them: None, or an empty list, for what was not said."""
+
+    root: str | None
+    full: bool
+    jobs: int | None
+    server: str | None
+    python: str | None
+    exclude: tuple[str, ...]
+    include: tuple[str, ...]
+    folders: tuple[str, ...]
+    allowed: tuple[str, ...]
+    memory_mb: int | None
+    fetch: bool
+    min_resolved: float | None
+    accept_loss: bool
+    forget: bool
+    quiet: bool
+
+    def flags(self, folder: Path) -> dict[str, Any]:
+        """Settings that later runs take again. `folder`: the root of the workspace."""
+        return {
+            "jobs": self.jobs,
+            "server": self.server,
+            "python": str(Path(self.python).absolute()) if self.python else None,
+            "exclude": list(self.exclude) or None,
+            "include": list(self.include) or None,
+            "folders": [_absolute_folder(entry) for entry in self.folders] or None,
+            "allow_folders": [_allowed_folder(folder, entry) for entry in self.allowed] or None,
+            "memory_mb": self.memory_mb,
+            "fetch": self.fetch or None,
+            "min_resolved": self.min_resolved,
+        }
+
+
+def _index(wanted: _Wanted) -> None:
     from indexer import vcs
     from indexer.config import load_config
     from indexer.crawl.plan.losses import unresolved_too_often
@@ -134,31 +157,20 @@ def index(
     from query.answers import advice
     from query.cli import consent, progress
 
-    folder = Path(root).resolve() if root else vcs.find_root(Path.cwd().resolve())
-    flags = {
-        "jobs": jobs,
-        "server": server,
-        "python": str(Path(python).absolute()) if python else None,
-        "exclude": list(exclude) or None,
-        "include": list(include) or None,
-        "folders": [_absolute_folder(entry) for entry in folders] or None,
-        "allow_folders": [_allowed_folder(folder, entry) for entry in allowed] or None,
-        "memory_mb": memory_mb,
-        "fetch": fetch or None,
-        "min_resolved": min_resolved,
-    }
-    remembered = {} if forget else Home(folder).flags()
+    folder = Path(wanted.root).resolve() if wanted.root else vcs.find_root(Path.cwd().resolve())
+    flags = wanted.flags(folder)
+    remembered = {} if wanted.forget else Home(folder).flags()
     config = load_config(folder, flags=flags, remembered=remembered)
     if named := _named_places(flags):
         consent.remember_folders(folder, named)
-    if not quiet and consent.folders_given(folder, config.refused):
+    if not wanted.quiet and consent.folders_given(folder, config.refused):
         config = load_config(folder, flags=flags, remembered=remembered)
-    with progress.watcher(quiet=quiet) as watcher, _told_to_end():
-        made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
-    if not (fetch or quiet) and consent.given(folder, made.manifest.get("prerequisites", [])):
+    with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
+        made = crawl(folder, config, watcher, full=wanted.full, accept_loss=wanted.accept_loss, partial=True)
+    if not (wanted.fetch or wanted.quiet) and consent.given(folder, made.manifest.get("prerequisites", [])):
         config = load_config(folder, flags={**flags, "fetch": True}, remembered=Home(folder).flags())
-        with progress.watcher(quiet=quiet) as watcher, _told_to_end():
-            made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
+        with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
+            made = crawl(folder, config, watcher, full=wanted.full, accept_loss=wanted.accept_loss, partial=True)
     for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest), *advice.refused(made.manifest)]:
         echo(line, err=True)
     echo(progress.summary(made), err=True)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
@@ -82,63 +82,77 @@ class _TestsLimit(click.ParamType[int]):
     metavar="likely|N",
     help="With --tests-only: the likely tests, or the first N; stderr says how many that leaves out. Default: all.",
 )
-def report(
-    base: str | None,
-    head: str | None,
-    scope: str | None,
-    range_: str | None,
-    make_base: bool,
-    form: str | None,
-    outputs: tuple[str, ...],
-    fail_on: str | None,
-    baseline: str | None,
-    write_baseline: str | None,
-    max_findings: int | None,
-    tests_only: str | None,
-    tests_limit: int | None,
-) -> None:
+def report(**words: Any) -> None:
     """What a change may break, ranked, for reviewers and for CI.
 
     Compares two trees by git, shows which symbols changed and how risky that is, which callers were left alone, and which tests reach
     the change. Exit code 1 says that the level of --fail-on is reached.
     """
-    targets = _targets(form, outputs)
-    if tests_only and (form or outputs or fail_on or write_baseline):
-        raise UsageError("--tests-only prints the tests and nothing else: it goes without --format, --output, --fail-on, --write-baseline")
-    if tests_limit is not None and not tests_only:
-        raise UsageError("--tests-limit belongs to --tests-only; reports name all tests, the likely ones first")
-    if base and (scope or range_):
-        raise UsageError("--base goes without --scope and --range")
-    if range_ and scope not in (None, "committed"):
-        raise UsageError(f"--range belongs to --scope committed, not to {scope}")
+    _report_on(_Wanted(**words))
+
+
+class _Wanted(NamedTuple):
+    """The words of `lspidx report`, as click gives them: None, or an empty list, for what was not said."""
+
+    base: str | None
+    head: str | None
+    scope: str | None
+    range_: str | None
+    make_base: bool
+    form: str | None
+    outputs: tuple[str, ...]
+    fail_on: str | None
+    baseline: str | None
+    write_baseline: str | None
+    max_findings: int | None
+    tests_only: str | None
+    tests_limit: int | None
+
+    @property
+    def sides(self) -> dict[str, str]:
+        """Which two trees are compared, as `query.changes` takes it."""
+        scope = self.scope or ("committed" if self.range_ else "unstaged")
+        return {"scope": scope, "range_": self.range_ or "", "base": self.base or "", "head": self.head or ""}
+
+    def check(self) -> None:
+        """Raises UsageError for words that do not go together."""
+        if self.tests_only and (self.form or self.outputs or self.fail_on or self.write_baseline):
+            others = "--format, --output, --fail-on, --write-baseline"
+            raise UsageError(f"--tests-only prints the tests and nothing else: it goes without {others}")
+        if self.tests_limit is not None and not self.tests_only:
+            raise UsageError("--tests-limit belongs to --tests-only; reports name all tests, the likely ones first")
+        if self.base and (self.scope or self.range_):
+            raise UsageError("--base goes without --scope and --range")
+        if self.range_ and self.scope not in (None, "committed"):
+            raise UsageError(f"--range belongs to --scope committed, not to {self.scope}")
+
+
+def _report_on(wanted: _Wanted) -> None:
+    targets = _targets(wanted.form, wanted.outputs)
+    wanted.check()
     from query.facts.completeness import foreign
     from query.facts.index import open_index
     from query.reports import baseline as accepted_findings
 
-    accepted = _accepted(baseline, write_baseline)
+    accepted = _accepted(wanted.baseline, wanted.write_baseline)
     with open_index() as index:
-        made = _report(
-            index,
-            accepted,
-            {"scope": scope or ("committed" if range_ else "unstaged"), "range_": range_ or "", "base": base or "", "head": head or ""},
-            make_base=make_base,
-        )
+        made = _report(index, accepted, wanted.sides, make_base=wanted.make_base)
         root = index.root
         strange = foreign(index) if index.foreign else ""
     if strange:
         echo(strange, err=True)
-    if tests_only:
-        _print_tests(made, tests_only, tests_limit, root)
+    if wanted.tests_only:
+        _print_tests(made, wanted.tests_only, wanted.tests_limit, root)
         leave(0)
-    if write_baseline:
-        _write(write_baseline, accepted_findings.render(made.findings, accepted))
+    if wanted.write_baseline:
+        _write(wanted.write_baseline, accepted_findings.render(made.findings, accepted))
         unexplained = sum(not item.accepted for item in made.findings)
-        echo(f"{len(made.findings)} findings in '{write_baseline}', {unexplained} without a reason: not accepted yet", err=True)
-    limit = cast("Level", fail_on) if fail_on else None
+        echo(f"{len(made.findings)} findings in '{wanted.write_baseline}', {unexplained} without a reason: not accepted yet", err=True)
+    limit = cast("Level", wanted.fail_on) if wanted.fail_on else None
     texts: dict[str, str] = {}
     for kind, path in targets:
         if kind not in texts:
-            texts[kind] = _render(kind, made, limit, max_findings)
+            texts[kind] = _render(kind, made, limit, wanted.max_findings)
         if path == "-":
             echo_form(texts[kind])
         else:
@@ -146,10 +160,10 @@ def report(
     if "github" in texts and os.environ.get(_STEP_SUMMARY):
         from query.reports import markdown
 
-        _append(os.environ[_STEP_SUMMARY], markdown.render(made, most_bytes=markdown.SUMMARY_BYTES, shown=max_findings or 1_000))
+        _append(os.environ[_STEP_SUMMARY], markdown.render(made, most_bytes=markdown.SUMMARY_BYTES, shown=wanted.max_findings or 1_000))
     reached = made.reaches(limit) if limit else 0
     if reached:
-        echo(f"{reached} finding{'s' if reached > 1 else ''} at {fail_on} or worse (--fail-on {fail_on})", err=True)
+        echo(f"{reached} finding{'s' if reached > 1 else ''} at {wanted.fail_on} or worse (--fail-on {wanted.fail_on})", err=True)
     leave(_EXIT_REACHED if reached or (limit and strange) else 0)  # a stranger's index may hide what would be found
 
 
