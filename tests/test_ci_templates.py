@@ -25,6 +25,7 @@ import pytest
 import yaml
 from ci_support import CI, ROOT, TOKEN, FakeGitHub, Runner, StepFailed, Storage, comment, environment, git, load, pull, scripts, zip_of
 from support import write_tree
+from toolchains import PYPI, requires
 
 BIN = Path(sys.executable).parent
 GITHUB = CI / "github"
@@ -46,6 +47,7 @@ def ends_well(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None
 
 
 def test_the_workflows_hold_for_actionlint_which_gives_their_scripts_to_shellcheck():
+    requires("go")
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     assert len(WORKFLOWS) == 3
     assert shutil.which("shellcheck", path=env["PATH"])
@@ -216,6 +218,7 @@ def image_context(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The install step of the nightly job, run once for real."""
+    requires(PYPI)
     folder = tmp_path_factory.mktemp("site")
     context = image_context(folder / "context")
     assert not (context / "tests").exists()
@@ -704,6 +707,7 @@ def test_the_jobs_of_gitlab_make_an_index_and_a_report_that_fails_at_its_level(s
 
 def test_the_hook_stops_a_commit_that_leaves_callers_and_lets_another_pass(site: Site, tmp_path: Path):
     """By git's own hook as `pre-commit install` writes it; pre-commit installs lspidx from a repository, as it does for every user."""
+    requires(PYPI)
     source = image_context(tmp_path / "lspidx")
     shutil.copy(ROOT / ".pre-commit-hooks.yaml", source)
     git(source, "init", "-q", "-b", "main")
@@ -773,6 +777,7 @@ def test_the_image_is_pinned_and_run_by_nobody_in_particular():
 
 def test_the_images_steps_install_lspidx_and_its_servers(site: Site, tmp_path: Path):
     """Each RUN in order, with what needs root replaced by scripts that note their arguments; then the entry point."""
+    requires(PYPI, "npm")
     stubs = tmp_path / "stubs"
     stubs.mkdir()
     for name in ("apt-get", "useradd", "rm"):
