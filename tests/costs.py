@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import resource
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -80,13 +80,11 @@ class Tally:
 
 
 def merge(record: dict[str, float], by_test: dict[str, float]) -> dict[str, float]:
-    """The record, in which all that is said of the modules that were run is replaced."""
+    """The record, in which all that is said of the functions that were run is replaced, and that of modules that are gone removed."""
     costs: dict[str, list[float]] = {}
     for nodeid, spent in by_test.items():
         costs.setdefault(function_of(nodeid), []).append(spent)
-    run = {name.partition("::")[0] for name in costs}
-    rest = {name: cost for name, cost in record.items() if name.partition("::")[0] not in run}
-    kept = {name: cost for name, cost in rest.items() if (RECORD.parent / name.partition("::")[0]).is_file()}
+    kept = {name: cost for name, cost in record.items() if name not in costs and (RECORD.parent / name.partition("::")[0]).is_file()}
     found = {name: round(sum(parts) / len(parts), 2) for name, parts in costs.items()}
     return kept | {name: cost for name, cost in found.items() if cost > RECORDED_S}
 
@@ -109,7 +107,3 @@ def leave_out_dear(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = set(dear)
     config.hook.pytest_deselected(items=dear)
     items[:] = [item for item in items if item not in left_out]
-
-
-def dearest(by_test: dict[str, float], most: int) -> Iterable[tuple[str, float]]:
-    return sorted(by_test.items(), key=lambda pair: -pair[1])[:most]

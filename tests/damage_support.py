@@ -7,7 +7,6 @@ tests' fake one.
 from __future__ import annotations
 
 import filecmp
-import functools
 import importlib
 import json
 import os
@@ -128,8 +127,6 @@ def make_seeds(folder: Path, patch: Callable[[object, str, object], None]) -> li
     patch(groups, "find_server", lambda name, avoid=(): found)
     patch(pool, "subprocess", Module)
     patch(process, "subprocess", Module)
-    for name in ("_versions", "_code_digest"):  # half of the time of a small crawl, and always the same here
-        patch(run_module, name, functools.cache(getattr(run_module, name)))
     getattr(run_module, "_code_digest")()  # noqa: B009
     getattr(run_module, "_versions")("tree-sitter", "pygments")  # noqa: B009
     for name in LOADED:  # before the first fork

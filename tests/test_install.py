@@ -140,6 +140,16 @@ def test_a_version_that_no_registry_has_is_an_error_with_the_clients_own_words(o
     assert [path.suffix for path in folder.iterdir()] == [".lock"]
 
 
+def test_an_error_that_a_client_names_before_many_other_lines_is_told(client: Callable[[str, str], Path], only: Put):
+    """As rustup does where a home has no toolchain."""
+    only('cargo = ["some_server@0.0.9"]')
+    client("cargo", "echo info: syncing; echo 'error: rustup has no toolchain'; seq 100; exit 1")
+    with pytest.raises(ServerError) as caught:
+        install(["x"], quiet)
+    told = str(caught.value).splitlines()[1:]
+    assert told == ["error: rustup has no toolchain", "…", *(str(number) for number in range(86, 101))]
+
+
 # ---- what is run
 
 

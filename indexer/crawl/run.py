@@ -8,16 +8,18 @@ The parent decides, waits and writes; workers (`indexer.crawl.pool`, `indexer.cr
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import logging
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import distributions
+from importlib.metadata import requires
 from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -63,6 +65,9 @@ _MERGE_MEMORY_PER_SHARD_MB = 40
 _SHARDS_MB_PER_MERGE_THREAD = 2
 """With less to do, threads cost more than they bring."""
 _LEAST_MERGE_MEMORY_MB = 200
+
+_DISTRIBUTION = re.compile(r"[\w.-]+")
+"""The name at the beginning of a requirement."""
 
 
 @dataclass(slots=True)
@@ -650,17 +655,24 @@ def _header(document: PlannedDocument) -> dict[str, object]:
     return {**msgspec.structs.asdict(document), "package_manager": manager, "package": package, "package_version": version}
 
 
+@functools.cache
 def _versions(*names: str) -> dict[str, str]:
-    """Versions of the installed distributions that are called so, or begin so."""
-    return {item.name.lower(): item.version for item in distributions() if item.name and item.name.lower().startswith(names)}
+    """Versions of the distributions that lspidx needs and that are called so, or begin so.
+
+    Only those are read: each is a file to parse, and an environment may have hundreds of others.
+    """
+    needed = (_DISTRIBUTION.match(requirement) for requirement in requires("lspidx") or ())
+    found = {name[0].lower() for name in needed if name is not None and name[0].lower().startswith(names)}
+    return {name: distribution_version(name) for name in found}
 
 
 def _digest_of(stamps: Mapping[str, object]) -> str:
     return hashlib.sha256(repr(sorted(stamps.items())).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
+@functools.cache
 def _code_digest() -> str:
-    """Digest of this package's own files: an index made by other code is made anew."""
+    """Digest of this package's own files: an index made by other code is made anew. A process runs what it began with."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     for file in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".sql", ".toml")):
