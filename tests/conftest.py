@@ -15,6 +15,7 @@ import toolchains
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer import user_state
+from indexer.crawl import groups
 from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]
@@ -33,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    groups.find_server = toolchains.chosen(groups.find_server)
     config.stash[DOOR] = toolchains.make_door(is_quick=config.getoption("--quick"), wants_all=config.getoption("--all-servers"))
     config.pluginmanager.register(costs.Meter())
     if not hasattr(config, "workerinput"):

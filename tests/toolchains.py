@@ -1,9 +1,10 @@
 """What a test may need beyond Python, git and lspidx's own environment: toolchains, servers, downloads; and the one door to all of it.
 
 Each test begins in a plain environment. PATH leads to no npm, go, cargo or other program of a toolchain and to no language server,
-lspidx's folder of servers is empty, pip has no index, and this process connects to nothing but this machine. `requires("gopls")`,
-called by a test, by its fixture or by a helper, opens the door for the rest of the test. So the test that lacks a word about what it needs
-fails wherever it is run first, and a quick run, for which the door stays shut, holds exactly the tests that need nothing.
+lspidx's folder of servers is empty, pip has no index, and this process connects to nothing but this machine. `requires("go")`, called by
+a test, by its fixture or by a helper, opens the door for the rest of the test; where a crawl or a live question in this process chooses a
+server, that is said for the test. So a test that needs more than it says fails wherever it is run first, and a quick run, for which the
+door stays shut, holds none of those that need something.
 
 What is not on the machine is a test less, not a failure: the last lines of the run name the tests that were left out, and why.
 `--all-servers`, which CI gives, makes a failure of it.
@@ -17,7 +18,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +29,14 @@ import pytest
 from indexer.errors import LspidxError
 from indexer.servers.install import install
 from indexer.servers.installed import servers_dir
-from indexer.servers.registry import find_server, load_table
+from indexer.servers.registry import FoundServer, find_executables, find_server, load_table, server_spec
 
 PROGRAMS = {
     "npm": ("node", "npm"),
     "go": ("go",),
     "cargo": ("cargo", "rustc"),
+    "cmake": ("cmake", "ctest", "make"),
+    "cc": ("cc", "c++"),
     "java": ("java", "javac"),
     "versitygw": ("versitygw",),
 }
@@ -81,6 +86,20 @@ class Door:
             elif whole is not None:
                 os.environ[name] = now.replace(plain, whole)  # PATH may lead elsewhere first
 
+    def is_untouched(self) -> bool:
+        """Whether a test sees the plain environment, and has put nothing of its own in its place."""
+        return self._plain["LSPIDX_SERVERS_DIR"] == os.environ.get("LSPIDX_SERVERS_DIR") and self._plain["PATH"] in os.environ["PATH"]
+
+    @contextmanager
+    def machine(self) -> Iterator[str]:
+        """The machine's own environment, whatever the test has made of it; gives its PATH, with our own programs at the end."""
+        now = {name: os.environ.get(name) for name in self._all}
+        _set(self._all)
+        try:
+            yield f"{self._all['PATH'] or os.defpath}{os.pathsep}{BESIDE}"
+        finally:
+            _set(now)
+
     def shut(self) -> None:
         self.is_open = False
         os.environ.update(self._plain)
@@ -120,6 +139,40 @@ def requires(*needs: str) -> None:
             (pytest.fail if _door.wants_all else pytest.skip)(f"{LEFT_OUT}{need}: {why}")
 
 
+_OF_PROJECTS = {
+    "go.mod": "go",
+    "Cargo.toml": "cargo",
+    "package.json": "npm",
+    "tsconfig.json": "npm",
+    "CMakeLists.txt": "cmake",
+    "Makefile": "cc",
+}
+"""What builds and tests the project of a file by this name."""
+
+
+def requires_of_project(root: Path) -> None:
+    """Opens the door for a test that builds the project in `root` or runs its tests."""
+    needs = sorted({need for name, need in _OF_PROJECTS.items() if next(root.rglob(name), None) is not None})
+    if needs:
+        requires(*needs)
+
+
+def chosen(find: Callable[..., FoundServer]) -> Callable[..., FoundServer]:
+    """In place of `find_server` where a server is chosen to be started: whoever chooses one needs it, and that is said here.
+
+    Not where a test has given itself other servers, or a machine without any; nor beside the test, in a thread.
+    """
+
+    def watching(name: str, avoid: Sequence[str] = ()) -> FoundServer:
+        assert _door is not None
+        ours = not _door.is_open and _door.is_untouched() and threading.current_thread() is threading.main_thread()
+        if ours and name in load_table().server and not any(find_executables(server_spec(name), avoid)):
+            requires(name)
+        return find(name, avoid)
+
+    return watching
+
+
 def hint() -> str:
     """What to say to a test that failed while the door was shut."""
     return (
@@ -131,13 +184,16 @@ def hint() -> str:
 @functools.cache
 def _why_not(need: str) -> str:
     """Why this need cannot be met here; empty if it can."""
+    assert _door is not None
     if need == PYPI:
         return ""  # without its index pip says so itself
     if need in PROGRAMS:
-        lacking = [name for name in PROGRAMS[need] if shutil.which(name, path=f"{os.environ['PATH']}{os.pathsep}{BESIDE}") is None]
+        with _door.machine() as path:
+            lacking = [name for name in PROGRAMS[need] if shutil.which(name, path=path) is None]
         return f"no '{lacking[0]}' on PATH" if lacking else ""
     try:
-        ready(need)
+        with _door.machine():
+            ready(need)
     except LspidxError as error:
         return " ".join(str(error).split())
     clients = (ecosystem for ecosystem in load_table().server[need].install if ecosystem in PROGRAMS)
@@ -165,6 +221,14 @@ def ready(server: str, say: Callable[[str], None] = lambda _: None) -> None:
     if load_table().server[server].install:
         install([server], say)
     find_server(server)
+
+
+def _set(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 def _is_elsewhere(address: object) -> bool:
