@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import costs
 import duckdb
@@ -23,6 +24,7 @@ collect_ignore = ["corpora", "fakes"]
 KILLS = pytest.StashKey[dict[str, dict[str, int]]]()
 STATE = pytest.StashKey[Path]()
 TALLY = pytest.StashKey[costs.Tally]()
+MACHINE = "lspidx_machine"
 DOOR = pytest.StashKey[toolchains.Door]()
 
 
@@ -35,7 +37,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     groups.find_server = toolchains.chosen(groups.find_server)
-    config.stash[DOOR] = toolchains.make_door(is_quick=config.getoption("--quick"), wants_all=config.getoption("--all-servers"))
+    machine = getattr(config, "workerinput", {}).get(MACHINE)
+    config.stash[DOOR] = toolchains.make_door(
+        is_quick=config.getoption("--quick"), wants_all=config.getoption("--all-servers"), whole=machine
+    )
     config.pluginmanager.register(costs.Meter())
     if not hasattr(config, "workerinput"):
         config.stash[TALLY] = costs.Tally(writes=config.getoption("--write-costs"))
@@ -43,6 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["LSPIDX_DAEMON_IDLE_S"] = "0"  # a process that outlives its test is for the tests of just that
     config.stash[KILLS] = {}
     config.stash[STATE] = _state_of_the_run()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A process that runs tests beside others is started from the plain environment; it is told the machine's own."""
+    node.workerinput[MACHINE] = node.config.stash[DOOR].whole
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -45,6 +45,11 @@ PROGRAMS = {
 PYPI = "pypi"
 """The need of whoever downloads a package for Python."""
 
+DEMO = "demo"
+"""The need of whoever asks the index of Django that `make demo-index` makes. Nobody writes there."""
+
+DEMO_ROOT = Path(__file__).parent.parent / ".demo" / "django-5.2.9" / "django"
+
 _OF_TOOLCHAINS = (
     *("npx", "corepack", "pnpm", "yarn", "bun", "deno", "nodejs", "tsc", "tsgo"),
     *("gofmt", "rustup", "rustfmt", "rustdoc", "mvn", "gradle", "dotnet", "ruby", "gem", "bundle", "swift"),
@@ -62,25 +67,25 @@ LEFT_OUT = "left out: "
 class Door:
     """The door of this process; `pytest_configure` makes it, before a test module is imported."""
 
-    def __init__(self, *, is_quick: bool, wants_all: bool) -> None:
+    def __init__(self, *, is_quick: bool, wants_all: bool, whole: Mapping[str, str | None] | None = None) -> None:
+        """whole: the machine's own values, where this process was started with the plain ones; see `Door.whole`."""
         self.is_quick, self.wants_all = is_quick, wants_all
         self.is_open = False
-        self._all = {name: os.environ.get(name) for name in ("PATH", "PIP_NO_INDEX")} | {"LSPIDX_SERVERS_DIR": str(servers_dir())}
+        self.whole = dict(whole or _whole())
         self.folder = Path(tempfile.mkdtemp(prefix="lspidx-plain-"))
         (self.folder / "servers").mkdir()
         self._plain = {
-            "PATH": str(_plain_programs(self.folder / "bin", os.environ.get("PATH", os.defpath))),
+            "PATH": str(_plain_programs(self.folder / "bin", self.whole["PATH"] or os.defpath)),
             "LSPIDX_SERVERS_DIR": str(self.folder / "servers"),
             "PIP_NO_INDEX": "1",
         }
-        sys.addaudithook(self._audit)
         self.shut()
 
     def open(self) -> None:
         """Puts the machine's own values in the place of the plain ones; what the test itself has set stays."""
         self.is_open = True
         for name, plain in self._plain.items():
-            whole, now = self._all[name], os.environ.get(name, "")
+            whole, now = self.whole[name], os.environ.get(name, "")
             if now == plain and whole is None:
                 del os.environ[name]
             elif whole is not None:
@@ -93,10 +98,10 @@ class Door:
     @contextmanager
     def machine(self) -> Iterator[str]:
         """The machine's own environment, whatever the test has made of it; gives its PATH, with our own programs at the end."""
-        now = {name: os.environ.get(name) for name in self._all}
-        _set(self._all)
+        now = {name: os.environ.get(name) for name in self.whole}
+        _set(self.whole)
         try:
-            yield f"{self._all['PATH'] or os.defpath}{os.pathsep}{BESIDE}"
+            yield f"{self.whole['PATH'] or os.defpath}{os.pathsep}{BESIDE}"
         finally:
             _set(now)
 
@@ -109,7 +114,7 @@ class Door:
         self.open()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "socket.connect" and not self.is_open and _is_elsewhere(arguments[1]):
             raise RuntimeError(f"this test connects to {arguments[1]!r} and has not said so: toolchains.requires({PYPI!r})")
 
@@ -117,14 +122,19 @@ class Door:
 _door: Door | None = None
 
 
-def make_door(*, is_quick: bool, wants_all: bool) -> Door:
+def _whole() -> dict[str, str | None]:
+    return {"PATH": os.environ.get("PATH"), "PIP_NO_INDEX": os.environ.get("PIP_NO_INDEX"), "LSPIDX_SERVERS_DIR": str(servers_dir())}
+
+
+def make_door(*, is_quick: bool, wants_all: bool, whole: Mapping[str, str | None] | None = None) -> Door:
     global _door
-    _door = Door(is_quick=is_quick, wants_all=wants_all)
+    _door = Door(is_quick=is_quick, wants_all=wants_all, whole=whole)
+    sys.addaudithook(_door.audit)
     return _door
 
 
 def requires(*needs: str) -> None:
-    """Opens the door for the rest of this test, which needs these: programs by the names of `PROGRAMS`, servers by their entries, `PYPI`.
+    """Opens the door for the rest of this test, which needs these: keys of `PROGRAMS`, entries of the table of servers, `PYPI`, `DEMO`.
 
     A server that is not here is installed, as `lspidx servers install` does it. A quick run ends the test here, and so does what cannot be
     had; a run with `--all-servers` lets it fail then.
@@ -185,6 +195,8 @@ def hint() -> str:
 def _why_not(need: str) -> str:
     """Why this need cannot be met here; empty if it can."""
     assert _door is not None
+    if need == DEMO:
+        return "" if (DEMO_ROOT / ".lspidx" / "CURRENT").is_file() else "Django has no index here; to make it: make demo-index"
     if need == PYPI:
         return ""  # without its index pip says so itself
     if need in PROGRAMS:
