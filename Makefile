@@ -11,11 +11,11 @@ TEST_FLAGS ?=
 TOOLCHAINS := $(CURDIR)/.toolchains
 export PATH := $(TOOLCHAINS)/bin:$(PATH)
 # How the tests run side by side: a process for each processor; the tests of one module stay together, for they share what is dear to make.
-SIDE_BY_SIDE ?= -n auto --dist loadfile
+SIDE_BY_SIDE ?= -n logical --dist loadfile
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup toolchains servers object-store demo-index demo quick test kills fuzz check cache-check format lint types page-check bench bench-quick bench-changes bench-increments bench-live bench-clones self docs cache golden clean
+.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz check cache-check format lint types page-check bench bench-quick bench-changes bench-increments bench-live bench-clones self docs cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,11 +57,17 @@ kills: servers ## kill each command that writes a hundred times, and print what 
 fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, and print what the commands made of it (about 30 minutes)
 	LSPIDX_DAMAGE_CASES=2000 $(BIN)/python -m pytest tests/test_damage_fuzz.py -s
 
-quick: $(STAMP) ## style, layers, types and the tests that need no toolchain, no server but ty and no download (a minute)
-	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --quick -q $(TEST_FLAGS)
+quick: $(STAMP) ## style, layers, types and the tests that need no toolchain, no server but ty and no download, and are cheap (a minute)
+	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target lint types quick-tests
+
+quick-tests: $(STAMP)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) --quick -q $(TEST_FLAGS)
 
 test: demo-index servers object-store ## run every test: behaviour, real servers, README, style, types, layers (TEST_FLAGS=--all-servers: none left out)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(TEST_FLAGS)
+
+costs: demo-index servers object-store ## every test, one after the other, and what each costs to tests/costs.json, by which `make quick` chooses
+	$(BIN)/python -m pytest --write-costs $(TEST_FLAGS)
 
 check: test cache-check ## what must pass before a change is handed in
 
