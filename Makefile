@@ -60,8 +60,9 @@ fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, and print wha
 quick: $(STAMP) ## style, layers, types and the tests that need no toolchain, no server but ty and no download, and are cheap (a minute)
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target lint types quick-tests
 
+# In one process: the check of the types takes the other processor, and each process more would import all tests once more.
 quick-tests: $(STAMP)
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) --quick -q $(TEST_FLAGS)
+	$(BIN)/python -m pytest --quick -q $(TEST_FLAGS)
 
 test: demo-index servers object-store ## run every test: behaviour, real servers, README, style, types, layers (TEST_FLAGS=--all-servers: none left out)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(TEST_FLAGS)
