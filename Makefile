@@ -8,6 +8,7 @@ VERSITYGW := v1.8.0
 CLONES ?= .bench/repositories
 BENCH_FLAGS ?=
 TEST_FLAGS ?=
+SERVERS ?= ts7 typescript-language-server gopls clangd bash-language-server rust-analyzer
 TOOLCHAINS := $(CURDIR)/.toolchains
 export PATH := $(TOOLCHAINS)/bin:$(PATH)
 # How the tests run side by side: a process for each processor; the tests of one module stay together, for they share what is dear to make.
@@ -45,7 +46,7 @@ toolchains: $(STAMP) ## bring Node, npm and Go by wheels into .toolchains, where
 	@$(BIN)/python -m ci.toolchains $(TOOLCHAINS)
 
 servers: toolchains ## install the pinned servers that the tests crawl with (rust-analyzer is built, where none is there: about 5 minutes, once)
-	@$(BIN)/python tests/toolchains.py $(filter --all-servers,$(TEST_FLAGS)) ts7 typescript-language-server gopls clangd bash-language-server rust-analyzer
+	@$(BIN)/python tests/toolchains.py $(filter --all-servers,$(TEST_FLAGS)) $(SERVERS)
 
 object-store: toolchains ## install the S3 store that the tests push to (beside moto, which comes by pip and checks no signatures)
 	@test -x $(BIN)/versitygw || GOBIN=$(CURDIR)/$(BIN) go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW) \
