@@ -118,20 +118,20 @@ def test_tests_whose_server_cannot_be_had_are_left_out_by_name_or_fail(tmp_path:
 def test_the_record_keeps_what_was_not_run_and_forgets_modules_that_are_gone():
     record = {"test_docs.py::test_a": 1.0, "test_docs.py::test_b": 2.0, "test_gone.py::test_c": 3.0}
     ran = {"tests/test_docs.py::test_b[1]": 0.01, "tests/test_docs.py::test_b[2]": 0.02, "tests/test_house.py::test_d": 0.5}
-    assert costs.merge(record, ran) == {"test_docs.py::test_a": 1.0, "test_house.py::test_d": 0.5}
+    assert costs.merge(record, ran, set()) == {"test_docs.py::test_a": 1.0, "test_house.py::test_d": 0.5}
+    assert costs.merge(record, ran, {"test_docs.py::test_b"})["test_docs.py::test_b"] == 0.01  # cheap, although it is marked
 
 
-def test_a_test_that_was_never_measured_is_run():
+@pytest.mark.parametrize(("cost", "marked", "left_out"), [(None, False, False), (None, True, True), (0.0, True, False), (9.0, False, True)])
+def test_a_test_is_left_out_of_a_quick_run_by_what_it_costs_and_unmeasured_by_its_mark(cost: float | None, marked: bool, left_out: bool):
     class Item:
         nodeid = "tests/test_docs.py::test_new[x]"
-        path = Path("tests/test_docs.py")
 
-        def get_closest_marker(self, name: str) -> str:
-            return name
+        def get_closest_marker(self, name: str) -> str | None:
+            return name if marked else None
 
-    dear = {"test_docs.py::test_new": costs.QUICK_S + 0.01}
-    assert costs.is_dear(Item(), dear)  # pyright: ignore[reportArgumentType]
-    assert not costs.is_dear(Item(), {"test_docs.py::test_old": 9.0})  # pyright: ignore[reportArgumentType]
+    record = {"test_docs.py::test_old": 9.0} | ({} if cost is None else {"test_docs.py::test_new": cost})
+    assert costs.is_dear(Item(), record) is left_out  # pyright: ignore[reportArgumentType]
 
 
 # ---- toolchains in wheels
