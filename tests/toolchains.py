@@ -170,14 +170,18 @@ def requires_of_project(root: Path) -> None:
 def chosen(find: Callable[..., FoundServer]) -> Callable[..., FoundServer]:
     """In place of `find_server` where a server is chosen to be started: whoever chooses one needs it, and that is said here.
 
-    Not where a test has given itself other servers, or a machine without any; nor beside the test, in a thread.
+    Not where a test has given itself other servers, or a machine without any. In a thread beside the test a test cannot be ended: there
+    the door opens, but in a quick run.
     """
 
     def watching(name: str, avoid: Sequence[str] = ()) -> FoundServer:
         assert _door is not None
-        ours = not _door.is_open and _door.is_untouched() and threading.current_thread() is threading.main_thread()
-        if ours and name in load_table().server and not any(find_executables(server_spec(name), avoid)):
-            requires(name)
+        ours = not _door.is_open and _door.is_untouched() and name in load_table().server
+        if ours and not any(find_executables(server_spec(name), avoid)):
+            if threading.current_thread() is threading.main_thread():
+                requires(name)
+            elif not _door.is_quick:
+                _door.open()
         return find(name, avoid)
 
     return watching
