@@ -45,6 +45,13 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     return {**kept, **git, **more}
 
 
+def home_of(machine: Path) -> dict[str, str]:
+    """Where a machine that was just made keeps what is its user's: lspidx's secret is another one on each."""
+    home = machine / "home"
+    home.mkdir(exist_ok=True)
+    return {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "LSPIDX_STATE_DIR": str(home / "state" / "lspidx")}
+
+
 def git(folder: Path, *words: str) -> str:
     options = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
     done = subprocess.run(["git", *options, *words], cwd=folder, env=environment(folder), capture_output=True, encoding="utf-8", check=True)
@@ -161,6 +168,7 @@ class Runner:
                 self.workspace,
                 **self.exported,
                 **{name: str(path) for name, path in files.items()},
+                **home_of(self.temp),
                 RUNNER_TEMP=str(self.temp),
                 CI="true",
                 **own,

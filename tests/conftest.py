@@ -5,34 +5,82 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
+import costs
 import duckdb
 import pytest
+import toolchains
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer import user_state
+from indexer.crawl import groups
 from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]
 
 KILLS = pytest.StashKey[dict[str, dict[str, int]]]()
 STATE = pytest.StashKey[Path]()
+TALLY = pytest.StashKey[costs.Tally]()
+MACHINE = "lspidx_machine"
+DOOR = pytest.StashKey[toolchains.Door]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kills", type=int, default=0, help="how often test_interruptions.py kills each command; the counts are printed")
+    parser.addoption("--quick", action="store_true", help="what needs no toolchain, no server but ty, no download, and costs little")
+    parser.addoption("--write-costs", action="store_true", help="write what each test costs to costs.json, by which a quick run chooses")
+    parser.addoption("--all-servers", action="store_true", help="a test whose toolchain or server cannot be had fails; else it is left out")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    groups.find_server = toolchains.chosen(groups.find_server)
+    machine = getattr(config, "workerinput", {}).get(MACHINE)
+    config.stash[DOOR] = toolchains.make_door(
+        is_quick=config.getoption("--quick"), wants_all=config.getoption("--all-servers"), whole=machine
+    )
+    config.pluginmanager.register(costs.Meter())
+    if not hasattr(config, "workerinput"):
+        config.stash[TALLY] = costs.Tally(writes=config.getoption("--write-costs"))
+        config.pluginmanager.register(config.stash[TALLY])
     os.environ["LSPIDX_DAEMON_IDLE_S"] = "0"  # a process that outlives its test is for the tests of just that
     config.stash[KILLS] = {}
     config.stash[STATE] = _state_of_the_run()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A process that runs tests beside others is started from the plain environment; it is told the machine's own."""
+    node.workerinput[MACHINE] = node.config.stash[DOOR].whole
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(config.stash[STATE], ignore_errors=True)
+    config.stash[DOOR].remove()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        costs.leave_out_dear(config, items)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Each test finds the door shut; see toolchains.py."""
+    try:
+        return (yield)
+    finally:
+        item.config.stash[DOOR].shut()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed and not item.config.stash[DOOR].is_open:
+        report.sections.append(("toolchains", toolchains.hint()))
+    return report
 
 
 def _state_of_the_run() -> Path:
@@ -52,7 +100,10 @@ def _state_of_the_run() -> Path:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """What became of each command that was killed, where somebody asked for a number of kills."""
+    """The tests that were left out, and what became of each command that was killed, where somebody asked for a number of kills."""
+    _tell_left_out(terminalreporter, config)
+    by_test = config.stash[TALLY].by_test
+    terminalreporter.write_line(f"{len(by_test)} tests took {sum(by_test.values()):.0f} s of processor, without what they share")
     counts = config.stash[KILLS]
     if config.getoption("--kills") and counts:
         terminalreporter.section("kill -9")
@@ -60,6 +111,26 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             terminalreporter.write_line(f"{victim:<24}" + ", ".join(f"{number} {what}" for what, number in count.items()))
         total = sum(count["killed"] for count in counts.values())
         terminalreporter.write_line(f"{'all':<24}{total} killed")
+
+
+def _tell_left_out(terminal: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Which tests were left out for what they need, by reason: their names, but in a quick run, where it is as it should be."""
+    by_reason: dict[str, list[str]] = {}
+    for report in terminal.stats.get("skipped", []):
+        reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
+        if reason.startswith(toolchains.LEFT_OUT):
+            by_reason.setdefault(reason.removeprefix(toolchains.LEFT_OUT), []).append(report.nodeid)
+    if not by_reason:
+        return
+    left_out = sum(map(len, by_reason.values()))
+    if config.getoption("--quick"):
+        terminal.write_line(f"{left_out} tests need a toolchain, a server other than ty, or a download; to run them too: make test")
+        return
+    terminal.section(f"left out: {left_out}")
+    for reason, names in by_reason.items():
+        terminal.write_line(f"{len(names)} tests, because of {reason}")
+        for name in names:
+            terminal.write_line(f"    {name}")
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,6 @@ tests' fake one.
 from __future__ import annotations
 
 import filecmp
-import functools
 import importlib
 import json
 import os
@@ -128,8 +127,6 @@ def make_seeds(folder: Path, patch: Callable[[object, str, object], None]) -> li
     patch(groups, "find_server", lambda name, avoid=(): found)
     patch(pool, "subprocess", Module)
     patch(process, "subprocess", Module)
-    for name in ("versions", "code_digest"):  # half of the time of a small crawl, and always the same here
-        patch(recipe, name, functools.cache(getattr(recipe, name)))
     recipe.code_digest()
     recipe.versions("tree-sitter", "pygments")
     for name in LOADED:  # before the first fork

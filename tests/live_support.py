@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 from support import CORPORA, write_tree
+from toolchains import requires
 
 from indexer.config import Config, LanguageConfig
-from indexer.servers.install import install
 from indexer.servers.registry import find_server
 from query.answers.envelope import Answer
 from query.answers.style import Style
@@ -75,7 +75,7 @@ def workspace(root: Path, config: Config | None = None) -> Iterator[Live]:
 def corpus(language: str, folder: Path) -> Iterator[Live]:
     """A copy of a language's corpora with its server."""
     if language != "python":
-        install([SERVERS[language]])
+        requires(SERVERS[language])
     root = shutil.copytree(CORPORA / language, folder / language, ignore=shutil.ignore_patterns("__pycache__"))
     write_tree(root, dict([ROUGH[language], *([BROKEN[language]] if language in BROKEN else [])]))
     with workspace(root, Config(language=SETTINGS)) as live:

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 from report_support import HOSTILE, hostile_report
+from toolchains import requires
 
 from query.answers.style import one_line
 from query.reports import page
@@ -25,6 +26,7 @@ PLAYWRIGHT = "playwright-core@1.65.1"
 def test_the_page_works_in_chromium_without_network_and_without_complaints(tmp_path: Path):
     browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert browser, "no Chromium; to get one: apt-get install chromium, or set CHROMIUM"
+    requires("npm")
     npm = shutil.which("npm")
     assert npm
     PAGES.mkdir(exist_ok=True)

@@ -209,7 +209,9 @@ def lspidx(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> sub
 
 
 def plain_environment(home: Path, more: dict[str, str] | None = None) -> dict[str, str]:
-    return {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "LANG": "C.UTF-8", "LSPIDX_DAEMON_IDLE_S": "0", **_state(), **(more or {})}
+    """PATH is that of this test: it leads to toolchains where the test has said that it needs one."""
+    plain = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "LANG": "C.UTF-8", "LSPIDX_DAEMON_IDLE_S": "0"}
+    return {**plain, **_state(), **(more or {})}
 
 
 def _state() -> dict[str, str]:

@@ -17,7 +17,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
+from toolchains import BESIDE, requires
 
 Answer = Callable[["Handler"], None]
 KEY, SECRET = "lspidxtestkey", "lspidxtestsecret"
@@ -113,9 +113,8 @@ def object_store(kind: str, folder: Path) -> Iterator[str]:
     if kind == "moto":
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     else:
-        found = shutil.which("versitygw", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
-        if not found:
-            pytest.skip("versitygw is not installed; to get it: make object-store")
+        requires("versitygw")
+        found = shutil.which("versitygw", path=f"{BESIDE}{os.pathsep}{os.environ['PATH']}") or ""
         command = [found, "--port", f"127.0.0.1:{port}", "--quiet", "posix", str(folder)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:

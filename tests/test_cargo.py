@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support import Watcher, rows, write_tree
+from toolchains import requires
 
 from indexer.cargo.disk import Registry, survey
 from indexer.cargo.linked import COPIES, find_crates, link
@@ -25,7 +26,6 @@ from indexer.model import Trust
 from indexer.prerequisites import Look, rust
 from indexer.prerequisites.fetch import fetch
 from indexer.servers.grants import fetched_places
-from indexer.servers.install import install
 from indexer.servers.registry import server_spec
 
 LINUX = platform_of("linux", "x86_64", "glibc")
@@ -447,7 +447,7 @@ def test_a_server_is_pointed_at_what_was_fetched_and_else_at_the_users_own() -> 
 @pytest.mark.slow
 def test_calls_lead_from_crate_to_crate_in_a_fresh_clone(tmp_path: Path) -> None:
     """With a crate that was never downloaded; `cargo metadata` alone knows lone packages then, and no call left its crate."""
-    install(["rust-analyzer"])
+    requires("rust-analyzer")
     root, _ = _repository(tmp_path / "work", locked=False)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     watcher = Watcher()

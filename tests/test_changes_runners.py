@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from change_support import commit, edit, git, look, selectors
 from support import crawl_with_ty, write_tree
+from toolchains import requires_of_project
 
 from query.changes.review import Review
 from query.changes.selectors import cargo_target, of_cargo
@@ -30,6 +31,7 @@ def made(folder: Path, files: dict[str, str]) -> Path:
 
 def run(root: Path, found: Review, *more: str) -> list[str]:
     """Runs the commands for the affected tests as they are printed; `more` follows `go test` or stands at their end. Lines they print."""
+    requires_of_project(root)
     lines: list[str] = []
     made = commands(found.tests, root)
     assert sum(item.tests for item in made) == len(found.tests)

@@ -23,8 +23,25 @@ from typing import Any
 
 import pytest
 import yaml
-from ci_support import CI, ROOT, TOKEN, FakeGitHub, Runner, StepFailed, Storage, comment, environment, git, load, pull, scripts, zip_of
+from ci_support import (
+    CI,
+    ROOT,
+    TOKEN,
+    FakeGitHub,
+    Runner,
+    StepFailed,
+    Storage,
+    comment,
+    environment,
+    git,
+    home_of,
+    load,
+    pull,
+    scripts,
+    zip_of,
+)
 from support import write_tree
+from toolchains import PYPI, requires
 
 BIN = Path(sys.executable).parent
 GITHUB = CI / "github"
@@ -46,6 +63,7 @@ def ends_well(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None
 
 
 def test_the_workflows_hold_for_actionlint_which_gives_their_scripts_to_shellcheck():
+    requires("go")
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     assert len(WORKFLOWS) == 3
     assert shutil.which("shellcheck", path=env["PATH"])
@@ -216,6 +234,7 @@ def image_context(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The install step of the nightly job, run once for real."""
+    requires(PYPI)
     folder = tmp_path_factory.mktemp("site")
     context = image_context(folder / "context")
     assert not (context / "tests").exists()
@@ -294,7 +313,7 @@ def test_the_nightly_jobs_publish_a_sound_index_of_the_commit(made: Made, site: 
     git(tmp_path, "clone", "-q", str(made.nightly.workspace), str(other))
     lspidx, env = site.venv / "bin" / "lspidx", environment(other)
     asked = (lspidx, "query", "callers", "gone")
-    shutil.copytree(made.storage.caches[f"lspidx-index-Linux-{commit}"], other / ".lspidx")
+    ends_well(lspidx, "cache", "import", made.storage.caches[f"lspidx-index-Linux-{commit}"] / "index.tar", cwd=other, env=env)
     ends_well(lspidx, "lint", cwd=other, env=env)
     assert "shop/use.py:5" in ends_well(*asked, cwd=other, env=env)
     shutil.rmtree(other / ".lspidx")
@@ -312,6 +331,46 @@ def test_the_job_of_a_pull_request_fails_at_its_level_after_the_report_is_kept(m
     assert made.file("pull-request") == "3"
     assert json.loads(made.file("report.sarif"))["version"] == "2.1.0"
     assert "<html" in made.file("report.html")
+
+
+def crawled(site: Site, machine: Path, root: Path) -> tuple[int, int]:
+    """How many files a job has asked its servers about, and how many there are, as the machine's user sees its index."""
+    env = environment(root, **home_of(machine))
+    manifest = json.loads(ends_well(site.venv / "bin" / "lspidx", "status", "--json", cwd=root, env=env))["manifest"]
+    return manifest["crawled"], manifest["counts"]["documents"]
+
+
+def test_a_pull_request_asks_only_about_what_differs_from_the_nightly_index(made: Made, site: Site):
+    """On a machine with a home of its own: about the file that changed, and the one that used what is gone."""
+    assert crawled(site, made.nightly.temp, made.nightly.workspace) == (4, 4)
+    assert crawled(site, made.job.temp, made.root) == (2, 4)
+
+
+def test_the_next_night_asks_only_about_what_has_changed(made: Made, site: Site, tmp_path: Path):
+    clone, temp = tmp_path / "shop", tmp_path / "temp"
+    git(tmp_path, "clone", "-q", str(made.nightly.workspace), str(clone))
+    write_tree(clone, {"shop/use.py": BASE["shop/use.py"].replace("price(number) + ", "")})
+    git(clone, "commit", "-q", "-a", "-m", "a body")
+    contexts = {"github": {"sha": git(clone, "rev-parse", "HEAD")}, "vars": {"LSPIDX_PACKAGE": str(site.wheel)}}
+    (tmp_path / "store").mkdir()
+    second = Runner(clone, site.temp(temp), Storage(tmp_path / "store", dict(made.storage.caches)), contexts)
+    second.job(load(GITHUB / "nightly-index.yml"), "index")
+    assert "::notice::" not in second.log
+    assert crawled(site, temp, clone) == (1, 4)
+
+
+def test_a_nightly_index_that_is_damaged_costs_a_crawl_of_everything(made: Made, site: Site, tmp_path: Path):
+    (tmp_path / "store").mkdir()
+    damaged = tmp_path / "cache"
+    damaged.mkdir()
+    (damaged / "index.tar").write_bytes(b"no archive")
+    root = make_repository(tmp_path / "shop")
+    caches = {key: damaged if key.startswith("lspidx-index-") else place for key, place in made.storage.caches.items()}
+    job = pull_request_job(root, site, Storage(tmp_path / "store", caches))
+    with pytest.raises(StepFailed, match="Fail at the chosen level ended with 1"):
+        job.job(REPORT, "report")
+    assert "::notice::no use for the nightly index" in job.log
+    assert crawled(site, job.temp, root) == (4, 4)
 
 
 def test_the_old_side_is_the_restored_nightly_index(made: Made):
@@ -347,7 +406,8 @@ def test_a_baseline_with_reasons_lets_the_job_pass(made: Made, site: Site, tmp_p
     lspidx = site.venv / "bin" / "lspidx"
     root = make_repository(tmp_path / "shop")
     shutil.copytree(made.root / ".lspidx", root / ".lspidx")
-    ends_well(lspidx, "report", "--base", "HEAD^1", "--write-baseline", "accepted.json", cwd=root, env=environment(root))
+    theirs = environment(root, **home_of(made.job.temp))
+    ends_well(lspidx, "report", "--base", "HEAD^1", "--write-baseline", "accepted.json", cwd=root, env=theirs)
     accepted = json.loads((root / "accepted.json").read_text())
     assert accepted["accepted"]
     for entry in accepted["accepted"]:
@@ -651,8 +711,9 @@ def _replaced(told: dict[str, str]) -> dict[str, str]:
     return {key: re.sub(r"\$(CI_\w+)", lambda match: told.get(match[1], match[0]), value) for key, value in told.items()}
 
 
-def run_gitlab(root: Path, name: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Runs a job as the runner does: one shell, which ends at the first line that fails."""
+def run_gitlab(root: Path, name: str, machine: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs a job as the runner does: one shell, which ends at the first line that fails, on a machine with a home of its own."""
+    machine.mkdir()
     template = load(GITLAB)
     job, base = template[name], template[template[name]["extends"]]
     told = {"CI_PROJECT_DIR": str(root), "CI_DEFAULT_BRANCH": "main", **template["variables"], **base["variables"], **variables}
@@ -662,7 +723,7 @@ def run_gitlab(root: Path, name: str, **variables: str) -> subprocess.CompletedP
     return subprocess.run(
         ["bash", "-eo", "pipefail", "-c", "\n".join(gitlab_script(template, name))],
         cwd=root,
-        env={**environment(root), **told},
+        env={**environment(root), **home_of(machine), **told},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -675,15 +736,21 @@ def test_the_jobs_of_gitlab_make_an_index_and_a_report_that_fails_at_its_level(s
     feature, base = git(root, "rev-parse", "HEAD"), git(root, "rev-parse", "HEAD^1")
     git(root, "switch", "-q", "--detach", base)
     site.put(root / ".lspidx-ci" / "venv")
-    nightly = run_gitlab(root, "lspidx:nightly", LSPIDX_PACKAGE=str(site.wheel))
+    nightly = run_gitlab(root, "lspidx:nightly", tmp_path / "first", LSPIDX_PACKAGE=str(site.wheel))
     assert nightly.returncode == 0, nightly.stdout
     assert (root / "lspidx-index" / "index-all.tar").stat().st_size > 0
     assert json.loads((root / "lspidx-index" / "status-all.json").read_text())
     shutil.rmtree(root / "lspidx-index")
+    shutil.rmtree(root / ".lspidx")  # it is not among what the jobs keep
     git(root, "switch", "-q", "--detach", feature)
     given = {"LSPIDX_PACKAGE": str(site.wheel), "CI_MERGE_REQUEST_DIFF_BASE_SHA": base}
-    report = run_gitlab(root, "lspidx:report", **given)
+    report = run_gitlab(root, "lspidx:report", tmp_path / "second", **given)
     assert report.returncode == 1, report.stdout
+    assert crawled(site, tmp_path / "second", root) == (2, 4)
+    shutil.rmtree(root / ".lspidx")
+    again = run_gitlab(root, "lspidx:report", tmp_path / "third", **given)
+    assert again.returncode == 1, again.stdout
+    assert crawled(site, tmp_path / "third", root) == (0, 4)
     assert "shop.core.gone" in report.stdout
     job = load(GITLAB)["lspidx:report"]
     assert job["artifacts"]["when"] == "always"
@@ -694,7 +761,7 @@ def test_the_jobs_of_gitlab_make_an_index_and_a_report_that_fails_at_its_level(s
     assert git(root, "status", "--porcelain", "--untracked-files=normal") == "?? lspidx-report/"
     # and one that commits an index
     git(root, "add", "-f", ".lspidx/CURRENT")
-    refused = run_gitlab(root, "lspidx:report", **given)
+    refused = run_gitlab(root, "lspidx:report", tmp_path / "fourth", **given)
     assert refused.returncode == 1
     assert "not to be committed" in refused.stdout
 
@@ -704,6 +771,7 @@ def test_the_jobs_of_gitlab_make_an_index_and_a_report_that_fails_at_its_level(s
 
 def test_the_hook_stops_a_commit_that_leaves_callers_and_lets_another_pass(site: Site, tmp_path: Path):
     """By git's own hook as `pre-commit install` writes it; pre-commit installs lspidx from a repository, as it does for every user."""
+    requires(PYPI)
     source = image_context(tmp_path / "lspidx")
     shutil.copy(ROOT / ".pre-commit-hooks.yaml", source)
     git(source, "init", "-q", "-b", "main")
@@ -773,6 +841,7 @@ def test_the_image_is_pinned_and_run_by_nobody_in_particular():
 
 def test_the_images_steps_install_lspidx_and_its_servers(site: Site, tmp_path: Path):
     """Each RUN in order, with what needs root replaced by scripts that note their arguments; then the entry point."""
+    requires(PYPI, "npm")
     stubs = tmp_path / "stubs"
     stubs.mkdir()
     for name in ("apt-get", "useradd", "rm"):

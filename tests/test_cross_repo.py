@@ -12,11 +12,11 @@ import msgspec
 import pytest
 from query_support import Ask, at, codes, damage, json_of, lspidx, names
 from support import Watcher, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import NameNotFound, UsageError
-from indexer.servers.install import install
 from query.answers.envelope import Answer
 from query.facts.index import Index, open_index
 from query.surface.registry import call
@@ -367,7 +367,7 @@ export function pack(): Box {
 )
 def test_a_library_and_its_consumer_in(tmp_path: Path, server: str, files: dict[str, str], function: str, method: str, caller: str):
     """References and callers lead from the consumer into the library, named as the language names them."""
-    install([server])
+    requires(server)
     root = write_tree(tmp_path, files) / "app"
     crawl(root, Config(jobs=1, folders=["../lib"]), Watcher())
     with open_index(root) as index:

@@ -17,11 +17,11 @@ import pytest
 from dialect_support import ANIMALS, TYPESCRIPT
 from query_support import json_of, lspidx, place
 from support import CORPORA, GOLDEN, Watcher, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import UsageError
-from indexer.servers.install import install
 from query.dialects import NAMES, dialect
 from query.dialects import surface as surface_module
 from query.dialects.agent_lsp_tools import TOOLS
@@ -73,7 +73,7 @@ def caller_of(root: Path, folder: str = "", service: Service | None = None) -> C
 
 @pytest.fixture(scope="session")
 def ts_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    install(["ts7"])
+    requires("ts7")
     root = write_tree(tmp_path_factory.mktemp("dialects") / "ts-project", TYPESCRIPT)
     git(root, "init", "-q")
     git(root, "add", ".")
@@ -91,7 +91,7 @@ def ts(ts_root: Path) -> Iterator[Call]:
 
 @pytest.fixture(scope="session")
 def go_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    install(["gopls"])
+    requires("gopls")
     root = write_tree(tmp_path_factory.mktemp("dialects") / "zoo", ANIMALS)
     crawl(root, Config(jobs=1), Watcher(), environment={})
     return root
@@ -99,7 +99,7 @@ def go_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def cpp_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    install(["clangd"])
+    requires("clangd")
     root = shutil.copytree(CORPORA / "cpp", tmp_path_factory.mktemp("dialects") / "cpp")
     crawl(root, Config(jobs=1), Watcher(), environment={})
     return root

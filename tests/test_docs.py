@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from toolchains import DEMO, DEMO_ROOT, requires
 
 from indexer.errors import AmbiguousName, ConfigError, IndexUnusable, Locked, NameNotFound, ServerError, UsageError
 from indexer.store.schema import VIEWS_SQL
@@ -59,13 +60,12 @@ def _said(text: str, *, counts: bool) -> list[str]:
 
 def test_every_command_of_the_readme_says_what_the_readme_says():
     """On Django's package folder as `make demo-index` has indexed it, which `make test` does first."""
-    demo = ROOT / ".demo" / "django-5.2.9" / "django"
-    assert (demo / ".lspidx" / "CURRENT").is_file(), "no demo index; to make it: make demo-index"
+    requires(DEMO)
     block = README.partition("```console\n")[2].partition("```")[0]
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         line, _, expected = part.partition("\n")
         command = [sys.executable, "-m", "query.cli", *shlex.split(line)[1:]]
-        done = subprocess.run(command, cwd=demo, capture_output=True, text=True, check=True, env={**os.environ, "NO_COLOR": "1"})
+        done = subprocess.run(command, cwd=DEMO_ROOT, capture_output=True, text=True, check=True, env={**os.environ, "NO_COLOR": "1"})
         counts = not line.startswith(("lspidx index", "lspidx sql"))
         said, promised = _said(done.stdout or done.stderr, counts=counts), _said(expected, counts=counts)
         if line == "lspidx index":  # nothing has changed since it was made

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from query_support import LSPIDX, json_of, plain_environment
 from support import write_tree
+from toolchains import PYPI, requires
 
 from indexer.errors import ConfigError, ServerError, ServerMissing
 from indexer.servers import install as installer
@@ -95,6 +96,7 @@ def quiet(line: str) -> None:
 
 @pytest.mark.slow
 def test_npm_installs_a_server_that_then_runs(folder: Path):
+    requires("npm")
     said: list[str] = []
     [made] = install(["bash"], said.append)
     assert made.server == "bash-language-server"
@@ -110,6 +112,7 @@ def test_npm_installs_a_server_that_then_runs(folder: Path):
 
 @pytest.mark.slow
 def test_pip_installs_into_an_environment_of_its_own(only: Put):
+    requires(PYPI)
     only('pip = ["pyflakes==3.4.0"]', command="pyflakes")
     [made] = install(["x"], quiet)
     done = subprocess.run([f"{made.folder}/bin/pyflakes", "--version"], capture_output=True, encoding="utf-8", check=False)
@@ -119,6 +122,7 @@ def test_pip_installs_into_an_environment_of_its_own(only: Put):
 
 @pytest.mark.slow
 def test_go_installs_a_pinned_program(only: Put):
+    requires("go")
     only('go = ["golang.org/x/example/hello@v0.0.0-20250915201037-7f05d217867b"]', command="hello")
     [made] = install(["python"], quiet)
     done = subprocess.run([f"{made.folder}/bin/hello"], capture_output=True, encoding="utf-8", check=False)
@@ -128,11 +132,22 @@ def test_go_installs_a_pinned_program(only: Put):
 
 @pytest.mark.slow
 def test_a_version_that_no_registry_has_is_an_error_with_the_clients_own_words(only: Put, folder: Path):
+    requires("npm")
     only('npm = ["bash-language-server@0.0.0-none"]')
     with pytest.raises(ServerError, match=r"(?s)x: 'npm install .*' ended with 1:\n.*No matching version") as caught:
         install(["x"], quiet)
     assert caught.value.exit_code == 5
     assert [path.suffix for path in folder.iterdir()] == [".lock"]
+
+
+def test_an_error_that_a_client_names_before_many_other_lines_is_told(client: Callable[[str, str], Path], only: Put):
+    """As rustup does where a home has no toolchain."""
+    only('cargo = ["some_server@0.0.9"]')
+    client("cargo", "echo info: syncing; echo 'error: rustup has no toolchain'; seq 100; exit 1")
+    with pytest.raises(ServerError) as caught:
+        install(["x"], quiet)
+    told = str(caught.value).splitlines()[1:]
+    assert told == ["error: rustup has no toolchain", "…", *(str(number) for number in range(86, 101))]
 
 
 # ---- what is run

@@ -12,10 +12,10 @@ from pathlib import Path
 import duckdb
 import pytest
 from support import CORPORA, Watcher, check_golden, graph, rows, write_tree
+from toolchains import requires
 
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.run import Crawl, crawl
-from indexer.servers.install import install
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def crawl_of(tmp_path_factory: pytest.TempPathFactory) -> CrawlOf:
 
     def go(language: str) -> Crawl:
         if language not in made:
-            install([SERVERS[language]])
+            requires(SERVERS[language])
             root = tmp_path_factory.mktemp("languages") / language
             shutil.copytree(CORPORA / language, root)
             made[language] = crawl(root, Config(jobs=2, language=SETTINGS), Watcher(), environment={})
@@ -70,7 +70,7 @@ def test_nothing_is_lost_and_the_server_is_named(crawl_of: CrawlOf, language: st
 
 def test_another_server_of_a_language_finds_the_same_calls(crawl_of: CrawlOf, tmp_path: Path) -> None:
     """TypeScript's older server agrees with the default one on every call inside the corpora; JavaScript's prototypes it knows better."""
-    install(["typescript-language-server"])
+    requires("typescript-language-server")
     root = tmp_path / "typescript"
     shutil.copytree(CORPORA / "typescript", root)
     other = crawl(root, Config(jobs=1, server="typescript-language-server"), Watcher(), environment={})
@@ -84,7 +84,7 @@ def test_another_server_of_a_language_finds_the_same_calls(crawl_of: CrawlOf, tm
 
 def test_crates_below_a_root_that_is_none_are_found(tmp_path: Path) -> None:
     """A repository of several languages; rust-analyzer itself looks for a crate in the root and one folder down."""
-    install(["rust-analyzer"])
+    requires("rust-analyzer")
     root = tmp_path / "work"
     shutil.copytree(CORPORA / "rust", root / "native" / "deep" / "crate")
     (root / "tool.sh").write_text("echo\n")
@@ -96,7 +96,7 @@ def test_crates_below_a_root_that_is_none_are_found(tmp_path: Path) -> None:
 
 def test_hovers_lead_to_no_file_of_this_machine(tmp_path: Path) -> None:
     """Links of a documentation comment become their text: a shard depends on no place, and travels."""
-    install(["ts7"])
+    requires("ts7")
     files = {
         "tsconfig.json": '{"include": ["*.ts"]}',
         "a.ts": "export interface Shape { area: number }\n/** Draws a {@link Shape}, or `x[0]`. */\nexport function draw(s: Shape) {}\n",

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from live_support import SERVERS, Live, facts, try_all, workspace
 from support import write_tree
+from toolchains import requires
 
 from indexer.errors import ServerMissing, UsageError
 from indexer.servers.registry import find_server
@@ -182,6 +183,7 @@ def await_listening(process: subprocess.Popen[bytes], port: int) -> None:
 
 def test_a_server_that_listens_is_asked_in_place_of_a_new_one(lives: dict[str, Live], tmp_path: Path):
     """gopls, started by somebody else; when the question is answered it lives on."""
+    requires("gopls")
     found = find_server("gopls")
     with socket.create_server(("127.0.0.1", 0)) as door:
         port = door.getsockname()[1]

@@ -29,6 +29,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from query_support import FILES, LSPIDX, at, damage, lspidx, place, plain_environment
 from support import write_tree
+from toolchains import requires
 
 from indexer.errors import UsageError
 from indexer.servers.installed import servers_dir
@@ -1062,8 +1063,8 @@ INSPECTOR = "0.22.0"
 @pytest.fixture(scope="session")
 def inspector() -> list[str]:
     """The Inspector's command line, installed once beside the servers. 1.0 and later need Node.js 22."""
+    requires("npm")  # Node.js 20 or later
     npm, node = shutil.which("npm") or "", shutil.which("node") or ""
-    assert "" not in (npm, node), "npm (Node.js 20 or later) is needed on PATH for the tests with the MCP Inspector"
     folder = servers_dir() / f"mcp-inspector-{INSPECTOR}"
     command = folder / "node_modules" / ".bin" / "mcp-inspector"
     if not command.exists():
@@ -1086,6 +1087,8 @@ def inspector() -> list[str]:
 
 
 def test_the_mcp_inspector_lists_and_calls(inspector: list[str], shop_root: Path):
+    requires("npm")
+
     def inspected(*flags: str) -> Any:
         done = subprocess.run(
             [*inspector, str(LSPIDX), "mcp", "--method", *flags],

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from live_support import workspace as live_workspace
 from support import Watcher, rows, write_tree
+from toolchains import requires
 
 from indexer import node_project, tsconfig
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.node_workspace import NodeWorkspace, is_another
-from indexer.servers.install import install
 
 NOWHERE = Path("/nonexistent")
 
@@ -293,7 +293,7 @@ CLONE = {
 
 def test_packages_of_a_clone_join_without_an_installation(tmp_path: Path) -> None:
     """By name, below a package, from a test that no project file takes in; and the clone is not written to."""
-    install(["ts7"])
+    requires("ts7")
     root = write_tree(tmp_path / "work", CLONE)
     done = crawl(root, Config(jobs=1), Watcher())
     assert done.manifest["lost"] == {}
@@ -309,7 +309,7 @@ def test_packages_of_a_clone_join_without_an_installation(tmp_path: Path) -> Non
 
 def test_a_warm_server_knows_the_workspace_and_what_its_manifests_say_by_now(tmp_path: Path) -> None:
     """A live question is led as a crawl is; a package that gets an entry is known to have it at the next question."""
-    install(["ts7"])
+    requires("ts7")
     root = write_tree(tmp_path / "work", CLONE)
 
     def target(line: int, column: int) -> list[str]:

@@ -12,12 +12,12 @@ import click
 import pytest
 from query_support import Ask, codes, damage, json_of, lspidx, names, plain_environment
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.plan import groups
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, NameNotFound, ServerMissing, UsageError
-from indexer.servers.install import install
 from query.facts.dotted import dotted
 from query.facts.index import Index, open_index
 from query.surface.registry import call
@@ -315,7 +315,7 @@ def test_without_python_nothing_is_said_of_its_environment(mixed_root: Path, tmp
 
 @pytest.mark.slow
 def test_a_header_lists_what_it_declares_and_a_source_file_what_it_defines(tmp_path: Path):
-    install(["clangd"])
+    requires("clangd")
     root = shutil.copytree(CORPORA / "cpp", tmp_path / "cpp")
     crawl(root, Config(jobs=1), Watcher())
     with open_index(root) as index:

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from query_support import LSPIDX, json_of, lspidx, plain_environment
 from support import check_golden
+from toolchains import DEMO, DEMO_ROOT, requires
 
 from indexer.errors import UsageError
 from query import api
@@ -26,7 +27,6 @@ from query.surface.registry import ALIASES, TASKS, load, names
 pytest_plugins = ["query_fixtures"]
 
 ROOT = Path(__file__).parent.parent
-DEMO = ROOT / ".demo" / "django-5.2.9" / "django"
 
 NOT_ON_THE_DEMO = {
     "detect_changes": "the demo is no git repository",
@@ -85,9 +85,9 @@ def test_parameters_of_a_tool_as_json_schema(name: str):
 @pytest.mark.parametrize("name", [name for name in names() if name not in NOT_ON_THE_DEMO])
 def test_the_example_of_a_tool_finds_something_in_django(name: str):
     """On Django's package folder as `make demo-index` has indexed it, which `make test` does first."""
-    assert (DEMO / ".lspidx" / "CURRENT").is_file(), "no demo index; to make it: make demo-index"
+    requires(DEMO)
     tool, _ = load(name)
-    done = lspidx("query", *shlex.split(tool.example), "--json", cwd=DEMO)
+    done = lspidx("query", *shlex.split(tool.example), "--json", cwd=DEMO_ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     answer = json_of(done)
     assert answer["tool"] == name

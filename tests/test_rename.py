@@ -13,6 +13,7 @@ import pytest
 from query_support import lspidx
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 from test_mcp import connected, data, run, text
+from toolchains import PYPI, requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
@@ -60,6 +61,7 @@ def renamed(before: dict[str, str], old: str, new: str) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_an_agent_renames_a_class_of_click_and_its_own_tests_still_pass(tmp_path: Path) -> None:
+    requires(PYPI)
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "--dest", str(tmp_path), "click==8.2.1"]
     subprocess.run(command, check=True)
     subprocess.run(["tar", "-xzf", str(next(tmp_path.glob("click-*.tar.gz")))], cwd=tmp_path, check=True)

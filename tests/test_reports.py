@@ -25,6 +25,7 @@ from markdown_it import MarkdownIt
 from query_support import lspidx, plain_environment
 from report_support import HOSTILE, hostile_report, lost, made_review, symbol
 from support import check_golden, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.errors import UsageError
 from query.answers.style import Style, one_line
@@ -306,6 +307,7 @@ def test_a_small_comment_reads_like_the_golden_one(tmp_path: Path):
 @pytest.fixture(scope="session")
 def sarif_schema() -> dict[str, Any]:
     """The official schema (errata 01), as the module go-sarif ships it; go is what the tests crawl with as well."""
+    requires("go")
     done = subprocess.run(
         ["go", "mod", "download", "-json", "github.com/owenrumney/go-sarif/v3@v3.3.1"], capture_output=True, encoding="utf-8", check=True
     )
@@ -481,6 +483,7 @@ def test_a_page_allows_only_its_own_script_and_style_and_holds_no_foreign_markup
 def test_the_script_of_a_page_shows_text_filters_and_opens(hostile: Report, tmp_path: Path):
     """In jsdom, which has no layout; `make page-check` does the same and more in Chromium."""
     modules = tmp_path / "modules"
+    requires("npm")
     npm = shutil.which("npm")
     assert npm
     subprocess.run(

@@ -15,11 +15,11 @@ import pytest
 from query_support import json_of, lspidx
 from support import Watcher, crawl_with_ty, write_tree
 from test_mcp import connected, data, run
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import EditRefused, EditsOff, LspidxError, NameNotFound, UsageError
-from indexer.servers.install import install
 from query.answers.diagnostic import Diagnostic
 from query.context import Diagnosis, ServerInfo
 from query.dialects import dialect
@@ -157,7 +157,7 @@ KINDS: dict[str, tuple[str, dict[str, str], dict[str, str], str, str]] = {
 def test_an_edit_that_breaks_a_caller_in_another_file_is_found_in_the_scope_of_the_workspace(kind: str, tmp_path: Path):
     server, files, breaks, broken, said = KINDS[kind]
     if server != "ty":
-        install([server])
+        requires(server)
     root = write_tree(tmp_path / "work", files)
     crawl(root, Config(jobs=1), Watcher(), environment={})
     host = Host(root)
@@ -385,7 +385,7 @@ def test_a_language_without_a_server_is_never_safe(shop: Asked):
 
 @pytest.mark.slow
 def test_a_real_server_that_has_no_diagnostics_makes_nothing_safe(shop: Asked):
-    install(["bash-language-server"])
+    requires("bash-language-server")
     answer = shop.answer("preview_edit", file_path="run.sh", old_text="hello", new_text="$(")
     assert (answer.result.net_delta, answer.result.safe, answer.result.confidence) == (None, False, "partial")
     assert "gives no diagnostics" in answer.completeness.reasons[0].detail

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from support import Watcher, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, EditRefused, NameNotFound, NoIndex, UsageError
-from indexer.servers.install import install
 from query.answers.envelope import Answer
 from query.surface.service import Service
 
@@ -294,7 +294,7 @@ EDITS: list[tuple[str, str, str, dict[str, str], str, str]] = [
 def test_other_languages(language: str, path: str, tool: str, arguments: dict[str, str], before: str, after: str, tmp_path: Path) -> None:
     root = write_tree(tmp_path / "shop", FILES[language])
     if tool == "safe_delete_symbol":
-        install([SERVERS[language]])
+        requires(SERVERS[language])
         crawl(root, Config(jobs=1), Watcher(), environment={})
     service = Service(root)
     try:

@@ -13,6 +13,7 @@ import psutil
 import pytest
 from query_support import codes, json_of, lspidx
 from support import crawl_with_ty, write_tree
+from toolchains import requires_of_project
 
 from indexer.errors import EditsOff, UsageError
 from query.answers.envelope import Answer
@@ -36,10 +37,12 @@ def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 
 def built(root: Path, **arguments: Any) -> Answer[Any]:
+    requires_of_project(root)
     return call(None, "run_build", arguments, root=root)
 
 
 def ran(root: Path, **arguments: Any) -> Answer[Any]:
+    requires_of_project(root)
     return call(None, "run_tests", arguments, root=root)
 
 

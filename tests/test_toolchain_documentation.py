@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from query_support import Ask, codes
 from support import crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.errors import NameNotFound, UsageError
 from query.facts.index import open_index
@@ -18,6 +19,9 @@ from query.toolchain.documentation import Described, describe
 
 pytest_plugins = ["query_fixtures"]
 pytestmark = pytest.mark.slow
+
+
+NEEDS = {"go": "go", "rust": "cargo"}
 
 
 def described(language: str, name: str, root: Path, *, own: bool = True) -> Described:
@@ -41,6 +45,8 @@ def described(language: str, name: str, root: Path, *, own: bool = True) -> Desc
     ],
 )
 def test_what_the_toolchain_says_of_a_name(tmp_path: Path, language: str, name: str, signature: str, words: str):
+    if language in NEEDS:
+        requires(NEEDS[language])
     found = described(language, name, tmp_path)
     assert found.error == ""
     assert found.signature.startswith(signature)
@@ -72,6 +78,7 @@ def test_go_doc_is_asked_in_the_folder_of_the_module(tmp_path: Path):
     root = write_tree(
         tmp_path, {"go.mod": "module example.com/a\n\ngo 1.21\n", "geo/geo.go": "package geo\n\n// Far is far away.\nfunc Far() {}\n"}
     )
+    requires("go")
     found = describe("go", "Far", root=root, folder=root / "geo", own_environment=True)
     assert (found.signature, found.doc) == ("func Far()", "Far is far away.")
 
@@ -129,6 +136,7 @@ def test_a_qualified_name_that_the_index_does_not_know_is_looked_up_by_the_toolc
     assert "Serialize" in answer.result.doc
     assert (answer.provenance.source, answer.provenance.servers[0].split()[0]) == ("live", "pydoc")
     assert "[toolchain]" in to_text(answer)
+    requires("go", "cargo")
     marked = ask("get_symbol_documentation", symbol="fmt.Println", language_id="go", format="markdown")
     assert marked.result.signature.startswith("```go\nfunc Println(")
     assert ask("get_symbol_documentation", symbol="std::vec::Vec").result.language == "rust"

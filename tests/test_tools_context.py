@@ -13,11 +13,11 @@ import pytest
 from query_support import ASKED_ELSEWHERE, FILES, Ask, at, codes, damage
 from query_support import names as names_of
 from support import CORPORA, Watcher
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
-from indexer.servers.install import install
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.facts.index import Index, open_index
@@ -40,7 +40,7 @@ def index_of(shop: Index, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
     def go(language: str) -> Index:
         if language not in made:
-            install([SERVERS[language]])
+            requires(SERVERS[language])
             root = tmp_path_factory.mktemp("context") / language
             shutil.copytree(CORPORA / language, root)
             crawl(root, Config(jobs=2), Watcher(), environment={})

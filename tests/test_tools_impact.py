@@ -10,11 +10,11 @@ import click
 import pytest
 from query_support import Ask, codes
 from support import Watcher, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import NameNotFound, UsageError
-from indexer.servers.install import install
 from query.answers.style import Style
 from query.facts import inline_tests
 from query.facts.documents import package_of
@@ -245,7 +245,7 @@ mod checks {
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     """The five languages, crawled by their servers. Nobody writes to it."""
     root = write_tree(tmp_path_factory.mktemp("kit") / "kit", FILES)
-    install(["gopls", "clangd", "ts7", "rust-analyzer"])
+    requires("gopls", "clangd", "ts7", "rust-analyzer")
     crawl(root, Config(jobs=1), Watcher())
     with open_index(root) as index:
         yield index

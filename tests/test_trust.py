@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
+from toolchains import requires
 
 from indexer import sandbox
 from indexer.config import load_config
@@ -228,6 +229,7 @@ TYPESCRIPT = {
 
 def test_typescript_of_the_repository_is_run_at_a_level_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guard: None) -> None:
     """Where lspidx has installed a compiler of its own for the server, that one; else the server is not started below `deps`."""
+    requires("typescript-language-server")
     installed = find_server("typescript-language-server")
     mark = _mark(tmp_path / "work")
     evil = f"require('fs').writeFileSync({json.dumps(str(mark))}, 'x');\nmodule.exports = () => ({{ create: i => i.languageService }});\n"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from indexer.crawl.unparsed import drop
 from support import Watcher, write_tree
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.crawl.worker.unparsed import drop
-from indexer.servers.install import install
 from indexer.syntax.tree import parse
 from query.facts.index import open_index
 
@@ -36,7 +37,7 @@ int user() { return known(2); }
 @pytest.mark.slow
 def test_a_name_in_text_without_its_header_means_nothing_rather_than_what_is_around_it(tmp_path: Path):
     """clangd answers with the namespace, and with the constructor, that the compiler had got to."""
-    install(["clangd"])
+    requires("clangd")
     root = write_tree(tmp_path / "work", {"item.h": ITEM, "item.cc": '#include "item.h"\n'})
     crawl(root, Config(jobs=1), Watcher())
     with open_index(root) as index:

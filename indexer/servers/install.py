@@ -28,6 +28,8 @@ from indexer.servers.registry import ServerSpec, how_to_get, load_table, server_
 log = logging.getLogger(__name__)
 
 _TAIL_LINES = 15
+_MOST_ERRORS = 10
+_IS_ERROR = re.compile(r"\s*(npm )?error\b", re.IGNORECASE)
 
 _CLIENTS: Mapping[Ecosystem, tuple[str, str]] = {
     "pip": (sys.executable, "a Python with the venv module"),
@@ -179,8 +181,17 @@ def _run(spec: ServerSpec, command: list[str], folder: Path, ecosystem: Ecosyste
     except OSError as error:
         raise ServerError(f"{spec.name}: '{command[0]}' cannot be run: {error.strerror}") from error
     if done.returncode != 0:
-        tail = "\n".join(done.stdout.strip().splitlines()[-_TAIL_LINES:])
-        raise ServerError(f"{spec.name}: '{' '.join(command)}' ended with {done.returncode}:\n{tail}")
+        raise ServerError(f"{spec.name}: '{' '.join(command)}' ended with {done.returncode}:\n{_what_went_wrong(done.stdout)}")
+
+
+def _what_went_wrong(output: str) -> str:
+    """The last lines of a client's output, and before them the earlier ones in which it calls something an error.
+
+    rustup says first that it has no toolchain, and then, at length, how to get one.
+    """
+    lines = output.strip().splitlines()
+    earlier = [line for line in lines[:-_TAIL_LINES] if _IS_ERROR.match(line)][:_MOST_ERRORS]
+    return "\n".join([*earlier, *(["…"] if earlier else []), *lines[-_TAIL_LINES:]])
 
 
 def _check(spec: ServerSpec, folder: Path, ecosystem: Ecosystem) -> None:

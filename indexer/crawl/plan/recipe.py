@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
-from importlib.metadata import distributions
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import msgspec
@@ -14,6 +16,9 @@ from indexer.crawl.plan.groups import Group
 from indexer.crawl.units import PlannedDocument
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
 from indexer.workspace import Folder
+
+_DISTRIBUTION = re.compile(r"[\w.-]+")
+"""The name at the beginning of a requirement."""
 
 
 def ingredients(config: Config, folders: Sequence[Folder]) -> str:
@@ -39,17 +44,24 @@ def header(document: PlannedDocument) -> dict[str, object]:
     return {**msgspec.structs.asdict(document), "package_manager": manager, "package": package, "package_version": version}
 
 
+@functools.cache
 def versions(*names: str) -> dict[str, str]:
-    """Versions of the installed distributions that are called so, or begin so."""
-    return {item.name.lower(): item.version for item in distributions() if item.name and item.name.lower().startswith(names)}
+    """Versions of the distributions that lspidx needs and that are called so, or begin so.
+
+    Only those are read: each is a file to parse, and an environment may have hundreds of others.
+    """
+    needed = (_DISTRIBUTION.match(requirement) for requirement in requires("lspidx") or ())
+    found = {name[0].lower() for name in needed if name is not None and name[0].lower().startswith(names)}
+    return {name: version(name) for name in found}
 
 
 def digest_of(stamps: Mapping[str, object]) -> str:
     return hashlib.sha256(repr(sorted(stamps.items())).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
+@functools.cache
 def code_digest() -> str:
-    """Digest of this package's own files: an index made by other code is made anew."""
+    """Digest of this package's own files: an index made by other code is made anew. A process runs what it began with."""
     package = Path(__file__).resolve().parent.parent.parent
     digest = hashlib.sha256()
     for file in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".sql", ".toml")):

@@ -1,0 +1,111 @@
+"""What each test costs in seconds of processor, and the choice that a quick run makes by it.
+
+The cost of a test is what this process and the children that it has waited for have spent between its beginning and its end, without the
+fixtures that it shares with other tests; that of a function is the mean over its parameters. `costs.json` holds the functions above
+`QUICK_S` and the cheaper ones that are marked `slow`, as `make costs` has measured them; processor time depends little on what else the
+machine does. A function that is in no record is run unless it is marked, so a new test cannot be missing from a quick run by mistake: at
+worst it makes it slower until the next `make costs`.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Collection, Generator
+from pathlib import Path
+
+import pytest
+
+RECORD = Path(__file__).with_name("costs.json")
+QUICK_S = 0.05
+"""Above this a function is left out of a quick run. Half of all tests are below, and together they cost less than a check of the types."""
+
+_PROPERTY = "processor_s"
+
+
+def _spent() -> float:
+    return sum(part.ru_utime + part.ru_stime for part in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+def function_of(nodeid: str) -> str:
+    """`test_x.py::test_y` of any of its parameters."""
+    return nodeid.partition("[")[0].removeprefix("tests/")
+
+
+def load() -> dict[str, float]:
+    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
+
+
+class Meter:
+    """Puts the cost of each phase into its report; where several processes run the tests, each has one."""
+
+    def __init__(self) -> None:
+        self._since = _spent()
+        self._shared = 0.0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+        before, within = _spent(), self._shared
+        try:
+            return (yield)
+        finally:
+            if fixturedef.scope != "function":
+                self._shared = within + _spent() - before  # what it asked for in its turn is in there
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        now = _spent()
+        report.user_properties.append((_PROPERTY, max(0.0, now - self._since - self._shared)))
+        self._since, self._shared = now, 0.0
+        return report
+
+
+class Tally:
+    """Adds up what the reports say, and writes the record at the end where that is wanted."""
+
+    def __init__(self, *, writes: bool) -> None:
+        self.writes = writes
+        self.by_test: dict[str, float] = {}
+        self.marked: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "setup":
+            self.by_test[report.nodeid] = 0.0
+            if "slow" in report.keywords:
+                self.marked.add(function_of(report.nodeid))
+        spent = [value for name, value in report.user_properties if name == _PROPERTY]
+        self.by_test[report.nodeid] += float(str(spent[-1])) if spent else 0.0  # each report repeats those before it
+
+    def pytest_sessionfinish(self) -> None:
+        if self.writes:
+            RECORD.write_text(to_text(merge(load(), self.by_test, self.marked)), encoding="utf-8")
+
+
+def merge(record: dict[str, float], by_test: dict[str, float], marked: Collection[str]) -> dict[str, float]:
+    """The record, in which all that is said of the functions that were run is replaced, and that of modules that are gone removed."""
+    costs: dict[str, list[float]] = {}
+    for nodeid, spent in by_test.items():
+        costs.setdefault(function_of(nodeid), []).append(spent)
+    kept = {name: cost for name, cost in record.items() if name not in costs and (RECORD.parent / name.partition("::")[0]).is_file()}
+    found = {name: round(sum(parts) / len(parts), 2) for name, parts in costs.items()}
+    return kept | {name: cost for name, cost in found.items() if cost > QUICK_S or name in marked}
+
+
+def to_text(record: dict[str, float]) -> str:
+    return json.dumps(dict(sorted(record.items())), indent=0) + "\n"
+
+
+def is_dear(item: pytest.Item, record: dict[str, float]) -> bool:
+    """Whether a quick run leaves it out. Where it was never measured, the mark `slow` of who wrote it counts."""
+    cost = record.get(function_of(item.nodeid))
+    return cost > QUICK_S if cost is not None else item.get_closest_marker("slow") is not None
+
+
+def leave_out_dear(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects what a quick run has no time for."""
+    record = load()
+    dear = [item for item in items if is_dear(item, record)]
+    left_out = set(dear)
+    config.hook.pytest_deselected(items=dear)
+    items[:] = [item for item in items if item not in left_out]
