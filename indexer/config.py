@@ -114,6 +114,7 @@ class Config:
     min_resolved: float = 0.0
     withheld: tuple[str, ...] = ()
     refused: tuple[Refusal, ...] = ()
+    allowed: tuple[str, ...] = ()
     lasting: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -129,7 +130,7 @@ class Config:
         return {name: value for name, value in {**given, **self.lasting}.items() if name not in ("trust", *_USERS_ONLY)}
 
 
-_MADE = frozenset({"sources", "withheld", "refused", "lasting"})
+_MADE = frozenset({"sources", "withheld", "refused", "allowed", "lasting"})
 """Not set by anybody."""
 
 _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name not in _MADE}
@@ -235,7 +236,7 @@ def load_config(
         named = [text for text in refused if text.startswith("language.")]
         refused = [text for text in refused if text not in named]
         values["language"] = _converted("language", overlay(msgspec.to_builtins(values.get("language", {})), withheld), "the project")
-    made: dict[str, Any] = {"withheld": tuple(refused), "refused": tuple(denied), "lasting": lasting}
+    made: dict[str, Any] = {"withheld": tuple(refused), "refused": tuple(denied), "allowed": reach.allowed, "lasting": lasting}
     config = Config(**values, **made, sources={name: sources.get(name, "default") for name in _TYPES})
     _check(config)
     return config

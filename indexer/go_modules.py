@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -112,8 +112,12 @@ def folders_of(root: Path, paths: Iterable[str]) -> list[Path]:
     ]
 
 
-def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
-    """What these modules require, and what of it is in one of the caches (folders like `GOMODCACHE`)."""
+def look(folders: Sequence[Path], caches: Sequence[Path], may_read: Callable[[str], bool] = lambda _: True) -> Modules:
+    """What these modules require, and what of it is in one of the caches (folders like `GOMODCACHE`).
+
+    Args:
+        may_read: whether a folder that a module is replaced by may be read; a module in another one is missing, in every version.
+    """
     known = _Cache(caches)
     manifests: dict[Path, Manifest] = {}
     apart: list[Path] = []
@@ -130,6 +134,7 @@ def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
         for path, target in manifest.replaced.items():
             if path not in taken:  # the go command refuses a go.work that replaces one of its own modules
                 replaced.setdefault(path, (folder, target))
+    closed = {path for path, (at, target) in replaced.items() if not target[1] and not may_read(os.path.join(at, target[0]))}
     needed, missing = _graph(
         list(manifests.values()), taken | {path for path, (_, target) in replaced.items() if not target[1]}, replaced, known
     )
@@ -148,10 +153,10 @@ def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
     return Modules(
         folders=list(manifests),
         apart=apart,
-        missing=sorted(missing),
+        missing=sorted({*missing, *(Version(path, "") for path in closed)}),
         instead=instead,
-        absent=sorted(absent),
-        replaced=replaced,
+        absent=sorted({*absent, *(Version(path, "") for path in closed)}),
+        replaced={path: item for path, item in replaced.items() if path not in closed},
         go=max((manifest.go for manifest in manifests.values() if manifest.go), key=_order, default="1.21"),
     )
 
@@ -266,7 +271,9 @@ def fetched_cache(fetched: Path) -> Path:
     return fetched / "go" / "pkg" / "mod"
 
 
-def best_cache(folders: Sequence[Path], environment: Mapping[str, str], fetched: Path) -> tuple[Path, Modules]:
-    """The cache that holds most of what is required (the user's where both do), and what is missing in it."""
-    looked = [(cache, look(folders, [cache])) for cache in caches(environment, fetched)]
+def best_cache(
+    folders: Sequence[Path], environment: Mapping[str, str], fetched: Path, may_read: Callable[[str], bool] = lambda _: True
+) -> tuple[Path, Modules]:
+    """The cache that holds most of what is required (the user's where both do), and what is missing in it. may_read: as of `look`."""
+    looked = [(cache, look(folders, [cache], may_read)) for cache in caches(environment, fetched)]
     return min(looked, key=lambda item: (len(item[1].absent), len(item[1].missing)))

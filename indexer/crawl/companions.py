@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import filecmp
 import json
+import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -136,27 +137,30 @@ def _shared(one: str, other: str) -> int:
     return len(posixpath.commonprefix([one.split("/"), other.split("/")]))
 
 
-def go_workspace(folders: Sequence[Folder], paths: Sequence[str], folder: Path, environment: Mapping[str, str]) -> GoWorkspace:
+def go_workspace(
+    folders: Sequence[Folder], paths: Sequence[str], folder: Path, environment: Mapping[str, str], may_read: Callable[[str], bool]
+) -> GoWorkspace:
     """What gopls is told of the workspace's modules; a go.work in `folder` where it needs one that the repository has not.
 
     It needs one where there are several workspace folders, so that imports lead from one into another, and where a module that is
-    required is not in the module cache, for then the go command would load nothing at all.
+    required is not in the module cache, or lies where nothing may be read, for then the go command would load nothing at all.
 
     Args:
         paths: all files of the workspace, relative to the root.
-        environment: the caller's.
+        environment: the caller's. may_read: whether a folder to which a module points may be read.
     """
     root = folders[0].path
     if (root / "vendor" / "modules.txt").is_file():
         return GoWorkspace(variables={}, is_vendored=True)
     modules_of = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
     beside = [item.path for item in folders[1:] if (item.path / "go.mod").is_file()]
-    cache, modules = go_modules.best_cache([*modules_of, *beside], environment, fetched_dir(environment))
+    cache, modules = go_modules.best_cache([*modules_of, *beside], environment, fetched_dir(environment), may_read)
     variables = {"GOMODCACHE": str(cache)}
-    is_complete = modules.is_whole and (not beside or (root / "go.work").is_file())
+    leads_out = not all(may_read(os.path.join(root, place)) for place in go_modules.read(root / "go.work").uses)
+    is_complete = modules.is_whole and not leads_out and (not beside or (root / "go.work").is_file())
     if is_complete or not modules.folders or environment.get("GOWORK"):
         return GoWorkspace(variables=variables)
-    if modules.is_whole:  # all are there: only those that the workspace names have to be seen together
+    if modules.is_whole and not leads_out:  # all are there: only those that the workspace names have to be seen together
         named = [item.path for item in folders if (item.path / "go.mod").is_file()]
         if len(named) < 2:
             return GoWorkspace(variables=variables)

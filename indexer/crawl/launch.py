@@ -21,7 +21,7 @@ from indexer.git_command import variables_within_the_fence
 from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
 from indexer.model import Trust
 from indexer.sandbox import Confinement
-from indexer.servers.grants import confinement, fetched_places
+from indexer.servers.grants import confinement, fetched_places, reach_of
 from indexer.servers.registry import fill, fill_words
 from indexer.store.generations import Home
 from indexer.tsconfig import closed
@@ -70,6 +70,9 @@ def launch(
         UnsafeIndex: a folder that it would write to is a link.
     """
     spec, own = item.server.spec, item.settings
+    places = [folder.path for folder in folders]
+    outer = os.environ if caller is None else caller
+    reach = reach_of(home.root, config, places, outer)
     scratch, cache = home.folder("scratch"), home.folder("cache")
     values: dict[str, Any] = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
     values["memory"] = str(memory_bytes) if memory_bytes else None
@@ -87,7 +90,7 @@ def launch(
         values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
     more_readable: list[str] = []
     if "go" in item.languages:
-        go = go_workspace(folders, item.paths, cache, os.environ if caller is None else caller)
+        go = go_workspace(folders, item.paths, cache, outer, reach.may_read)
         environment |= go.variables
         more_readable += [path for name, path in go.variables.items() if name == "GOMODCACHE"]
         if go.is_vendored:
@@ -100,17 +103,16 @@ def launch(
     for text in item.notes:
         note(f"{spec.name}: {text}")
     environment = {**fetched_places(spec, values), **environment}
-    places = [folder.path for folder in folders]
     held: Confinement | None = None
     if item.server.command and config.trust is not Trust.FULL:
         held, more = confinement(
             item.server,
             trust=config.trust,
             folders=places,
-            paths=item.paths,
+            reach=reach,
             values=values,
             readable=[*config.readable, *item.readable, *more_readable],
-            caller=os.environ if caller is None else caller,
+            caller=outer,
             scratch=scratch,
             cache=cache,
         )

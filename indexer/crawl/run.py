@@ -27,6 +27,7 @@ import msgspec
 from indexer import logs, plain_files, prerequisites, vcs
 from indexer.builds import other_builds
 from indexer.config import Config, why_withheld
+from indexer.consent import Refusal, told
 from indexer.crawl import crosscheck, outside
 from indexer.crawl.document import size_of
 from indexer.crawl.groups import Group, group
@@ -43,6 +44,8 @@ from indexer.model import BORDERS, LossReason
 from indexer.packages import Externals, key_of_unread
 from indexer.prerequisites.fetch import fetch
 from indexer.private_places import is_held
+from indexer.servers.grants import reach_of
+from indexer.servers.pointers import refused_pointers
 from indexer.servers.registry import endings_of, families, language_of, load_table
 from indexer.store import damage, proof
 from indexer.store.generations import Home
@@ -67,13 +70,17 @@ _LEAST_MERGE_MEMORY_MB = 200
 
 @dataclass(slots=True)
 class Crawl:
-    """What a crawl did. `up_to_date` means that nothing had changed and nothing was done."""
+    """What a crawl did. `up_to_date` means that nothing had changed and nothing was done.
+
+    refused: places outside of the workspace that it names or points to, and that were not looked at.
+    """
 
     root: Path
     generation: Path
     manifest: dict[str, Any]
     up_to_date: bool
     elapsed_s: float
+    refused: list[Refusal]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +167,7 @@ class _Run:
         self.current = home.own()
         self.folders = find_folders(home.root, config.folders)
         self.unread: dict[str, str] = {}
+        self.refused: list[Refusal] = []
 
     def go(self, *, partial: bool) -> Crawl:
         with contextlib.ExitStack() as ending:
@@ -180,7 +188,8 @@ class _Run:
         for language, problem in grouping.missing.items():
             files = sum(item.language == language for item in plan.documents)
             self.watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
-        for refusal in config.refused:
+        self.refused = [*config.refused, *self._pointers(paths, grouping.groups)]
+        for refusal in told(self.refused):
             self.watcher.note(f"{refusal.sentence}{f'; to allow that: {refusal.remedy}' if refusal.remedy else ''}")
         for setting in config.withheld:
             self.watcher.note(f"{setting} is not followed: {why_withheld(setting)}")
@@ -196,7 +205,7 @@ class _Run:
         commits: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
         left_out = self._stamp_skipped(plan)
         surroundings: list[object] = [*commits, _digest_of(plan.stamps), _digest_of(plan.folders), _digest_of(left_out)]
-        surroundings += [refusal.sentence for refusal in config.refused]
+        surroundings += [refusal.sentence for refusal in told(self.refused)]
         current = self._unchanged(recipe, surroundings)
         if current is not None and not self.full:
             return Crawl(
@@ -205,6 +214,7 @@ class _Run:
                 manifest=read_manifest(current),
                 up_to_date=True,
                 elapsed_s=time.monotonic() - self.started,
+                refused=self.refused,
             )
         described = {item.path: describe(_header(item), recipes[member.key]) for member in groups for item in member.documents}
         for text in unconfined(self.config.trust):
@@ -243,7 +253,9 @@ class _Run:
         self.states.collect()
         elapsed_s = time.monotonic() - self.started
         self._record(work, manifest, elapsed_s)
-        return Crawl(root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
+        return Crawl(
+            root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s, refused=self.refused
+        )
 
     def _publish_part(self, built: Path, number: int, manifest: dict[str, Any], extent: Extent) -> NoReturn:
         """Without a state, and beside the shards: the next run takes these up."""
@@ -255,6 +267,12 @@ class _Run:
             "to go on from there: lspidx index"
         )
 
+    def _pointers(self, paths: Sequence[str], groups: Sequence[Group]) -> list[Refusal]:
+        """The places outside to which the workspace's files point, and that servers are not given to read."""
+        folders = [folder.path for folder in self.folders]
+        prefix = next((str(item.placeholders["python_prefix"]) for item in groups if item.placeholders.get("python_prefix")), "")
+        return refused_pointers(folders, paths, reach_of(self.home.root, self.config, folders, self.environment), prefix)
+
     def _prerequisites(self, paths: Sequence[str], plan: Survey) -> list[prerequisites.Prerequisite]:
         """What the clone lacks; where the user wants that (`fetch`), after the download steps of its build tools."""
         look = prerequisites.Look(
@@ -264,6 +282,7 @@ class _Run:
             environment=self.environment,
             fetched=prerequisites.fetched_dir(self.environment),
             python=self.config.python,
+            may_read=reach_of(self.home.root, self.config, [item.path for item in self.folders], self.environment).may_read,
         )
         if self.config.fetch:
             self.watcher.phase("fetch", 0)
@@ -315,6 +334,7 @@ class _Run:
             f"grammars {grammars}",
             f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check} most={config.max_file_questions}",
             f"folders {[(folder.name, folder.prefix) for folder in self.folders[1:]]}",
+            f"readable {[os.path.relpath(path, self.home.root) for path in (*config.allowed, *config.readable)]}",
         ]
 
     def _unchanged(self, recipe: str, surroundings: list[object]) -> Path | None:
@@ -500,7 +520,7 @@ class _Run:
                 "dirty": str(checkout.dirty).lower(),
                 "recipe": recipe,
                 "generation": str(number),
-                **({"refused": json.dumps(_refused(self.config))} if self.config.refused else {}),
+                **({"refused": msgspec.json.encode(told(self.refused)).decode()} if self.refused else {}),
                 **({"imported": "true"} if found.is_imported else {}),
                 **({"partial": f"{found.extent.done} of {found.extent.documents}"} if found.extent is not None else {}),
             },
@@ -538,7 +558,7 @@ class _Run:
                 if item.server.command and _is_first_of_server(number, groups)
             ],
             "builds": sorted({item.build.label for item in groups} - {""}),
-            "refused": _refused(self.config),
+            "refused": [msgspec.structs.asdict(item) for item in told(self.refused)],
             "trust": str(self.config.trust),
             "sandbox": sandbox_of(self.config.trust),
             "environment": next((item.environment for item in groups if item.environment), ""),
@@ -605,11 +625,6 @@ class _Run:
         except OSError as error:  # the index is published, and that is what was wanted
             self.watcher.note(f"the record of this run cannot be written to '{self.home.run_record}': {error.strerror}")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
-
-
-def _refused(config: Config) -> list[dict[str, str]]:
-    """Places outside of the workspace that its settings name and the user has not allowed; no absolute path, but as they are named."""
-    return [{"setting": item.setting, "sentence": item.sentence, "remedy": item.remedy} for item in config.refused]
 
 
 def _is_first_of_server(number: int, groups: Sequence[Group]) -> bool:

@@ -127,6 +127,7 @@ def index(
     """
     from indexer import vcs
     from indexer.config import load_config
+    from indexer.consent import POINTER
     from indexer.crawl.losses import unresolved_too_often
     from indexer.crawl.run import crawl
     from indexer.store.generations import Home
@@ -154,6 +155,10 @@ def index(
         config = load_config(folder, flags=flags, remembered=remembered)
     with progress.watcher(quiet=quiet) as watcher, _told_to_end():
         made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
+    if not quiet and consent.folders_given(folder, [item for item in made.refused if item.setting == POINTER]):
+        config = load_config(folder, flags=flags, remembered=Home(folder).flags())
+        with progress.watcher(quiet=quiet) as watcher, _told_to_end():
+            made = crawl(folder, config, watcher, full=full, accept_loss=accept_loss, partial=True)
     if not (fetch or quiet) and consent.given(folder, made.manifest.get("prerequisites", [])):
         config = load_config(folder, flags={**flags, "fetch": True}, remembered=Home(folder).flags())
         with progress.watcher(quiet=quiet) as watcher, _told_to_end():
@@ -205,7 +210,7 @@ def _absolute_folder(entry: str) -> str:
 def _allowed_folder(root: Path, entry: str) -> str:
     """A folder that is allowed: from where the user stands, or as the project's settings name it."""
     path = Path(entry).expanduser()
-    return str(path.absolute() if path.is_absolute() or path.is_dir() or not (root / path).is_dir() else (root / path).absolute())
+    return str(path.absolute() if path.is_absolute() or path.exists() or not (root / path).exists() else (root / path).absolute())
 
 
 def _named_places(flags: Mapping[str, Any]) -> list[str]:
