@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?\r?\Z", re.DOTALL)
@@ -88,16 +89,26 @@ def _declared(content: bytes) -> str:
     return found.name
 
 
+def open_plain(file: str | Path) -> BinaryIO:
+    """A file of a repository to read from: a pipe would be waited for, and a device never ends.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is no regular file", str(file))
+    return os.fdopen(descriptor, "rb")
+
+
 def read_manifest(file: str | Path) -> bytes:
     """All of a manifest, a lock or settings of a repository, which may be whatever its author likes.
 
     Raises:
         OSError: it cannot be read, is no regular file, or is larger than any manifest.
     """
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for
-    with os.fdopen(descriptor, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "is no regular file", str(file))
+    with open_plain(file) as opened:
         content = opened.read(MOST_MANIFEST_BYTES + 1)
     if len(content) > MOST_MANIFEST_BYTES:
         raise OSError(errno.EFBIG, "is larger than a manifest may be", str(file))
@@ -107,7 +118,7 @@ def read_manifest(file: str | Path) -> bytes:
 def read_beginning(file: Path, most_bytes: int) -> str:
     """The beginning of a manifest or of settings, which are in UTF-8 whatever stands in them; nothing where it cannot be read."""
     try:
-        with file.open("rb") as opened:
+        with open_plain(file) as opened:
             return opened.read(most_bytes).decode("utf-8", "replace")
     except OSError:
         return ""

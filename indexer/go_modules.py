@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from indexer.encoding import open_plain
+
 _BLOCK = re.compile(r"^(\w+)\s*\((.*?)^\s*\)", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(r"^(module|go|require|replace|use|toolchain)[ \t]+([^(\n]+)$", re.MULTILINE)
 _COMMENT = re.compile(r"\s*//.*$", re.MULTILINE)
@@ -97,7 +99,7 @@ def parse(text: str) -> Manifest:
 def read(file: Path) -> Manifest:
     """A manifest on the disk; an empty one where there is none."""
     try:
-        with file.open("rb") as opened:
+        with open_plain(file) as opened:
             return parse(opened.read(_MOST_BYTES).decode("utf-8", "replace"))
     except OSError:
         return Manifest()

@@ -325,7 +325,7 @@ def _read_distributions(site: Path) -> dict[str, tuple[str, str]]:
     for info in sorted(site.glob("*.dist-info")):
         name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
         try:
-            record = (info / "RECORD").read_text(encoding="utf-8", errors="replace")
+            record = read_manifest(info / "RECORD").decode("utf-8", "replace")
         except OSError:
             record = ""
         for line in record.splitlines():

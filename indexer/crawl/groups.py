@@ -399,7 +399,7 @@ def _of_companions(
 ) -> list[str]:
     """What a server will be told beside the repository: other answers come once Go's modules are downloaded, or includes lead elsewhere."""
     if "go" not in languages:
-        return [f"include folders {guessed_folders(root, documents, paths)}"] if {"c", "cpp"} & {*languages} else []
+        return [f"include folders {guessed_folders(root, documents, paths, may_read)}"] if {"c", "cpp"} & {*languages} else []
     folders = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
     _, modules = go_modules.best_cache(folders, environment, fetched_dir(environment), may_read)
     return [f"go modules missing {modules.missing} {modules.absent}"]

@@ -78,7 +78,7 @@ def launch(
     values["memory"] = str(memory_bytes) if memory_bytes else None
     environment: dict[str, Any] = {**spec.environment, **own.environment}
     if "c" in item.languages or "cpp" in item.languages:
-        made_of = compile_commands(home.root, item.documents, cache, item.paths)
+        made_of = compile_commands(home.root, item.documents, cache, item.paths, reach.may_read)
         values["compile_commands"] = str(cache)
         log.info("compilation database: %s", made_of)
     if "python" in item.languages and "python_version" in values:

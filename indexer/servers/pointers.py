@@ -38,7 +38,7 @@ _OF_PYTHON = frozenset(
 )  # fmt: skip
 _OF_CARGO = frozenset({"path", "workspace", "members", "directory"})
 _LOCAL = re.compile(r"(?:file|link|portal):(.+)\Z", re.DOTALL)
-_FLAG = re.compile(r"""(?:-I|-isystem|-iquote|-idirafter|-include|"directory"[ \t]{0,8}:)[\s",]{0,40}((?:/|\.\.?/)[^"\s,]{1,4000})""")
+_FLAG = re.compile(r"""(?:-I|-isystem|-iquote|-idirafter|-include|"directory"[ \t]{0,8}:)[\s",]{0,40}((?:/|\.\.?/)[^"\s,\]]{1,4000})""")
 
 
 class _Named(msgspec.Struct, frozen=True):
@@ -204,7 +204,7 @@ def _links(folders: Sequence[Path], listed: Sequence[str]) -> Iterator[_Named]:
     seen = 0
     for folder in [*tops, *modules]:
         if folder in modules and os.path.islink(folder):
-            yield _Named(os.path.relpath(os.path.realpath(folder), root), root, f"the link {os.path.relpath(folder, root)}", _SCRIPT)
+            yield _of_link(folder, root, _SCRIPT)
             continue
         for entry in _entries(folder):
             languages = _SCRIPT if folder in modules or entry.name == "node_modules" else ()
@@ -214,7 +214,13 @@ def _links(folders: Sequence[Path], listed: Sequence[str]) -> Iterator[_Named]:
                 if seen > _MOST_LINKS:
                     return
                 if one.is_symlink():
-                    yield _Named(os.path.relpath(os.path.realpath(one.path), root), root, f"the link {os.path.relpath(one.path, root)}", languages)
+                    yield _Named(
+                        os.path.relpath(os.path.realpath(one.path), root), root, f"the link {os.path.relpath(one.path, root)}", languages
+                    )
+
+
+def _of_link(link: str, root: str, languages: tuple[str, ...]) -> _Named:
+    return _Named(os.path.relpath(os.path.realpath(link), root), root, f"the link {os.path.relpath(link, root)}", languages)
 
 
 def _of_environment(root: Path, prefix: str, reach: Reach) -> Iterator[_Named]:
