@@ -252,6 +252,11 @@ def test_an_allowed_folder_is_open_and_a_closed_one_is_not(machine: Path) -> Non
 _SERVERS = {".ts": "ts7", ".go": "gopls", ".rs": "rust-analyzer", ".c": "clangd", ".py": "ty"}
 
 
+def _environment_of(machine: Path) -> dict[str, str]:
+    variables = {"HOME": str(machine / "home"), "LSPIDX_STATE_DIR": str(machine / "state"), "LSPIDX_SERVERS_DIR": str(servers_dir())}
+    return {**variables, "PATH": os.environ["PATH"]}
+
+
 def _index(root: Path, *more: str) -> dict[str, str]:
     """All that is said of an index that is made now, by where it stands."""
     said: dict[str, str] = {}
@@ -260,7 +265,7 @@ def _index(root: Path, *more: str) -> dict[str, str]:
         "query hover Y", f"cache export {root.parent / 'out'}",
     ]  # fmt: skip
     for command in commands:
-        done = lspidx(*command.split(), cwd=root)
+        done = lspidx(*command.split(), cwd=root, env=_environment_of(root.parent))
         said[command] = done.stdout + done.stderr
     for file in (root / ".lspidx/db").glob("gen-*.duckdb"):
         with duckdb.connect(str(file), read_only=True) as connection:
@@ -290,7 +295,7 @@ def test_nothing_of_a_neighbour_gets_into_anything(machine: Path, by: str) -> No
     line = f"not read by servers, which was not allowed: '{place}'"
     assert line in said["index --jobs 1 "]
     assert line in said["status"]
-    answer = lspidx("query", "references", "X", "--json", cwd=machine / "work")
+    answer = lspidx("query", "references", "X", "--json", cwd=machine / "work", env=_environment_of(machine))
     assert [item["code"] for item in json_of(answer)["completeness"]["reasons"] if item["code"] == "not_allowed"] == ["not_allowed"]
 
 
@@ -307,7 +312,7 @@ def test_a_package_as_root_opens_nothing_of_the_folder_above_it(machine: Path) -
     )
     said = _index(machine / "work")
     assert [where for where, text in said.items() if SECRET in text] == []
-    assert "a.py:6:" in lspidx("query", "references", "work.b.f", cwd=machine / "work").stdout
+    assert "a.py:6:" in lspidx("query", "references", "work.b.f", cwd=machine / "work", env=_environment_of(machine)).stdout
 
 
 @pytest.mark.slow

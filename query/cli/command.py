@@ -94,7 +94,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
     "allowed",
     multiple=True,
     metavar="PATH",
-    help="A folder outside that the project's settings may name; remembered, may be repeated.",
+    help="A place outside that the project's files may name or point to; remembered, may be repeated.",
 )
 @click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
 @trust_option

@@ -138,7 +138,8 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
         taken=check.taken,
     )
     reasons = [*outcome.reasons, *check.reasons(ask)]
-    return _answer(ask, result, Completeness(status="partial" if reasons else "complete", reasons=reasons), live(*replies))
+    status = "unknown" if check.is_foreign else "partial" if reasons else "complete"
+    return _answer(ask, result, Completeness(status=status, reasons=reasons), live(*replies))
 
 
 class _Check:
@@ -152,6 +153,11 @@ class _Check:
         self.overrides: list[SymbolRecord] = []
         self.taken: list[SymbolRecord] = []
         self._symbols = symbols_at(workspace.index, at) if workspace.index is not None else []
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the index may be made up: it names no place to write to, and its silence about others is worth nothing."""
+        return self._workspace.index is not None and bool(self._workspace.index.foreign)
 
     def plan(self, scope: Scope, edit: Mapping[str, Any], ask: RenameSymbol) -> Plan:
         from query.edits.plan import plan_edit, with_digests
@@ -176,6 +182,8 @@ class _Check:
     def _doubts(self, ask: RenameSymbol) -> list[str]:
         """Why the result may be broken code, each with what to say to have it all the same."""
         found: list[str] = []
+        if self.is_foreign:
+            found.append("the index is a stranger's, so the server's answer is held against nothing; sites=server goes by that alone")
         if self.compared.only_index and ask.sites == "ask":
             uses = f"{count(len(self.compared.only_index), 'use')} that the server would not rename"
             found.append(
