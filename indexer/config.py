@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, cast, get_type_hints
 import msgspec
 
 from indexer.consent import Reach, Refusal, allowed_folders
-from indexer.encoding import read_manifest
+from indexer.encoding import read_toml
 from indexer.errors import ConfigError
 from indexer.model import Trust
 
@@ -378,10 +377,8 @@ def _check(config: Config) -> None:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_manifest(path).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return read_toml(path)
+    except ValueError as error:
         raise ConfigError(f"{path.name}: not readable as TOML: {error}") from error
-    except RecursionError as error:
-        raise ConfigError(f"{path.name}: not readable as TOML: nested too deeply") from error
     except OSError as error:
         raise ConfigError(f"{path.name}: not readable: {error.strerror}") from error

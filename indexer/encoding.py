@@ -13,12 +13,15 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?\r?\Z", re.DOTALL)
 MOST_MANIFEST_BYTES = 20_000_000
 """The largest lock files known have 5 MB."""
+
+MOST_TOML_BYTES = 1_000_000
+"""Of settings and manifests, which people write."""
 
 _NOT_TEXT = frozenset({"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem", "utf-7"})
 """Codecs that make text of something else, or another text on each machine."""
@@ -113,6 +116,24 @@ def read_manifest(file: str | Path) -> bytes:
     if len(content) > MOST_MANIFEST_BYTES:
         raise OSError(errno.EFBIG, "is larger than a manifest may be", str(file))
     return content
+
+
+def read_toml(file: str | Path) -> dict[str, Any]:
+    """The content of settings or a manifest in TOML.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger than any: a megabyte takes two seconds.
+        ValueError: it is no TOML, or nested too deeply.
+    """
+    import tomllib
+
+    content = read_manifest(file)
+    if len(content) > MOST_TOML_BYTES:
+        raise OSError(errno.EFBIG, "is larger than settings may be", str(file))
+    try:
+        return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def read_beginning(file: Path, most_bytes: int) -> str:

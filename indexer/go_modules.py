@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 from indexer.encoding import open_plain
 
-_BLOCK = re.compile(r"^(\w+)\s*\((.*?)^\s*\)", re.MULTILINE | re.DOTALL)
-_LINE = re.compile(r"^(module|go|require|replace|use|toolchain)[ \t]+([^(\n]+)$", re.MULTILINE)
-_COMMENT = re.compile(r"\s*//.*$", re.MULTILINE)
+_OPENED = re.compile(r"(\w{1,40})[ \t]*\(")
+_LINE = re.compile(r"(module|go|require|replace|use|toolchain)[ \t]+([^(\n]+)$")
 _MOST_MANIFESTS = 5_000
 _MOST_BYTES = 4_000_000
 
@@ -69,16 +68,25 @@ class Modules:
 def parse(text: str) -> Manifest:
     """What a go.mod or a go.work says; lines that are not understood say nothing."""
     statements: list[tuple[str, str]] = []
-    for match in _BLOCK.finditer(text):
-        statements += [(match.group(1), line.strip()) for line in match.group(2).splitlines() if line.strip()]
-    statements += [(match.group(1), match.group(2).strip()) for match in _LINE.finditer(_BLOCK.sub("", text))]
+    alone: list[tuple[str, str]] = []
+    block = ""
+    for line in text.split("\n"):
+        if block:
+            bare = line.strip()
+            block = "" if bare.startswith(")") else block
+            statements += [(block, bare)] if block and bare else []
+        elif opened := _OPENED.match(line):
+            block = opened[1]
+        elif match := _LINE.match(line):
+            alone.append((match[1], match[2].strip()))
+    statements += alone
     module = go = ""
     requires: list[Version] = []
     direct: set[str] = set()
     replaced: dict[str, tuple[str, str]] = {}
     uses: list[str] = []
     for verb, line in statements:
-        words = [word.strip('"`') for word in _COMMENT.sub("", line).split()]
+        words = [word.strip('"`') for word in line.partition("//")[0].split()]
         if not words:
             continue
         if verb == "module":

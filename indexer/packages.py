@@ -10,13 +10,12 @@ import hashlib
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from indexer import python_project
-from indexer.encoding import open_plain, read_manifest
+from indexer.encoding import open_plain, read_manifest, read_toml
 from indexer.private_places import is_held
 from indexer.python_project import NAMELESS, External
 
@@ -186,8 +185,8 @@ def _go_name(manifest: Path) -> str:
 
 def _cargo_name(manifest: Path) -> str:
     try:
-        package = tomllib.loads(read_manifest(manifest).decode("utf-8")).get("package")
-    except (OSError, ValueError, RecursionError):
+        package = read_toml(manifest).get("package")
+    except (OSError, ValueError):
         return ""
     return str(cast("dict[str, Any]", package).get("name") or "") if isinstance(package, dict) else ""
 

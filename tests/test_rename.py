@@ -158,8 +158,7 @@ def test_members_that_override_it_keep_no_old_name(service: Service, shop: Path)
 def test_a_strangers_index_chooses_no_place_to_write_to(service: Service, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it knows may be made up, and so may what it does not know: nothing is written but at the server's word alone."""
     before = texts(shop)
-    service.ask("index_status", {})
-    monkeypatch.setattr(service.workspace.index, "foreign", "it was not made by this user")
+    monkeypatch.setattr(service.index(), "foreign", "it was not made by this user")
     shown = service.ask("rename_symbol", {"symbol": "shop.money.other", "new_name": "more"})
     assert (shown.completeness.status, shown.completeness.reasons[0].code) == ("unknown", "foreign_index")
     for sites in ("ask", "both"):

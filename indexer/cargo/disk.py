@@ -6,7 +6,6 @@ import functools
 import os
 import posixpath
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +15,7 @@ import msgspec
 from indexer.cargo.lock import Lock, parse_lock
 from indexer.cargo.manifest import Names, Package, Table, patches, read_package, table_of
 from indexer.cargo.resolve import Workspace
-from indexer.encoding import read_manifest
+from indexer.encoding import read_manifest, read_toml
 
 _NAMED = re.compile(r"(.+?)-(\d+\.\d+\.\d+.*)\Z")
 _VENDORED = ".cargo-checksum.json"
@@ -237,8 +236,8 @@ def _table(path: str) -> Table | None:
 def _parsed(path: str, _mtime_ns: int, _size: int) -> Table | None:
     """Manifests are looked at several times in a run, and reading one takes a millisecond or two."""
     try:
-        return tomllib.loads(read_manifest(path).decode("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return read_toml(path)
+    except (OSError, ValueError):
         return None
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from indexer import go_modules, tsconfig
 from indexer.consent import POINTER, Reach, Refusal
-from indexer.encoding import read_manifest
+from indexer.encoding import MOST_TOML_BYTES, read_manifest
 from indexer.servers.environments import linked, of_python
 from indexer.servers.system import system_read, system_run
 
@@ -108,8 +108,10 @@ def _all_named(folders: Sequence[Path], paths: Iterable[str]) -> Iterator[_Named
         looked += 1
         extract, languages = read
         try:
-            text = read_manifest(root / path).decode("utf-8", "replace")
-            named = list(dict.fromkeys(extract(text)))[:_MOST_POINTERS]
+            content = read_manifest(root / path)
+            if path.endswith(".toml") and len(content) > MOST_TOML_BYTES:
+                continue
+            named = list(dict.fromkeys(extract(content.decode("utf-8", "replace"))))[:_MOST_POINTERS]
         except (OSError, ValueError, RecursionError):
             continue
         start = os.path.dirname(root / path)
