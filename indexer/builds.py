@@ -59,9 +59,9 @@ _ALWAYS = frozenset({"gc"})
 _ALONE = frozenset({"ignore"})
 """Tags of single-file programs, which servers load one by one."""
 
-_CONSTRAINT = re.compile(r"^//go:build[ \t]+(.+?)[ \t]*\r?$", re.MULTILINE)
+_CONSTRAINT = re.compile(r"^//go:build[ \t]+([^ \t\n].*)$", re.MULTILINE)
 _PACKAGE = re.compile(r"^package\b", re.MULTILINE)
-_TOKEN = re.compile(r"\s*(\|\||&&|!|\(|\)|[\w.]+)")
+_TOKEN = re.compile(r"(?:(?<!\s)\s+)?(\|\||&&|!|\(|\)|[\w.]+)")
 _MOST_TAGS = 6
 _MOST_VARIANTS = 6
 _HEADER_BYTES = 20_000
@@ -103,7 +103,7 @@ def constraint(language: str, path: str, source: bytes) -> str:
     header = source[:_HEADER_BYTES].decode("utf-8", "replace")
     package = _PACKAGE.search(header)
     written = _CONSTRAINT.search(header, 0, package.start() if package else len(header))
-    parts = [written.group(1)] if written else []
+    parts = [written.group(1).rstrip(" \t\r")] if written else []
     stem = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test").split("_")
     if len(stem) > 2 and stem[-2] in SYSTEMS and stem[-1] in MACHINES:
         parts += stem[-2:]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, cast, get_type_hints
 import msgspec
 
 from indexer.consent import Reach, Refusal, allowed_folders
-from indexer.encoding import read_manifest
+from indexer.encoding import read_toml
 from indexer.errors import ConfigError
 from indexer.model import Trust
 
@@ -114,6 +113,7 @@ class Config:
     min_resolved: float = 0.0
     withheld: tuple[str, ...] = ()
     refused: tuple[Refusal, ...] = ()
+    allowed: tuple[str, ...] = ()
     lasting: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sources: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -129,7 +129,7 @@ class Config:
         return {name: value for name, value in {**given, **self.lasting}.items() if name not in ("trust", *_USERS_ONLY)}
 
 
-_MADE = frozenset({"sources", "withheld", "refused", "lasting"})
+_MADE = frozenset({"sources", "withheld", "refused", "allowed", "lasting"})
 """Not set by anybody."""
 
 _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name not in _MADE}
@@ -235,7 +235,7 @@ def load_config(
         named = [text for text in refused if text.startswith("language.")]
         refused = [text for text in refused if text not in named]
         values["language"] = _converted("language", overlay(msgspec.to_builtins(values.get("language", {})), withheld), "the project")
-    made: dict[str, Any] = {"withheld": tuple(refused), "refused": tuple(denied), "lasting": lasting}
+    made: dict[str, Any] = {"withheld": tuple(refused), "refused": tuple(denied), "allowed": reach.allowed, "lasting": lasting}
     config = Config(**values, **made, sources={name: sources.get(name, "default") for name in _TYPES})
     _check(config)
     return config
@@ -377,10 +377,8 @@ def _check(config: Config) -> None:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_manifest(path).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return read_toml(path)
+    except ValueError as error:
         raise ConfigError(f"{path.name}: not readable as TOML: {error}") from error
-    except RecursionError as error:
-        raise ConfigError(f"{path.name}: not readable as TOML: nested too deeply") from error
     except OSError as error:
         raise ConfigError(f"{path.name}: not readable: {error.strerror}") from error

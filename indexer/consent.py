@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -22,10 +22,27 @@ from indexer.private_places import home_folder, is_closed
 _FOLDERS, _STORES = "allowed_folders", "allowed_stores"
 
 
+POINTER = "pointer"
+
+_MOST_NAMED = 5
+"""Places in one line."""
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """What was refused, in words. remedy: what the user may run, empty where nothing helps. setting, languages: as of a `Refusal`."""
+
+    setting: str
+    sentence: str
+    remedy: str
+    languages: tuple[str, ...] = ()
+
+
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """A place that the project names and that is not looked at.
 
-    setting, text, source: where it is named, and how. path: the folder that is meant, absolute. closed: no answer would open it.
+    setting, text, source: where it is named, and how; the setting is `POINTER` where no setting of lspidx's names it, but a link, or a
+    file that a language's server goes by. path: the place that is meant, absolute. closed: no answer would open it.
+    languages: those that may lack something for it; empty for all.
     """
 
     setting: str
@@ -33,9 +50,13 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     path: str
     closed: bool = False
+    languages: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
+        closed = "is a place that no project opens"
+        if self.setting == POINTER:
+            return f"'{self.text}' is pointed to by {self.source} and {closed if self.closed else 'was not allowed'}"
         what = {"folders": "folder", "source_roots": "source root"}.get(self.setting, self.setting)
         why = "is a place that no project opens" if self.closed else "was not allowed"
         return f"{what} '{self.text}' is named by {self.source} and {why}"
@@ -48,14 +69,71 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
         return "" if self.closed else f"lspidx index --allow-folder {shlex.quote(self.text)}"
 
 
+def told(refusals: Sequence[Refusal]) -> list[Told]:
+    """Refusals in lines for people: one for each setting's place, one for all places that are pointed to and may be allowed, one for
+    those that may not. The files of a repository may point to thousands of places, so a few are named.
+    """
+    lines = [
+        Told(setting=item.setting, sentence=item.sentence, remedy=item.remedy, languages=item.languages)
+        for item in refusals
+        if item.setting != POINTER
+    ]
+    for closed in (False, True):
+        some = [item for item in refusals if item.setting == POINTER and item.closed == closed]
+        if some:
+            lines.append(_of_pointers(some, closed=closed))
+    return lines
+
+
+def _of_pointers(some: Sequence[Refusal], *, closed: bool) -> Told:
+    named = ", ".join(f"'{item.text}' ({item.source})" for item in some[:_MOST_NAMED])
+    more = f" and {len(some) - _MOST_NAMED} more" if len(some) > _MOST_NAMED else ""
+    what = "1 place outside of the workspace is" if len(some) == 1 else f"{len(some)} places outside of the workspace are"
+    why = "which no project opens" if closed else "which was not allowed" if len(some) == 1 else "which were not allowed"
+    remedy = " ".join(["lspidx index", *(f"--allow-folder {shlex.quote(item.text)}" for item in some[:_MOST_NAMED])])
+    languages = {language for item in some for language in item.languages} if all(item.languages for item in some) else set[str]()
+    return Told(
+        setting=POINTER,
+        sentence=f"{what} pointed to but not read by servers, {why}: {named}{more}",
+        remedy="" if closed else remedy,
+        languages=tuple(sorted(languages)),
+    )
+
+
 class Reach:
     """What a workspace may reach outside of itself, by the user's word."""
 
-    def __init__(self, root: Path, allowed: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> None:
-        """`allowed`: folders, absolute or relative to the root."""
+    def __init__(
+        self, root: Path, allowed: Iterable[str] = (), environment: Mapping[str, str] | None = None, *, everything: bool = False
+    ) -> None:
+        """Args:
+        allowed: folders, absolute or relative to the root.
+        everything: what the workspace's files point to may be read wherever it is, as at full trust.
+        """
+        self._everything = everything
         self._root = os.path.realpath(root)
         self._home = home_folder(environment)
         self._allowed = {_real(os.path.join(root, os.path.expanduser(folder))) for folder in allowed}
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """What the user has named, absolute, links followed."""
+        return tuple(sorted(self._allowed))
+
+    @property
+    def readable(self) -> list[str]:
+        """What servers may read of that: all but closed places."""
+        return [path for path in self.allowed if not self.is_closed(path)]
+
+    def may_read(self, path: str) -> bool:
+        """Whether a place to which the workspace's files point may be read: it lies inside, or in one that the user has allowed."""
+        if self._everything:
+            return True
+        return self.is_inside(path) or (_lies_in(os.path.realpath(path), self._allowed) and not self.is_closed(path))
+
+    def is_of_workspace(self, path: str) -> bool:
+        """Whether a path lies in the workspace by its name or by what it leads to: its author may have chosen what is there."""
+        return _lies_in(os.path.abspath(path), [self._root]) or self.is_inside(path)
 
     def place(self, text: str) -> str:
         """What a project means by a path: relative to the root, `~` the user's home."""
@@ -63,7 +141,7 @@ class Reach:
 
     def is_inside(self, path: str) -> bool:
         """Whether a path lies in the workspace, links followed."""
-        return _lies_in(_real(path), [self._root])
+        return _lies_in(os.path.realpath(path), [self._root])
 
     def is_closed(self, path: str) -> bool:
         return is_closed(path, self._home, root=self._root)

@@ -13,11 +13,15 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import Any, BinaryIO
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?\r?\Z", re.DOTALL)
 MOST_MANIFEST_BYTES = 20_000_000
 """The largest lock files known have 5 MB."""
+
+MOST_TOML_BYTES = 1_000_000
+"""Of settings and manifests, which people write."""
 
 _NOT_TEXT = frozenset({"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem", "utf-7"})
 """Codecs that make text of something else, or another text on each machine."""
@@ -88,26 +92,54 @@ def _declared(content: bytes) -> str:
     return found.name
 
 
+def open_plain(file: str | Path) -> BinaryIO:
+    """A file of a repository to read from: a pipe would be waited for, and a device never ends.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is no regular file", str(file))
+    return os.fdopen(descriptor, "rb")
+
+
 def read_manifest(file: str | Path) -> bytes:
     """All of a manifest, a lock or settings of a repository, which may be whatever its author likes.
 
     Raises:
         OSError: it cannot be read, is no regular file, or is larger than any manifest.
     """
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for
-    with os.fdopen(descriptor, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "is no regular file", str(file))
+    with open_plain(file) as opened:
         content = opened.read(MOST_MANIFEST_BYTES + 1)
     if len(content) > MOST_MANIFEST_BYTES:
         raise OSError(errno.EFBIG, "is larger than a manifest may be", str(file))
     return content
 
 
+def read_toml(file: str | Path) -> dict[str, Any]:
+    """The content of settings or a manifest in TOML.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger than any: a megabyte takes two seconds.
+        ValueError: it is no TOML, or nested too deeply.
+    """
+    import tomllib
+
+    content = read_manifest(file)
+    if len(content) > MOST_TOML_BYTES:
+        raise OSError(errno.EFBIG, "is larger than settings may be", str(file))
+    try:
+        return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
 def read_beginning(file: Path, most_bytes: int) -> str:
     """The beginning of a manifest or of settings, which are in UTF-8 whatever stands in them; nothing where it cannot be read."""
     try:
-        with file.open("rb") as opened:
+        with open_plain(file) as opened:
             return opened.read(most_bytes).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -10,14 +10,15 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-_BLOCK = re.compile(r"^(\w+)\s*\((.*?)^\s*\)", re.MULTILINE | re.DOTALL)
-_LINE = re.compile(r"^(module|go|require|replace|use|toolchain)[ \t]+([^(\n]+)$", re.MULTILINE)
-_COMMENT = re.compile(r"\s*//.*$", re.MULTILINE)
+from indexer.encoding import open_plain
+
+_OPENED = re.compile(r"(\w{1,40})[ \t]*\(")
+_LINE = re.compile(r"(module|go|require|replace|use|toolchain)[ \t]+([^(\n]+)$")
 _MOST_MANIFESTS = 5_000
 _MOST_BYTES = 4_000_000
 
@@ -67,16 +68,25 @@ class Modules:
 def parse(text: str) -> Manifest:
     """What a go.mod or a go.work says; lines that are not understood say nothing."""
     statements: list[tuple[str, str]] = []
-    for match in _BLOCK.finditer(text):
-        statements += [(match.group(1), line.strip()) for line in match.group(2).splitlines() if line.strip()]
-    statements += [(match.group(1), match.group(2).strip()) for match in _LINE.finditer(_BLOCK.sub("", text))]
+    alone: list[tuple[str, str]] = []
+    block = ""
+    for line in text.split("\n"):
+        if block:
+            bare = line.strip()
+            block = "" if bare.startswith(")") else block
+            statements += [(block, bare)] if block and bare else []
+        elif opened := _OPENED.match(line):
+            block = opened[1]
+        elif match := _LINE.match(line):
+            alone.append((match[1], match[2].strip()))
+    statements += alone
     module = go = ""
     requires: list[Version] = []
     direct: set[str] = set()
     replaced: dict[str, tuple[str, str]] = {}
     uses: list[str] = []
     for verb, line in statements:
-        words = [word.strip('"`') for word in _COMMENT.sub("", line).split()]
+        words = [word.strip('"`') for word in line.partition("//")[0].split()]
         if not words:
             continue
         if verb == "module":
@@ -97,7 +107,7 @@ def parse(text: str) -> Manifest:
 def read(file: Path) -> Manifest:
     """A manifest on the disk; an empty one where there is none."""
     try:
-        with file.open("rb") as opened:
+        with open_plain(file) as opened:
             return parse(opened.read(_MOST_BYTES).decode("utf-8", "replace"))
     except OSError:
         return Manifest()
@@ -112,8 +122,12 @@ def folders_of(root: Path, paths: Iterable[str]) -> list[Path]:
     ]
 
 
-def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
-    """What these modules require, and what of it is in one of the caches (folders like `GOMODCACHE`)."""
+def look(folders: Sequence[Path], caches: Sequence[Path], may_read: Callable[[str], bool] = lambda _: True) -> Modules:
+    """What these modules require, and what of it is in one of the caches (folders like `GOMODCACHE`).
+
+    Args:
+        may_read: whether a folder that a module is replaced by may be read; a module in another one is missing, in every version.
+    """
     known = _Cache(caches)
     manifests: dict[Path, Manifest] = {}
     apart: list[Path] = []
@@ -130,6 +144,7 @@ def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
         for path, target in manifest.replaced.items():
             if path not in taken:  # the go command refuses a go.work that replaces one of its own modules
                 replaced.setdefault(path, (folder, target))
+    closed = {path for path, (at, target) in replaced.items() if not target[1] and not may_read(os.path.join(at, target[0]))}
     needed, missing = _graph(
         list(manifests.values()), taken | {path for path, (_, target) in replaced.items() if not target[1]}, replaced, known
     )
@@ -148,10 +163,10 @@ def look(folders: Sequence[Path], caches: Sequence[Path]) -> Modules:
     return Modules(
         folders=list(manifests),
         apart=apart,
-        missing=sorted(missing),
+        missing=sorted({*missing, *(Version(path, "") for path in closed)}),
         instead=instead,
-        absent=sorted(absent),
-        replaced=replaced,
+        absent=sorted({*absent, *(Version(path, "") for path in closed)}),
+        replaced={path: item for path, item in replaced.items() if path not in closed},
         go=max((manifest.go for manifest in manifests.values() if manifest.go), key=_order, default="1.21"),
     )
 
@@ -266,7 +281,9 @@ def fetched_cache(fetched: Path) -> Path:
     return fetched / "go" / "pkg" / "mod"
 
 
-def best_cache(folders: Sequence[Path], environment: Mapping[str, str], fetched: Path) -> tuple[Path, Modules]:
-    """The cache that holds most of what is required (the user's where both do), and what is missing in it."""
-    looked = [(cache, look(folders, [cache])) for cache in caches(environment, fetched)]
+def best_cache(
+    folders: Sequence[Path], environment: Mapping[str, str], fetched: Path, may_read: Callable[[str], bool] = lambda _: True
+) -> tuple[Path, Modules]:
+    """The cache that holds most of what is required (the user's where both do), and what is missing in it. may_read: as of `look`."""
+    looked = [(cache, look(folders, [cache], may_read)) for cache in caches(environment, fetched)]
     return min(looked, key=lambda item: (len(item[1].absent), len(item[1].missing)))

@@ -10,13 +10,12 @@ import hashlib
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from indexer import python_project
-from indexer.encoding import read_manifest
+from indexer.encoding import open_plain, read_manifest, read_toml
 from indexer.private_places import is_held
 from indexer.python_project import NAMELESS, External
 
@@ -178,7 +177,7 @@ def _npm_name(manifest: Path) -> str:
 
 def _go_name(manifest: Path) -> str:
     try:
-        match = re.search(r"^module\s+(\S+)", manifest.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+        match = re.search(r"^module[ \t]+(\S+)", read_manifest(manifest).decode("utf-8", "replace"), re.MULTILINE)
     except OSError:
         return ""
     return match.group(1).strip('"') if match else ""
@@ -186,19 +185,22 @@ def _go_name(manifest: Path) -> str:
 
 def _cargo_name(manifest: Path) -> str:
     try:
-        package = tomllib.loads(read_manifest(manifest).decode("utf-8")).get("package")
-    except (OSError, ValueError, RecursionError):
+        package = read_toml(manifest).get("package")
+    except (OSError, ValueError):
         return ""
     return str(cast("dict[str, Any]", package).get("name") or "") if isinstance(package, dict) else ""
 
 
 def _maven_name(manifest: Path) -> str:
     try:
-        text = re.sub(r"<parent>.*?</parent>", "", manifest.read_text(encoding="utf-8", errors="replace"), flags=re.DOTALL)
+        text = read_manifest(manifest).decode("utf-8", "replace")
     except OSError:
         return ""
-    match = re.search(r"<artifactId>\s*([^<\s]+)\s*</artifactId>", text)
-    return match.group(1) if match else ""
+    before, begin, rest = text.partition("<parent>")
+    while begin:  # the artifact of the parent is another one's; where it is not closed, nothing after it is believed
+        before, begin, rest = (before + rest.partition("</parent>")[2]).partition("<parent>")
+    match = re.search(r"<artifactId>([^<]{1,500})</artifactId>", before)
+    return match.group(1).strip() if match else ""
 
 
 _MANIFESTS: dict[str, tuple[str, Callable[[Path], str], str]] = {
@@ -230,6 +232,10 @@ _INGREDIENTS = frozenset(
 _TSCONFIG = re.compile(r"tsconfig[^/]*\.json\Z")
 
 
+_AT_ONCE, _MOST_DIGESTED = 1 << 20, 1 << 30
+"""Bytes: compilation databases have hundreds of megabytes."""
+
+
 def ingredients_digest(root: Path, paths: Sequence[str]) -> str:
     """Digest of the manifests, lock files and compiler settings among `paths`, and of what npm has installed."""
     digest = hashlib.sha256()
@@ -237,8 +243,13 @@ def ingredients_digest(root: Path, paths: Sequence[str]) -> str:
     unlisted = ("node_modules/.package-lock.json", "compile_commands.json", "build/compile_commands.json")
     for path in [*wanted, *unlisted]:
         try:
-            content = (root / path).read_bytes()
+            with open_plain(root / path) as opened:
+                content = hashlib.sha256(str(os.fstat(opened.fileno()).st_size).encode())
+                for _ in range(_MOST_DIGESTED // _AT_ONCE):
+                    if not (part := opened.read(_AT_ONCE)):
+                        break
+                    content.update(part)
         except OSError:
             continue
-        digest.update(os.fsencode(path) + b"\0" + hashlib.sha256(content).digest())
+        digest.update(os.fsencode(path) + b"\0" + content.digest())
     return digest.hexdigest()

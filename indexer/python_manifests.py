@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 import configparser
 import re
-import tomllib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+from indexer.encoding import read_toml
 
 PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _MOST_BYTES = 2_000_000
@@ -181,8 +182,8 @@ def read_text(path: Path) -> str:
 
 def _toml(path: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(read_text(path).replace("\r\n", "\n"))
-    except (ValueError, RecursionError):
+        return read_toml(path) if not path.is_symlink() else {}
+    except (OSError, ValueError):
         return {}
 
 

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -91,6 +91,7 @@ def find_project(
     base_prefix: str = "",
     fetched: Path | None = None,
     manifests: Sequence[Manifest] | None = None,
+    may_read: Callable[[str], bool] = lambda _: True,
 ) -> PythonProject:
     """Environment and source roots of `root`. What imports resolve in is the project's own or was named; never just any Python.
 
@@ -103,10 +104,11 @@ def find_project(
             before it; empty = none, so that two machines find the same.
         fetched: the environment that `lspidx index --fetch` makes, which need not be there.
         manifests: of these paths; None = read.
+        may_read: whether a folder that an environment in the workspace is a link to may be read.
     """
     paths = list(paths)
     known = read_manifests(root, paths) if manifests is None else manifests
-    prefix, found_by = _find_environment(root, paths, python, environment, own_prefix, known, fetched)
+    prefix, found_by = _find_environment(root, paths, python, environment, own_prefix, known, fetched, may_read)
     if prefix is None and base_prefix and not python:
         prefix, found_by = _of_machine(environment, own_prefix, base_prefix)
     if source_roots:
@@ -133,6 +135,7 @@ def _find_environment(
     own_prefix: str,
     manifests: Sequence[Manifest],
     fetched: Path | None,
+    may_read: Callable[[str], bool],
 ) -> tuple[Path | None, str]:
     if python:
         path = (root / Path(python).expanduser()).absolute()
@@ -144,8 +147,9 @@ def _find_environment(
     projects = [item.folder for item in manifests if item.folder and not is_aside(f"{item.folder}/x")]
     for folder in ["", *sorted(projects, key=lambda folder: (folder.count("/"), folder))]:
         for name in _ENVIRONMENT_NAMES:
-            if (root / folder / name / "pyvenv.cfg").is_file():
-                return root / folder / name, f"folder {folder}/{name}" if folder else f"folder {name}"
+            place = root / folder / name
+            if (place / "pyvenv.cfg").is_file() and may_read(str(place)):
+                return place, f"folder {folder}/{name}" if folder else f"folder {name}"
     strange = ""
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         value = environment.get(variable)
@@ -321,7 +325,7 @@ def _read_distributions(site: Path) -> dict[str, tuple[str, str]]:
     for info in sorted(site.glob("*.dist-info")):
         name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
         try:
-            record = (info / "RECORD").read_text(encoding="utf-8", errors="replace")
+            record = read_manifest(info / "RECORD").decode("utf-8", "replace")
         except OSError:
             record = ""
         for line in record.splitlines():

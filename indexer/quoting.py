@@ -26,8 +26,8 @@ _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u316
 Of the selectors `_STRAY_SELECTOR` lets two stay where they belong. In ranges, as a class of single signs is searched for each by each.
 """
 
-_STRAY_SELECTOR = re.compile("(?<![#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]")
-"""U+FE0F after a sign that it makes an emoji is all that these two are for."""
+_STRAY_SELECTOR = re.compile("(?<![\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])(?:(?<![#*0-9])[\ufe0e\ufe0f]|[\ufe0e\ufe0f](?!\u20e3))")
+"""U+FE0F after a sign that it makes an emoji is all that these two are for; after a digit, only where the sign of a key follows."""
 
 _OWN_STYLE = re.compile(r"(\x1b\[(?:[0-2]|3[0-7])m)")
 """What click writes for the styles that we use; nothing else with an escape in it is ours."""

@@ -60,12 +60,14 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     """What one process may see. Paths are absolute; what does not exist is passed over.
 
     run: folders and files that it may read and execute; read: that it may read; write: that it may change and not execute.
+    names: folders of which it may read names, their own and all below.
     variables: patterns of the caller's variables that it gets beside the harmless ones. avoid: folders that PATH must not lead into.
     """
 
     run: list[str]
     read: list[str]
     write: list[str]
+    names: list[str] = []
     variables: list[str] = []
     avoid: list[str] = []
 
@@ -221,6 +223,7 @@ class Cell:
         for paths, rights in (
             (confinement.run, read | _EXECUTE),
             (confinement.read, read),
+            (confinement.names, _READ_DIR),
             ([*confinement.write, str(self.folder), *_DEVICES], write),
         ):
             for path in paths:

@@ -21,8 +21,8 @@ from indexer.encoding import read_beginning
 Paths = Mapping[str, Sequence[str]]
 """Files or patterns by the import that they stand for, in the form of `compilerOptions.paths`; relative to the root, or absolute."""
 
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*(?:"|\\?\Z)|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*(?:"|\\?\Z))|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
 _CONFIG = re.compile(r"(?:^|/)[tj]sconfig[^/]*\.json\Z")
 _PROJECT = re.compile(r"(?:^|/)[tj]sconfig\.json\Z")
 _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs")

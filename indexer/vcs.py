@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer import git_command, git_filters, patterns, plain_files
+from indexer.encoding import read_beginning
 from indexer.errors import UsageError
 from indexer.git_command import GitFailed, gitpython
 
@@ -236,7 +237,7 @@ def is_other_work_tree(folder: Path) -> bool:
     """Whether a folder is a work tree that was added to a repository (`git worktree add`), and no repository of its own."""
     mark = folder / ".git"
     try:
-        return mark.is_file() and "/worktrees/" in mark.read_text(encoding="utf-8", errors="replace").replace(os.sep, "/")
+        return mark.is_file() and "/worktrees/" in read_beginning(mark, 4_096).replace(os.sep, "/")
     except OSError:
         return False
 

@@ -27,6 +27,7 @@ import pytest
 from support import write_tree
 
 from indexer import sandbox, seccomp
+from indexer.consent import Reach
 from indexer.drive.process import ServerProcess
 from indexer.model import Trust
 from indexer.prerequisites import Step
@@ -56,7 +57,7 @@ def _fenced(program: Path, root: Path, home: Path) -> Confinement:
         found,
         trust=Trust.NONE,
         folders=[root],
-        paths=[],
+        reach=Reach(root, (), {"HOME": str(home)}),
         values={},
         readable=(),
         caller={"HOME": str(home), "PATH": os.environ["PATH"]},
@@ -310,7 +311,7 @@ def test_a_script_that_pip_has_installed_for_the_user_finds_its_packages(tmp_pat
         found,
         trust=Trust.NONE,
         folders=[tmp_path],
-        paths=[],
+        reach=Reach(tmp_path, (), {"HOME": str(home)}),
         values={},
         readable=(),
         caller={"HOME": str(home), "PATH": ""},

@@ -1,67 +1,92 @@
-"""Manifests and settings of a repository as an attacker would write them: without end, of a terabyte, nested, a pipe."""
+"""Manifests that are written against their reader: text that never ends, or that takes far longer to read than it is long."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support import write_tree
 
-from indexer import packages, python_project, python_requirements
-from indexer.cargo import disk, toolchain
-from indexer.config import load_config
-from indexer.encoding import read_manifest
+from indexer import builds, encoding, go_modules, packages, tsconfig
+from indexer.config import Config, load_config
+from indexer.crawl.plan import survey
 from indexer.errors import ConfigError
-from indexer.servers import hazards
+from indexer.vcs import list_files
 
-_NESTED = "a = " + "[" * 20_000
-_NESTED_JSON = '{"a":' * 20_000
+_SHORT, _LONG = 3_000, 24_000
+"""Eight times as much. In proportion, reading takes eight times as long; a square takes sixty-four."""
 
-
-def _config(file: Path) -> object:
-    with pytest.raises(ConfigError):
-        load_config(file.parent, environment={}, user_dir=file.parent / "user")
-    return None
+_MOST_GROWTH = 32.0
+_WORTH_S = 0.02
+"""At the longer length a square takes more than this on any machine that we know."""
 
 
-# The readers are private: what calls them looks for much else around a manifest.
-READERS: dict[str, Callable[[Path], object]] = {
-    "lspidx.toml": _config,
-    "pyproject.toml": _config,
-    "Pipfile": lambda file: list(python_requirements._pipfile(file.read_text() if file.stat().st_size < 10**6 else "")),
-    "Cargo.toml": lambda file: disk._parsed(str(file), 0, 0) or packages._cargo_name(file) or None,
-    "Cargo.lock": lambda file: disk._lock(str(file)) and None,
-    "rust-toolchain.toml": lambda file: toolchain._channel(file) or None,
-    "config.toml": hazards._parsed,
-    "package.json": lambda file: packages._json(file) or None,
-}
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (go_modules.parse, lambda count: "require (\n" * count),
+        (go_modules.parse, lambda count: "require (\n" + "\n" * count),
+        (go_modules.parse, lambda count: "require a v1" + " " * count + "x\n"),
+        (tsconfig.parse, lambda count: "/*a" * count),
+        (tsconfig.parse, lambda count: '"\\' * count),
+        (tsconfig.parse, lambda count: "[," + " " * count),
+        (builds.tags_in, lambda count: " " * count + "-"),
+        (lambda text: builds.constraint("go", "a.go", text.encode()), lambda count: "//go:build a" + " " * count + "\0"),
+    ],
+)  # fmt: skip
+def test_reading_takes_time_in_proportion(read: Callable[[str], object], text: Callable[[int], str]) -> None:
+    def seconds(count: int) -> float:
+        written, begun = text(count), time.process_time()
+        read(written)
+        return time.process_time() - begun
+
+    long = seconds(_LONG)
+    assert long < _WORTH_S or long / max(seconds(_SHORT), 1e-6) < _MOST_GROWTH
 
 
-@pytest.mark.parametrize("name", READERS)
-def test_a_manifest_that_is_nested_twenty_thousand_times_is_not_read(tmp_path: Path, name: str) -> None:
-    """Python's parsers give up by a RecursionError, which ended the run as an internal error."""
-    file = tmp_path / name
-    file.write_text(_NESTED_JSON if name.endswith(".json") else _NESTED)
-    assert not READERS[name](file)
+@pytest.mark.parametrize("name", ["go.mod", "package.json", "Cargo.toml", "pom.xml", "tsconfig.json", "compile_commands.json"])
+@pytest.mark.parametrize("plant", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)], ids=["a pipe", "a file without end"])
+def test_a_manifest_that_never_ends_is_none(name: str, plant: Callable[[str], None], tmp_path: Path) -> None:
+    plant(str(tmp_path / name))
+    assert go_modules.read(tmp_path / name) == go_modules.Manifest()
+    assert encoding.read_beginning(tmp_path / name, 1_000) == ""
+    assert packages.ingredients_digest(tmp_path, [name]) == packages.ingredients_digest(tmp_path, [])
+    for language in ("go", "typescript", "rust", "java"):
+        packages.own_packages(tmp_path, language, ["a"])
 
 
-@pytest.mark.parametrize("name", [name for name in READERS if name != "Pipfile"])
-def test_a_manifest_of_a_terabyte_is_not_read(tmp_path: Path, name: str) -> None:
-    file = tmp_path / name
-    with file.open("wb") as opened:
-        opened.truncate(10**12)
-    assert not READERS[name](file)
+def test_what_npm_says_that_it_has_installed_may_be_no_file(tmp_path: Path) -> None:
+    """The list is read though git does not list it."""
+    (tmp_path / "node_modules").mkdir()
+    before = packages.ingredients_digest(tmp_path, [])
+    (tmp_path / "node_modules/.package-lock.json").symlink_to("/dev/zero")
+    assert packages.ingredients_digest(tmp_path, []) == before
 
 
-def test_a_manifest_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "Cargo.toml")
-    with pytest.raises(OSError, match="no regular file"):
-        read_manifest(tmp_path / "Cargo.toml")
-    assert disk._parsed(str(tmp_path / "Cargo.toml"), 0, 0) is None
+def test_settings_that_take_minutes_to_read_are_refused_by_name(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"lspidx.toml": "# x\n" * encoding.MOST_TOML_BYTES})
+    with pytest.raises(ConfigError, match=r"lspidx\.toml: not readable: is larger than settings may be"):
+        load_config(tmp_path, environment={}, user_dir=tmp_path / "none")
 
 
-def test_a_table_of_twenty_thousand_levels_has_a_digest(tmp_path: Path) -> None:
-    """TOML's dotted keys nest without any recursion of the parser; what looks at the result does recurse."""
-    (tmp_path / "pyproject.toml").write_text("[tool.pyright." + ".".join(["a"] * 20_000) + "]\n")
-    assert python_project.settings_digest(tmp_path, ["pyproject.toml"])
+def test_a_path_that_the_system_does_not_take_is_a_gap(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    place = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=place)
+        deeper = os.open("d" * 250, os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = deeper
+    os.close(place)
+    found = survey(tmp_path, list(list_files(tmp_path, ())), Config(), languages={"python"})
+    assert [item.path for item in found.documents] == ["a.py"]
+    assert [str(item.reason) for item in found.skipped] == ["unreadable"]
+
+
+def test_the_artifact_of_a_parent_is_not_the_packages(tmp_path: Path) -> None:
+    parent = "<parent><artifactId>above</artifactId></parent>"
+    write_tree(tmp_path, {"pom.xml": f"<project>{parent}<artifactId> own </artifactId></project>"})
+    assert packages.own_packages(tmp_path, "java", ["A.java"])["A.java"][0].name == "own"

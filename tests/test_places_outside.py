@@ -254,15 +254,17 @@ def test_nothing_of_a_hidden_folder_gets_into_anything(machine: Path, trap: str)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trap", ["pth", "ty.toml"])
-def test_of_what_lies_next_door_only_names_are_kept(machine: Path, trap: str) -> None:
-    """A declared path is followed, so that names resolve; what the files say is not kept."""
+def test_of_what_the_user_has_allowed_next_door_only_names_are_kept(machine: Path, trap: str) -> None:
+    """An allowed path is followed, so that names resolve; what the files say is not kept but for the types of the project's own names."""
     texts = {
         "pth": {".venv/pyvenv.cfg": "home = /none\nversion = 3.12\n", ".venv/lib/python3.12/site-packages/x.pth": f"{machine / 'next'}\n"},
         "ty.toml": {"ty.toml": "[environment]\nextra-paths = ['../next']\n"},
     }
     write_tree(machine / "work", texts[trap])
+    allow_folders(machine / "work", [str(machine / "next")])
     said = _everything(machine / "work", {"HOME": str(machine / "home"), "LSPIDX_STATE_DIR": str(machine / "state")})
-    assert re.search(rf"'{MARK}'", said["table symbol"]), "the trap must have been followed, or this shows nothing"
+    assert re.search(rf"'{MARK}'", said["table symbol"]), "the path must have been followed, or this shows nothing"
+    assert "was not allowed" not in said["status"]
     assert [where for where, text in said.items() if f"{MARK}_text" in text] == []
 
 

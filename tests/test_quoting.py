@@ -364,6 +364,13 @@ def test_what_people_write_stays_as_it_is() -> None:
         assert quoting.visible(text) == text
 
 
+def test_a_selector_after_a_digit_hides_nothing_unless_it_makes_a_key() -> None:
+    """A bit for each digit would carry a sentence in a table of numbers."""
+    assert quoting.visible("1\ufe0f2\ufe0e3#\ufe0f") == "1\\ufe0f2\\ufe0e3#\\ufe0f"
+    assert quoting.visible("a\ufe0f\u20e3") == "a\\ufe0f\u20e3"
+    assert quoting.visible("1\ufe0f\u20e3") == "1\ufe0f\u20e3"
+
+
 def test_our_own_colours_stay_and_no_others() -> None:
     styled = click.style("path", fg="cyan", bold=True)
     assert quoting.styled_line(styled) == styled

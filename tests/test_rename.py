@@ -157,6 +157,20 @@ def test_members_that_override_it_keep_no_old_name(service: Service, shop: Path)
     assert texts(shop) == renamed(before, "price", "cost")
 
 
+def test_a_strangers_index_chooses_no_place_to_write_to(service: Service, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it knows may be made up, and so may what it does not know: nothing is written but at the server's word alone."""
+    before = texts(shop)
+    monkeypatch.setattr(service.index(), "foreign", "it was not made by this user")
+    shown = service.ask("rename_symbol", {"symbol": "shop.money.other", "new_name": "more"})
+    assert (shown.completeness.status, shown.completeness.reasons[0].code) == ("unknown", "foreign_index")
+    for sites in ("ask", "both"):
+        with pytest.raises(EditRefused, match=r"stranger's.*sites=server"):
+            service.ask("rename_symbol", {"symbol": "shop.money.other", "new_name": "more", "apply": True, "sites": sites})
+    assert texts(shop) == before
+    service.ask("rename_symbol", {"symbol": "shop.money.other", "new_name": "more", "apply": True, "sites": "server"})
+    assert texts(shop) == renamed(before, "other", "more")
+
+
 def test_a_name_that_is_taken_is_said_and_not_written(service: Service, shop: Path) -> None:
     before = texts(shop)
     assert [record.name for record in service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": "other"}).result.taken] == [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from indexer.crawl.unparsed import drop
 from support import Watcher, write_tree
 from toolchains import requires
 

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from indexer.crawl.harvest import places
 from support import write_tree
 from wire_support import INITIALIZE, JUNK, OPTIONS, QUESTIONS, SOURCES, Answering, answers, at, mutations
 
+from indexer.crawl.worker.harvest import places
 from indexer.errors import EditRefused, LspidxError, NameNotFound, ServerError, ServerProtocolError
 from indexer.lsp import decode
 from indexer.lsp.framing import frame

@@ -6,8 +6,7 @@ import functools
 import os
 import posixpath
 import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import msgspec
 from indexer.cargo.lock import Lock, parse_lock
 from indexer.cargo.manifest import Names, Package, Table, patches, read_package, table_of
 from indexer.cargo.resolve import Workspace
-from indexer.encoding import read_manifest
+from indexer.encoding import read_manifest, read_toml
 
 _NAMED = re.compile(r"(.+?)-(\d+\.\d+\.\d+.*)\Z")
 _VENDORED = ".cargo-checksum.json"
@@ -127,9 +126,9 @@ def _paths_in(table: Table, folder: str) -> list[str]:
 class Registry:
     """Packages that cargo has unpacked in its home, and those in folders of vendored ones. A `resolve.Sources`."""
 
-    def __init__(self, home: str, vendored: Sequence[str] = ()) -> None:
-        """Looks at the names only; a package's manifest is read when it is asked for."""
-        self.home = home
+    def __init__(self, home: str, vendored: Sequence[str] = (), may_read: Callable[[str], bool] = lambda _: True) -> None:
+        """Looks at the names only; a package's manifest is read when it is asked for. may_read: whether that of a folder outside may be."""
+        self.home, self._may_read = home, may_read
         self._versions: dict[str, list[tuple[str, str]]] = {}
         self._loaded: dict[str, Package | None] = {}
         for place in (*sorted(_folders(f"{home}/registry/src")), *vendored):
@@ -161,7 +160,8 @@ class Registry:
     def load(self, folder: str) -> Package | None:
         """See `resolve.Sources`."""
         if folder not in self._loaded:
-            table = _table(f"{folder}/Cargo.toml")
+            is_open = folder.startswith(f"{self.home}/") or self._may_read(folder)
+            table = _table(f"{folder}/Cargo.toml") if is_open else None
             home = _inherited_from(folder, table) if table is not None else ""
             inherited = (_table(f"{home}/Cargo.toml") or {}) if home else {}
             self._loaded[folder] = (
@@ -236,8 +236,8 @@ def _table(path: str) -> Table | None:
 def _parsed(path: str, _mtime_ns: int, _size: int) -> Table | None:
     """Manifests are looked at several times in a run, and reading one takes a millisecond or two."""
     try:
-        return tomllib.loads(read_manifest(path).decode("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return read_toml(path)
+    except (OSError, ValueError):
         return None
 
 

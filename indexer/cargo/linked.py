@@ -10,7 +10,7 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -63,20 +63,27 @@ class Linked(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
 
 
-def find_crates(root: Path, paths: Sequence[str], environment: Mapping[str, str], fetched: str = "", copies: Path | None = None) -> Crates:
+def find_crates(
+    root: Path,
+    paths: Sequence[str],
+    environment: Mapping[str, str],
+    fetched: str = "",
+    copies: Path | None = None,
+    may_read: Callable[[str], bool] = lambda _: True,
+) -> Crates:
     """Reads the manifests of a repository and looks for what they need.
 
     Args:
         paths: files of the repository, relative to `root`.
         fetched: a further home of cargo's, of lspidx's own; empty for none. copies: see `COPIES`.
+        may_read: whether a folder to which a manifest points may be read; a package in another one is missing.
     """
     found = survey(root, paths, locks=_locks(root, copies))
-    vendored = vendored_folders(root)
+    vendored = [folder for folder in vendored_folders(root) if may_read(folder)]
     toolchain = find_toolchain(root, environment)
     homes = list(filter(None, (cargo_home(environment), fetched)))
-    return min(
-        (_in_home(str(root), found, toolchain, Registry(home, vendored)) for home in homes), key=lambda crates: len(crates.all_missing)
-    )
+    looked = (_in_home(str(root), found, toolchain, Registry(home, vendored, may_read)) for home in homes)
+    return min(looked, key=lambda crates: len(crates.all_missing))
 
 
 def _in_home(root: str, found: Survey, toolchain: Toolchain, registry: Registry) -> Crates:

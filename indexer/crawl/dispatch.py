@@ -28,7 +28,8 @@ from indexer.crawl.plan.survey import cut
 from indexer.crawl.pool import Pool, Task
 from indexer.crawl.units import Unit
 from indexer.lsp.protocol import initialize_params
-from indexer.model import LossReason
+from indexer.model import LossReason, Trust
+from indexer.servers.grants import reach_of
 from indexer.servers.registry import ServerSpec
 from indexer.store.generations import Home
 from indexer.store.unfinished import (
@@ -209,7 +210,8 @@ class Work:
 
     def read_outside(self, beyond: Outside) -> list[Path]:
         """Shards of the files outside the workspace; the workers' last task."""
-        every = beyond.jobs(self._folder)
+        reach = reach_of(self._home.root, self._config, [folder.path for folder in self._folders], os.environ)
+        every = beyond.jobs(self._folder, reach.allowed, everything=self._config.trust is Trust.FULL)
         # An interrupted run that came so far had all that it wanted; what is wanted now is the same only if nothing was crawled since.
         known = {shard for _, shard in every if not self._has_crawled and read_record(shard, self._watcher.note) is not None}
         jobs = [(job, shard) for job, shard in every if shard not in known]

@@ -16,6 +16,7 @@ import msgspec
 from indexer import vcs
 from indexer.builds import other_builds
 from indexer.config import Config
+from indexer.consent import Refusal
 from indexer.crawl.messages import Check, Done, Hello, Position
 from indexer.crawl.plan.groups import Group
 from indexer.crawl.plan.launch import sandbox_of
@@ -61,7 +62,8 @@ class Account:
     """What one crawl has done, before its shards are merged.
 
     number: of the generation. server_info: by number of the group. crawled: how many documents; None for all of them.
-    extent: of a crawl that was cut off. surroundings: what the index depends on beside its recipe. missing_servers: by language.
+    extent: of a crawl that was cut off. refused: places outside that were not looked at, as they are told.
+    surroundings: what the index depends on beside its recipe. missing_servers: by language.
     """
 
     number: int
@@ -79,6 +81,7 @@ class Account:
     is_imported: bool
     crawled: int | None
     extent: Extent | None
+    refused: Sequence[Refusal]
     surroundings: list[object]
     missing_servers: Mapping[str, str]
     languages_lost: Sequence[Lost]
@@ -115,7 +118,7 @@ class Account:
 
     def meta(self) -> dict[str, str]:
         """What a reader of the index must know, by key."""
-        checkout, found = self.checkouts[0], _refused(self.config)
+        checkout = self.checkouts[0]
         said = {
             "suffixes": json.dumps(endings_of({language for item in self.groups for language in item.languages})),
             "families": json.dumps(families()),
@@ -125,8 +128,8 @@ class Account:
             "recipe": self.recipe,
             "generation": str(self.number),
         }
-        if found:
-            said["refused"] = json.dumps(found)
+        if self.refused:
+            said["refused"] = msgspec.json.encode(self.refused).decode()
         if self.is_imported:
             said["imported"] = "true"
         if self.extent is not None:
@@ -154,7 +157,7 @@ class Account:
             "folders": [{"commit" if name == "commit_sha" else name: row[name] for name in row} for row in self.folder_rows()],
             "servers": [_server(self.server_info.get(number), item) for number, item in self._servers()],
             "builds": sorted({item.build.label for item in self.groups} - {""}),
-            "refused": _refused(config),
+            "refused": [msgspec.structs.asdict(item) for item in self.refused],
             "trust": str(config.trust),
             "sandbox": sandbox_of(config.trust),
             "environment": next((item.environment for item in self.groups if item.environment), ""),
@@ -204,11 +207,6 @@ def merged(parts: Sequence[Check]) -> dict[str, object]:
         "disagreed": sum(part.disagreed for part in parts),
         "samples": sorted(sample for part in parts for sample in part.samples)[:_SHOWN],
     }
-
-
-def _refused(config: Config) -> list[dict[str, str]]:
-    """Places outside of the workspace that its settings name and the user has not allowed; no absolute path, but as they are named."""
-    return [{"setting": item.setting, "sentence": item.sentence, "remedy": item.remedy} for item in config.refused]
 
 
 def _version_of(info: Hello | None, item: Group) -> str:

@@ -98,10 +98,15 @@ class Release(msgspec.Struct, kw_only=True, tag=True):
 
 
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
-    """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges."""
+    """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges.
+
+    allowed: places outside of the workspace that may be read beside what is installed; `everything`: all of them.
+    """
 
     number: int
     wanted: dict[str, list[Position]]
+    allowed: tuple[str, ...] = ()
+    everything: bool = False
 
 
 class Hello(msgspec.Struct, kw_only=True, tag=True):

@@ -23,6 +23,7 @@ import msgspec
 
 from indexer import logs, plain_files, prerequisites, vcs
 from indexer.config import Config, why_withheld
+from indexer.consent import Refusal, told
 from indexer.crawl.dispatch import PARENT_MEMORY_MB, Watcher, Work, machine_memory_mb, processors, worker_count
 from indexer.crawl.manifest import Account
 from indexer.crawl.ownership import look, refuse_tracked
@@ -41,6 +42,8 @@ from indexer.model import BORDERS, LossReason
 from indexer.packages import Externals
 from indexer.prerequisites.fetch import fetch
 from indexer.private_places import is_held
+from indexer.servers.grants import reach_of
+from indexer.servers.pointers import refused_pointers
 from indexer.servers.registry import language_of, load_table
 from indexer.store import damage, proof
 from indexer.store.generations import Home
@@ -65,13 +68,17 @@ _LEAST_MERGE_MEMORY_MB = 200
 
 @dataclass(slots=True)
 class Crawl:
-    """What a crawl did. `up_to_date` means that nothing had changed and nothing was done."""
+    """What a crawl did. `up_to_date` means that nothing had changed and nothing was done.
+
+    refused: places outside of the workspace that it names or points to, and that were not looked at.
+    """
 
     root: Path
     generation: Path
     manifest: dict[str, Any]
     up_to_date: bool
     elapsed_s: float
+    refused: list[Refusal]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +177,7 @@ class _Run:
         self.states = States(home, watcher.note)
         self.current = home.own()
         self.folders = find_folders(home.root, config.folders)
+        self.refused: list[Refusal] = []
 
     def go(self, *, partial: bool) -> Crawl:
         with contextlib.ExitStack() as ending:
@@ -192,6 +200,7 @@ class _Run:
                 manifest=read_manifest(current),
                 up_to_date=True,
                 elapsed_s=time.monotonic() - self.started,
+                refused=self.refused,
             )
         for text in unconfined(self.config.trust):
             self.watcher.note(text)
@@ -228,7 +237,8 @@ class _Run:
         for language, problem in grouping.missing.items():
             files = sum(item.language == language for item in seen.documents)
             watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
-        for refusal in config.refused:
+        self.refused = [*config.refused, *self._pointers(paths, grouping.groups)]
+        for refusal in told(self.refused):
             watcher.note(f"{refusal.sentence}{f'; to allow that: {refusal.remedy}' if refusal.remedy else ''}")
         for setting in config.withheld:
             watcher.note(f"{setting} is not followed: {why_withheld(setting)}")
@@ -241,7 +251,7 @@ class _Run:
         left_out = self._stamp_skipped(seen)
         surroundings: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
         surroundings += [digest_of(seen.stamps), digest_of(seen.folders), digest_of(left_out)]
-        surroundings += [refusal.sentence for refusal in config.refused]
+        surroundings += [refusal.sentence for refusal in told(self.refused)]
         recipe = recipe_digest(
             documents, [common, str(sorted(recipes.items())), f"skipped {[(item.path, str(item.reason)) for item in seen.skipped]}"]
         )
@@ -274,7 +284,9 @@ class _Run:
         self.states.collect()
         elapsed_s = time.monotonic() - self.started
         self._record(work, manifest, elapsed_s)
-        return Crawl(root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s)
+        return Crawl(
+            root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s, refused=self.refused
+        )
 
     def _publish_part(self, built: Path, number: int, manifest: dict[str, Any], extent: Extent) -> NoReturn:
         """Without a state, and beside the shards: the next run takes these up."""
@@ -286,6 +298,12 @@ class _Run:
             "to go on from there: lspidx index"
         )
 
+    def _pointers(self, paths: Sequence[str], groups: Sequence[Group]) -> list[Refusal]:
+        """The places outside to which the workspace's files point, and that servers are not given to read."""
+        folders = [folder.path for folder in self.folders]
+        prefix = next((str(item.placeholders["python_prefix"]) for item in groups if item.placeholders.get("python_prefix")), "")
+        return refused_pointers(folders, paths, reach_of(self.home.root, self.config, folders, self.environment), prefix)
+
     def _prerequisites(self, paths: Sequence[str], plan: Survey) -> list[prerequisites.Prerequisite]:
         """What the clone lacks; where the user wants that (`fetch`), after the download steps of its build tools."""
         look = prerequisites.Look(
@@ -295,6 +313,7 @@ class _Run:
             environment=self.environment,
             fetched=prerequisites.fetched_dir(self.environment),
             python=self.config.python,
+            may_read=reach_of(self.home.root, self.config, [item.path for item in self.folders], self.environment).may_read,
         )
         if self.config.fetch:
             self.watcher.phase("fetch", 0)
@@ -410,6 +429,7 @@ class _Run:
             is_imported=found.is_imported,
             crawled=found.crawled if found.base is not None else None,
             extent=found.extent,
+            refused=told(self.refused),
             surroundings=plan.surroundings,
             missing_servers=plan.missing_servers,
             languages_lost=lost,

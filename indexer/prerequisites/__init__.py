@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -58,7 +58,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
     root: the workspace, absolute. paths: its files, relative to it. languages: those that are crawled.
     environment: the caller's. fetched: lspidx's own folder of what `--fetch` has brought; need not be there.
-    python: the setting of that name.
+    python: the setting of that name. may_read: whether a folder outside to which a manifest points may be read.
     """
 
     root: Path
@@ -67,6 +67,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
     fetched: Path
     python: str = ""
+    may_read: Callable[[str], bool] = lambda _: True
 
     @property
     def fetched_here(self) -> Path:

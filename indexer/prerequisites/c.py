@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from indexer.prerequisites import Look, Prerequisite, Step
@@ -18,14 +19,15 @@ _HOW = (
 """How a database is made, by a file in the root. Each runs the repository's build, so lspidx does not do it."""
 
 
-def database(root: Path) -> Path | None:
-    """The project's own compilation database, where one is in the root or in a usual folder of builds."""
-    return next((file for name in _DATABASES if (file := root / name / "compile_commands.json").is_file()), None)
+def database(root: Path, may_read: Callable[[str], bool] = lambda _: True) -> Path | None:
+    """The project's own compilation database, where one is in the root or in a usual folder of builds; may_read: as of `Look`."""
+    files = (root / name / "compile_commands.json" for name in _DATABASES)
+    return next((file for file in files if file.is_file() and may_read(str(file))), None)
 
 
 def find(look: Look) -> list[Prerequisite]:
     """See `BuildTool.find`."""
-    if database(look.root) is not None or (look.root / "compile_flags.txt").is_file() or not _is_built(look):
+    if database(look.root, look.may_read) is not None or (look.root / "compile_flags.txt").is_file() or not _is_built(look):
         return []
     return [
         Prerequisite(

@@ -58,7 +58,7 @@ def _has_manifest(look: Look) -> bool:
 def _crates(look: Look) -> Crates:
     home = look.fetched / "cargo"
     fetched = str(home) if look.fetched_here.is_dir() else ""
-    return find_crates(look.root, look.paths, look.environment, fetched, look.fetched_here / COPIES)
+    return find_crates(look.root, look.paths, look.environment, fetched, look.fetched_here / COPIES, look.may_read)
 
 
 def _of_toolchain(toolchain: Toolchain) -> list[Prerequisite]:

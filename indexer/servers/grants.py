@@ -1,7 +1,7 @@
-"""What a server that is not trusted may see of this machine: systems, toolchains, the workspace, and what that points to outside.
+"""What a server that is not trusted may see of this machine: systems, toolchains, the workspace, and what the user has allowed beside it.
 
-A repository says where else to look (links, `replace`, `path`, .pth, -I), and its word is taken for reading only, and never for a
-place that `indexer.private_places` closes.
+A repository says where else to look (links, `replace`, `path`, .pth, -I). Its word opens nothing (ADR 0038): `indexer.servers.pointers`
+names these places, and the user's word opens them, but for those that `indexer.private_places` closes.
 """
 
 from __future__ import annotations
@@ -9,25 +9,22 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
-from indexer.encoding import read_beginning
+from indexer.config import Config
+from indexer.consent import Reach
 from indexer.model import Trust
-from indexer.private_places import home_folder, is_closed
-from indexer.sandbox import Confinement, lies_in, safe_path
-from indexer.servers.installations import environment_parts, parts, user_base
+from indexer.private_places import home_folder
+from indexer.sandbox import Confinement, safe_path
+from indexer.servers.environments import packages_of
+from indexer.servers.installations import environment_parts, is_python, parts, standard_library, user_base
 from indexer.servers.placeholders import fill, fill_words
 from indexer.servers.registry import FoundServer, Place, ServerSpec
 from indexer.servers.system import system_read, system_run
 
 _VARIABLE = re.compile(r"\$(\w+)")
-_OUTSIDE = re.compile(r"""(?<![\w.$/-])(?:/|(?:\.\./)+)[^\s"'`,;:()\[\]{}<>*|]*""")
-_MANIFESTS = ("go.mod", "go.work", "Cargo.toml", "package.json", "compile_flags.txt", "pyrightconfig.json", "pyproject.toml", "ty.toml")
-_INCLUDED = re.compile(r"""(?:-I|-isystem|-iquote|-idirafter|-include|"directory"\s*:)[\s",]*(/[^"\s,]+)""")
-_MOST_BYTES = 4_000_000
-_MOST_MANIFESTS = 500
-_MOST_POINTED = 500
 
 
 def confinement(
@@ -35,7 +32,7 @@ def confinement(
     *,
     trust: Trust,
     folders: Sequence[Path],
-    paths: Iterable[str],
+    reach: Reach,
     values: Mapping[str, object],
     readable: Sequence[str],
     caller: Mapping[str, str],
@@ -45,7 +42,7 @@ def confinement(
     """What a server may see below full trust, and the variables that say to it where its toolchain lies.
 
     Args:
-        folders: of the workspace, the root first; `paths` its files, relative to the root.
+        folders: of the workspace, the root first. reach: what the user has allowed outside of it.
         values: of the placeholders. caller: the environment that we were started with.
     """
     spec = server.spec
@@ -66,11 +63,11 @@ def confinement(
             run += [os.path.join(folder, part) for part in place.only] if place.only else [folder]
     prefix = values.get("python_prefix")
     if isinstance(prefix, str) and trust.covers(Trust.DEPS) and values.get("python") != values.get("no_python"):
-        run += environment_parts(prefix)
+        run += _own_parts(prefix, reach)
     if trust.covers(Trust.DEPS):
-        run += [os.path.join(folder, "node_modules") for folder in workspace]
-    pointed = [path for path in _pointed(folders, list(paths), values) if not is_closed(path, home, root=workspace[0])]
-    read = [*system_read(), *workspace, *dict.fromkeys(pointed[:_MOST_POINTED]), *(os.path.expanduser(path) for path in readable)]
+        run += [path for folder in workspace if reach.may_read(path := os.path.join(folder, "node_modules"))]
+    environment = [path for path in _of_environment(prefix, reach) if not reach.is_closed(path)] if isinstance(prefix, str) else []
+    read = [*system_read(), *workspace, *dict.fromkeys(environment), *reach.readable, *(os.path.expanduser(path) for path in readable)]
     if isinstance(fetched := values.get("fetched_python"), str):
         read.append(fetched)  # ours, though it lies in a hidden folder of the home folder
     values = {**values, "user_cache": caller.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")}
@@ -81,6 +78,7 @@ def confinement(
     held = Confinement(
         run=list(dict.fromkeys(run)),
         read=read,
+        names=list(_listed(folders, values.get("all_roots"))),
         write=[str(scratch), str(cache), *own],
         variables=list(spec.variables),
         avoid=workspace,
@@ -119,62 +117,35 @@ def _place(place: Place, caller: Mapping[str, str], home: str, values: Mapping[s
     return ""
 
 
-def of_python(prefix: str) -> list[str]:
-    """Where the packages of an environment lie."""
-    return sorted(str(path) for path in Path(prefix).glob("lib/python3*/*-packages"))
+def _of_environment(prefix: str, reach: Reach) -> Iterator[str]:
+    """What may be read for the project's environment of Python: its own parts, the installation that it was made of, its packages.
+
+    An environment in the workspace may be its author's work: of the installation that it leads to only the standard library is opened
+    then, and only if there is one.
+    """
+    yield from _own_parts(prefix, reach)
+    real = os.path.realpath(os.path.join(prefix, "bin", "python"))
+    if os.path.basename(os.path.dirname(real)) == "bin":
+        base = os.path.dirname(os.path.dirname(real))
+        yield from standard_library(base) if reach.is_of_workspace(prefix) else environment_parts(base)
+    yield from packages_of(prefix, reach)
 
 
-def linked(site: str) -> list[str]:
-    """Folders that a folder of packages leads to, as an editable install has it."""
-    return [
-        line for file in sorted(Path(site).glob("*.pth")) for line in read_beginning(file, _MOST_BYTES).splitlines() if os.path.isabs(line)
-    ]
+def _own_parts(prefix: str, reach: Reach) -> list[str]:
+    """The parts of an environment; of one in the workspace those that lie there, and what is an interpreter wherever it lies."""
+    found = environment_parts(prefix)
+    return [path for path in found if reach.may_read(path) or is_python(path)] if reach.is_of_workspace(prefix) else found
 
 
-def _pointed(folders: Sequence[Path], paths: Sequence[str], values: Mapping[str, object]) -> Iterator[str]:
-    """What the workspace says about places outside it; the caller decides what of it is harmless."""
-    workspace = [str(folder) for folder in folders]
-    for folder in folders:
-        yield from _links(folder, workspace)
-    root = folders[0]
-    manifests = [path for path in paths if _is_manifest(path.rpartition("/")[2])]
-    for path in sorted(manifests, key=lambda path: path.count("/"))[:_MOST_MANIFESTS]:
-        file = root / path
-        for named in _OUTSIDE.findall(read_beginning(file, _MOST_BYTES)):
-            target = os.path.normpath(file.parent / named)
-            if not lies_in(target, workspace) and os.path.exists(target):
-                yield target
-    prefix = values.get("python_prefix")
-    if isinstance(prefix, str):
-        yield from environment_parts(prefix)
-        real = os.path.realpath(os.path.join(prefix, "bin", "python"))
-        if os.path.basename(os.path.dirname(real)) == "bin":
-            yield from environment_parts(os.path.dirname(os.path.dirname(real)))
-        for site in of_python(prefix):
-            yield site
-            yield from linked(site)
-    roots = values.get("all_roots")
-    yield from (str(path) for path in (roots if isinstance(roots, list) else []))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    database = values.get("compile_commands")
-    if isinstance(database, str):
-        yield from _INCLUDED.findall(read_beginning(Path(database) / "compile_commands.json", _MOST_BYTES))
+def reach_of(root: Path, config: Config, folders: Sequence[Path], environment: Mapping[str, str]) -> Reach:
+    """What a workspace reaches outside of its root: its further folders, and what the user has allowed or says that servers may read."""
+    allowed = [*config.allowed, *config.readable, *map(str, folders)]
+    return Reach(root, allowed, environment, everything=config.trust is Trust.FULL)
 
 
-def _is_manifest(name: str) -> bool:
-    return name in _MANIFESTS or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
-
-
-def _links(folder: Path, workspace: Sequence[str]) -> Iterator[str]:
-    """What the links in a workspace folder lead to, and those of its node_modules, two levels deep."""
-    for place in (folder, folder / "node_modules"):
-        try:
-            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in entries:
-            if entry.is_symlink():
-                target = os.path.realpath(entry.path)
-                if not lies_in(target, workspace) and os.path.exists(target):
-                    yield target
-            elif entry.name.startswith("@") and place.name == "node_modules":
-                yield from (str(Path(path).resolve()) for path in Path(entry.path).iterdir() if path.is_symlink())
+def _listed(folders: Sequence[Path], roots: object) -> Iterator[str]:
+    """Folders above the workspace that imports start from, where the workspace is a package itself: their names are looked at."""
+    root = str(folders[0])
+    for path in cast("list[object]", roots) if isinstance(roots, list) else ():
+        if root.startswith(f"{str(path).rstrip('/')}/"):
+            yield str(path)

@@ -60,6 +60,26 @@ def environment_parts(prefix: str) -> list[str]:
     return [*named, *sorted(glob.glob(os.path.join(glob.escape(prefix), "bin", "python*")))]
 
 
+def is_python(program: str) -> bool:
+    """Whether a program, links followed, is the interpreter of an installation with its standard library."""
+    real = os.path.realpath(program)
+    folder = os.path.dirname(real)
+    named = os.path.basename(folder) in _BIN and _PYTHON.match(os.path.basename(real))
+    return bool(named and standard_library(os.path.dirname(folder)))
+
+
+def standard_library(prefix: str) -> list[str]:
+    """The standard library of an installation of Python, without the packages beside it; nothing where there is none.
+
+    A folder called `lib/python3.12` is not believed to be one: whoever names it may mean what else lies there.
+    """
+    found: list[str] = []
+    for place in sorted(glob.glob(os.path.join(glob.escape(prefix), "lib", "python3*"))):
+        if os.path.isfile(os.path.join(place, "os.py")) and os.path.isdir(os.path.join(place, "encodings")):
+            found += [entry.path for entry in _entries(place) if not entry.name.endswith("-packages")]
+    return found
+
+
 def user_base(program: str, home: str) -> str:
     """Where a script of Python that pip has installed for the user finds its packages: in a home that it does not have in the fence."""
     real = os.path.realpath(program)
@@ -117,6 +137,14 @@ def _packages(script: str, interpreter: str) -> Iterator[str]:
     folder = os.path.dirname(script)
     if os.path.basename(folder) in _BIN and _PYTHON.search(os.path.basename(interpreter)):
         yield from sorted(glob.glob(os.path.join(glob.escape(os.path.dirname(folder)), "lib*", "python3*", "*-packages")))
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
 
 
 def _interpreter(program: str) -> str:

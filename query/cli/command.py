@@ -95,7 +95,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
     "allowed",
     multiple=True,
     metavar="PATH",
-    help="A folder outside that the project's settings may name; remembered, may be repeated.",
+    help="A place outside that the project's files may name or point to; remembered, may be repeated.",
 )
 @click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
 @trust_option
@@ -151,6 +151,7 @@ class _Wanted(NamedTuple):
 def _index(wanted: _Wanted) -> None:
     from indexer import vcs
     from indexer.config import load_config
+    from indexer.consent import POINTER
     from indexer.crawl.plan.losses import unresolved_too_often
     from indexer.crawl.run import crawl
     from indexer.store.generations import Home
@@ -167,6 +168,10 @@ def _index(wanted: _Wanted) -> None:
         config = load_config(folder, flags=flags, remembered=remembered)
     with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
         made = crawl(folder, config, watcher, full=wanted.full, accept_loss=wanted.accept_loss, partial=True)
+    if not wanted.quiet and consent.folders_given(folder, [item for item in made.refused if item.setting == POINTER]):
+        config = load_config(folder, flags=flags, remembered=Home(folder).flags())
+        with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
+            made = crawl(folder, config, watcher, full=wanted.full, accept_loss=wanted.accept_loss, partial=True)
     if not (wanted.fetch or wanted.quiet) and consent.given(folder, made.manifest.get("prerequisites", [])):
         config = load_config(folder, flags={**flags, "fetch": True}, remembered=Home(folder).flags())
         with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
@@ -218,7 +223,7 @@ def _absolute_folder(entry: str) -> str:
 def _allowed_folder(root: Path, entry: str) -> str:
     """A folder that is allowed: from where the user stands, or as the project's settings name it."""
     path = Path(entry).expanduser()
-    return str(path.absolute() if path.is_absolute() or path.is_dir() or not (root / path).is_dir() else (root / path).absolute())
+    return str(path.absolute() if path.is_absolute() or path.exists() or not (root / path).exists() else (root / path).absolute())
 
 
 def _named_places(flags: Mapping[str, Any]) -> list[str]:

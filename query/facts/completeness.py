@@ -126,11 +126,11 @@ class Certificate:
     def _of_refused(self, family: Collection[str]) -> list[Reason]:
         """Places that the settings of the project name and that the user has not allowed: what lies there is unknown."""
         text = self._index.meta.get("refused")
-        refused: list[dict[str, str]] = self._index.keep("refused", lambda: json.loads(text)) if text else []
+        refused: list[dict[str, Any]] = self._index.keep("refused", lambda: json.loads(text)) if text else []
         return [
             Reason(code="not_allowed", detail=f"{item['sentence']}{': ' if item['remedy'] else ''}{item['remedy']}", count=1)
             for item in refused
-            if item["setting"] == "folders" or not family or "python" in family
+            if not family or not (concerned := _concerned(item)) or not concerned.isdisjoint(family)
         ]
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
@@ -367,6 +367,11 @@ def languages_of(index: Index) -> dict[str, str]:
     sql = "SELECT path, language FROM document UNION ALL SELECT path, language FROM skipped"
     known: dict[str, str] = index.keep("languages", lambda: dict(index.rows(sql)))
     return known
+
+
+def _concerned(refused: Mapping[str, Any]) -> set[str]:
+    """The languages that may lack something for a place that was not looked at; empty for all."""
+    return {"python"} if refused["setting"] in ("python", "source_roots") else set(refused.get("languages") or ())
 
 
 def family_of(index: Index, path: str) -> tuple[str, ...]:

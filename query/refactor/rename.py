@@ -160,9 +160,13 @@ class Renaming:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What the index says to it: sites that only one of the two knows, members that keep their names, and what has the new name."""
+    """What the index says to it: sites that only one of the two knows, members that keep their names, and what has the new name.
+
+    is_foreign: the index may be made up: it names no place to write to, and its silence about others is worth nothing.
+    """
 
     renaming: Renaming
+    is_foreign: bool
     compared: Compared
     overrides: list[SymbolRecord]
     taken: list[SymbolRecord]
@@ -172,6 +176,10 @@ class Verdict:
         """Why the result may be broken code, each with what to say to have it all the same."""
         found: list[str] = []
         of_index = self.renaming.of_index
+        if self.is_foreign:
+            found.append(
+                "the index is a stranger's, so nothing is there to compare the server's answer with; sites=server goes by that alone"
+            )
         if self.compared.only_index and not of_index:
             uses = f"{count(len(self.compared.only_index), 'use')} that the server would not rename"
             found.append(
@@ -214,8 +222,9 @@ class Verdict:
 
 def check(index: Index | None, renaming: Renaming) -> Verdict:
     """Holds what a server would rename against the index. Reads only; without an index, or symbols, there is nothing to say."""
+    is_foreign = index is not None and bool(index.foreign)
     if index is None or not renaming.symbols:
-        return Verdict(renaming=renaming, compared=Compared([], [], []), overrides=[], taken=[])
+        return Verdict(renaming=renaming, is_foreign=is_foreign, compared=Compared([], [], []), overrides=[], taken=[])
     kin = kin_of(index, renaming.symbols)
     symbols = list(renaming.symbols)
     if renaming.of_index:
@@ -223,6 +232,7 @@ def check(index: Index | None, renaming: Renaming) -> Verdict:
     left = [item.record for item in kin if not renaming.of_index or item.record.external]
     return Verdict(
         renaming=renaming,
+        is_foreign=is_foreign,
         compared=compare(index, [*symbols, *constructors(index, symbols)], renaming.old_name, renaming.sites),
         overrides=[record for record in left if Site(record.path, record.line - 1, record.col - 1) not in renaming.sites],
         taken=taken(index, renaming.symbols, renaming.new_name),

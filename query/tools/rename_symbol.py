@@ -139,8 +139,11 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
         taken=verdict.taken,
     )
     reasons = [*outcome.reasons, *_reasons(workspace, at, verdict)]
+    whole = completeness_from(reasons)
+    if workspace.index is not None and workspace.index.foreign:
+        whole = msgspec.structs.replace(whole, status="unknown")
     long = any(item.diff_lines_left_out for item in outcome.edited.files)
-    return workspace.answer(ask, result, all_of(outcome.edited.edits, cut_short=long), completeness_from(reasons), live(*replies))
+    return workspace.answer(ask, result, all_of(outcome.edited.edits, cut_short=long), whole, live(*replies))
 
 
 class _Judged(NamedTuple):

@@ -51,11 +51,15 @@ def borders(root: Path, paths: Sequence[str], sources: Collection[str]) -> list[
 
 def _folder(root: Path, folder: str) -> SkipReason:
     place = root / folder
-    if place.is_dir() and not os.access(place, os.R_OK | os.X_OK, effective_ids=_EFFECTIVE):
+    try:
+        is_folder = place.is_dir()
+    except OSError:  # its path is longer than the system takes
+        return SkipReason.UNREADABLE
+    if is_folder and not os.access(place, os.R_OK | os.X_OK, effective_ids=_EFFECTIVE):
         return SkipReason.UNREADABLE  # what lies in there, nobody knows
     if os.path.exists(place / ".git"):
         return SkipReason.WORK_TREE if vcs.is_other_work_tree(place) else SkipReason.NESTED_REPOSITORY
-    return SkipReason.HIDDEN_FOLDER if folder.rpartition("/")[2].startswith(".") and place.is_dir() else SkipReason.SUBMODULE
+    return SkipReason.HIDDEN_FOLDER if folder.rpartition("/")[2].startswith(".") and is_folder else SkipReason.SUBMODULE
 
 
 def _linked_folder(root: Path, path: str, paths: Sequence[str]) -> SkipReason | None:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import filecmp
 import json
+import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexer import go_modules, plain_files
 from indexer.crawl.sources import read_source
 from indexer.crawl.units import PlannedDocument
+from indexer.encoding import open_plain, read_beginning
 from indexer.prerequisites import fetched_dir
 from indexer.prerequisites.c import database
 from indexer.workspace import Folder
@@ -43,28 +45,34 @@ class GoWorkspace:
     missing: Sequence[str] = ()
 
 
-def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: Path, paths: Sequence[str]) -> str:
+def compile_commands(
+    root: Path,
+    documents: Sequence[PlannedDocument],
+    folder: Path,
+    paths: Sequence[str],
+    may_read: Callable[[str], bool] = lambda _: True,
+) -> str:
     """Puts a compilation database for clangd into `folder` and says what it was made of.
 
     Without one, clangd compiles each file alone, with no include path; the guess adds the folders from which the `#include` lines of
     the sources lead to headers of the workspace.
 
     Args:
-        paths: all files of the workspace, relative to the root.
+        paths: all files of the workspace, relative to the root. may_read: whether a file that a link leads to may be read.
     """
     target = folder / "compile_commands.json"
-    own = database(root)
+    own = database(root, may_read)
     if own is not None:
         if plain_files.fault_of(target) or not target.is_file() or not filecmp.cmp(own, target, shallow=False):
-            with own.open("rb") as source:  # large projects' have hundreds of megabytes
+            with open_plain(own) as source:  # large projects' have hundreds of megabytes
                 plain_files.write_whole(target, source)
         return own.relative_to(root).as_posix()
     flags_file = root / "compile_flags.txt"
     if flags_file.is_file():
-        flags = [line.strip() for line in flags_file.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+        flags = [line.strip() for line in read_beginning(flags_file, _MOST_BYTES).splitlines() if line.strip()]
         made_of = "compile_flags.txt"
     else:
-        flags = [f"-I{root / part}" for part in guessed_folders(root, documents, paths)]
+        flags = [f"-I{root / part}" for part in guessed_folders(root, documents, paths, may_read)]
         made_of = GUESSED
     entries = [
         {"directory": str(root), "file": str(root / document.path), "arguments": ["clang", *flags, "-c", str(root / document.path)]}
@@ -75,9 +83,11 @@ def compile_commands(root: Path, documents: Sequence[PlannedDocument], folder: P
     return made_of
 
 
-def guessed_folders(root: Path, documents: Sequence[PlannedDocument], paths: Sequence[str]) -> list[str]:
+def guessed_folders(
+    root: Path, documents: Sequence[PlannedDocument], paths: Sequence[str], may_read: Callable[[str], bool] = lambda _: True
+) -> list[str]:
     """Include folders of C and C++ files, relative to the root; empty where the project has a word on it."""
-    if database(root) is not None or (root / "compile_flags.txt").is_file():
+    if database(root, may_read) is not None or (root / "compile_flags.txt").is_file():
         return []
     usual = sorted({part for document in documents for part in _usual_folders(document.path)})
     return list(dict.fromkeys([*include_folders(_includes(root, documents), paths), *usual]))
@@ -136,27 +146,34 @@ def _shared(one: str, other: str) -> int:
     return len(posixpath.commonprefix([one.split("/"), other.split("/")]))
 
 
-def go_workspace(folders: Sequence[Folder], paths: Sequence[str], folder: Path, environment: Mapping[str, str]) -> GoWorkspace:
+def go_workspace(
+    folders: Sequence[Folder],
+    paths: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    may_read: Callable[[str], bool] = lambda _: True,
+) -> GoWorkspace:
     """What gopls is told of the workspace's modules; a go.work in `folder` where it needs one that the repository has not.
 
     It needs one where there are several workspace folders, so that imports lead from one into another, and where a module that is
-    required is not in the module cache, for then the go command would load nothing at all.
+    required is not in the module cache, or lies where nothing may be read, for then the go command would load nothing at all.
 
     Args:
         paths: all files of the workspace, relative to the root.
-        environment: the caller's.
+        environment: the caller's. may_read: whether a folder to which a module points may be read.
     """
     root = folders[0].path
     if (root / "vendor" / "modules.txt").is_file():
         return GoWorkspace(variables={}, is_vendored=True)
     modules_of = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
     beside = [item.path for item in folders[1:] if (item.path / "go.mod").is_file()]
-    cache, modules = go_modules.best_cache([*modules_of, *beside], environment, fetched_dir(environment))
+    cache, modules = go_modules.best_cache([*modules_of, *beside], environment, fetched_dir(environment), may_read)
     variables = {"GOMODCACHE": str(cache)}
-    is_complete = modules.is_whole and (not beside or (root / "go.work").is_file())
+    leads_out = not all(may_read(os.path.join(root, place)) for place in go_modules.read(root / "go.work").uses)
+    is_complete = modules.is_whole and not leads_out and (not beside or (root / "go.work").is_file())
     if is_complete or not modules.folders or environment.get("GOWORK"):
         return GoWorkspace(variables=variables)
-    if modules.is_whole:  # all are there: only those that the workspace names have to be seen together
+    if modules.is_whole and not leads_out:  # all are there: only those that the workspace names have to be seen together
         named = [item.path for item in folders if (item.path / "go.mod").is_file()]
         if len(named) < 2:
             return GoWorkspace(variables=variables)

@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ from indexer.prerequisites import fetched_dir, fetched_folder
 from indexer.prerequisites.python import fetched_environment
 from indexer.python_manifests import read_manifests
 from indexer.python_roots import find_source_roots
-from indexer.servers.grants import linked, of_python
+from indexer.servers.environments import packages_of
+from indexer.servers.grants import reach_of
 from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
 from indexer.servers.trust import at_level
 from indexer.syntax import tree
@@ -226,6 +227,7 @@ def _python_group(
     root = folders[0].path
     here = [path for path in paths if not path.startswith("../")]
     manifests = read_manifests(root, here)
+    reach = reach_of(root, config, [folder.path for folder in folders], environment)
     project = python_project.find_project(
         root,
         here,
@@ -235,6 +237,7 @@ def _python_group(
         own_prefix=sys.prefix,
         fetched=fetched_environment(root, environment),
         manifests=manifests,
+        may_read=reach.may_read,
     )
     inside = [item.path for item in documents if not item.path.startswith("../")]
     modules = python_project.module_names(root, project.all_roots, inside)
@@ -255,8 +258,8 @@ def _python_group(
         last += [path for path in found.last if path not in last]
     named = [_described(item, modules[item.path], owners[item.path], config) for item in documents]
     is_part = not config.trust.covers(Trust.FULL) and _is_part_of(root, paths, project.prefix)  # not installed for it: brought by it
-    packages_of = [path for site in of_python(str(project.prefix)) for path in (site, *linked(site))] if project.prefix else []
-    behind = [*(str(path) for path in last), *packages_of, *(str(path) for path in project.fallback_roots)]
+    packages_there = packages_of(str(project.prefix), reach) if project.prefix else []
+    behind = [*(str(path) for path in last), *packages_there, *(str(path) for path in project.fallback_roots)]
     all_roots = [str(path) for path in (*roots, *last, *project.fallback_roots)] or None
     search_paths = [*(str(path) for path in roots), *behind] or None
     placeholders = {
@@ -304,6 +307,7 @@ def _plain_group(
     environment: Mapping[str, str],
 ) -> Group:
     root = folders[0].path
+    reach = reach_of(root, config, [folder.path for folder in folders], environment)
     own: dict[str, tuple[packages.Package, str]] = {}
     for folder in folders:
         for language in sorted({item.language for item in documents}):
@@ -326,7 +330,7 @@ def _plain_group(
         server=server,
         documents=named,
         placeholders={**_common_placeholders(server, root), **_fetched(root, environment)},
-        ingredients=[*ingredients, *_of_companions(root, documents, paths, languages, environment)],
+        ingredients=[*ingredients, *_of_companions(root, documents, paths, languages, environment, reach.may_read)],
         overlays=told,
         readable=readable,
         environment="",
@@ -348,7 +352,8 @@ def _rust_group(
     root = folders[0].path
     look = _look(root, environment)
     fetched = str(look.fetched / "cargo") if look.fetched_here.is_dir() else ""
-    crates = find_crates(root, paths, environment, fetched, look.fetched_here / COPIES)
+    reach = reach_of(root, config, [folder.path for folder in folders], environment)
+    crates = find_crates(root, paths, environment, fetched, look.fetched_here / COPIES, reach.may_read)
     stated = config.of_language("rust").options.get("cargo")
     linked = link(
         crates,
@@ -385,13 +390,18 @@ def _fetched(root: Path, environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_companions(
-    root: Path, documents: Sequence[PlannedDocument], paths: Sequence[str], languages: Sequence[str], environment: Mapping[str, str]
+    root: Path,
+    documents: Sequence[PlannedDocument],
+    paths: Sequence[str],
+    languages: Sequence[str],
+    environment: Mapping[str, str],
+    may_read: Callable[[str], bool],
 ) -> list[str]:
     """What a server will be told beside the repository: other answers come once Go's modules are downloaded, or includes lead elsewhere."""
     if "go" not in languages:
-        return [f"include folders {guessed_folders(root, documents, paths)}"] if {"c", "cpp"} & {*languages} else []
+        return [f"include folders {guessed_folders(root, documents, paths, may_read)}"] if {"c", "cpp"} & {*languages} else []
     folders = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
-    _, modules = go_modules.best_cache(folders, environment, fetched_dir(environment))
+    _, modules = go_modules.best_cache(folders, environment, fetched_dir(environment), may_read)
     return [f"go modules missing {modules.missing} {modules.absent}"]
 
 

@@ -21,7 +21,7 @@ from indexer.crawl.plan.groups import Group
 from indexer.git_command import variables_within_the_fence
 from indexer.model import Trust
 from indexer.sandbox import Confinement
-from indexer.servers.grants import confinement, fetched_places
+from indexer.servers.grants import confinement, fetched_places, reach_of
 from indexer.servers.placeholders import fill, fill_words
 from indexer.store.generations import Home
 from indexer.tsconfig import closed
@@ -69,25 +69,27 @@ def launch(
         UnsafeIndex: a folder that it would write to is a link.
     """
     spec, own = item.server.spec, item.settings
+    places = [folder.path for folder in folders]
+    outer = os.environ if caller is None else caller
+    reach = reach_of(home.root, config, places, outer)
     scratch, cache = home.folder("scratch"), home.folder("cache")
     values: dict[str, Any] = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
     values["memory"] = str(memory_bytes) if memory_bytes else None
     its_own: dict[str, Any] = {**spec.environment, **own.environment}
-    variables, more_readable = _prepare(item, home, folders, cache, values, its_own, os.environ if caller is None else caller)
+    variables, more_readable = _prepare(item, home, folders, cache, values, its_own, outer, reach.may_read)
     for text in item.notes:
         note(f"{spec.name}: {text}")
     environment: dict[str, Any] = {**fetched_places(spec, values), **variables}
-    places = [folder.path for folder in folders]
     held: Confinement | None = None
     if item.server.command and config.trust is not Trust.FULL:
         held, more = confinement(
             item.server,
             trust=config.trust,
             folders=places,
-            paths=item.paths,
+            reach=reach,
             values=values,
             readable=[*config.readable, *item.readable, *more_readable],
-            caller=os.environ if caller is None else caller,
+            caller=outer,
             scratch=scratch,
             cache=cache,
         )
@@ -112,6 +114,7 @@ def _prepare(
     values: dict[str, Any],
     environment: Mapping[str, Any],
     caller: Mapping[str, str],
+    may_read: Callable[[str], bool],
 ) -> tuple[dict[str, Any], list[str]]:
     """Writes what a server wants to find beside the sources, and adds its places to `values`.
 
@@ -120,7 +123,7 @@ def _prepare(
     """
     variables, readable = dict(environment), list[str]()
     if "c" in item.languages or "cpp" in item.languages:
-        made_of = compile_commands(home.root, item.documents, cache, item.paths)
+        made_of = compile_commands(home.root, item.documents, cache, item.paths, may_read)
         values["compile_commands"] = str(cache)
         log.info("compilation database: %s", made_of)
     if "python" in item.languages and "python_version" in values:
@@ -131,7 +134,7 @@ def _prepare(
         values["source_roots"] = values["source_roots"] or [str(own_python / "nothing")]  # without a word it would be the workspace
         values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
     if "go" in item.languages:
-        go = go_workspace(folders, item.paths, cache, caller)
+        go = go_workspace(folders, item.paths, cache, caller, may_read)
         variables |= go.variables
         readable += [path for name, path in go.variables.items() if name == "GOMODCACHE"]
         if go.is_vendored:

@@ -33,8 +33,10 @@ class Outside:
     def unwanted(self) -> set[str]:
         return self.paths.keys() - self.wanted.keys()
 
-    def jobs(self, folder: Path) -> list[tuple[ExternalJob, Path]]:
+    def jobs(self, folder: Path, allowed: tuple[str, ...], *, everything: bool) -> list[tuple[ExternalJob, Path]]:
         """What is to be read, in the same order in every run, the large files first; and the shards to write to.
+
+        `allowed` and `everything` say what beside installed files may be read at all (`indexer.consent.Reach`).
 
         The browser's declarations in TypeScript are two thirds of all that is read here.
         """
@@ -43,7 +45,9 @@ class Outside:
         starts = [*range(min(_ALONE, len(paths))), *range(_ALONE, len(paths), _PER_JOB), len(paths)]
         return [
             (
-                ExternalJob(number=number, wanted={path: wanted[path] for path in paths[start:end]}),
+                ExternalJob(
+                    number=number, wanted={path: wanted[path] for path in paths[start:end]}, allowed=allowed, everything=everything
+                ),
                 folder / f"external-{number:03d}.parquet",
             )
             for number, (start, end) in enumerate(itertools.pairwise(starts))

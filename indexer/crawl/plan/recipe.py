@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import requires, version
@@ -29,6 +30,7 @@ def ingredients(config: Config, folders: Sequence[Folder]) -> str:
         f"grammars {grammars}",
         f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check} most={config.max_file_questions}",
         f"folders {[(folder.name, folder.prefix) for folder in folders[1:]]}",
+        f"readable {[os.path.relpath(path, folders[0].path) for path in (*config.allowed, *config.readable)]}",
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -6,14 +6,16 @@ include) is there for its names alone; where it lies in a closed place, it is no
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from indexer import monikers
 from indexer import syntax as syntaxes
+from indexer.consent import Reach
 from indexer.crawl.messages import ExternalJob, Position
 from indexer.crawl.sources import read_source
 from indexer.crawl.worker import harvest
 from indexer.encoding import as_utf8, encoding_of
 from indexer.packages import Externals
-from indexer.private_places import home_folder, is_closed
 from indexer.servers.registry import language_of
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import tree
@@ -35,12 +37,12 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
         root: of the workspace.
     """
     found: dict[str, DocumentFacts] = {}
-    home = home_folder()
+    reach = Reach(Path(root), job.allowed, everything=job.everything)
     for path, positions in sorted(job.wanted.items()):
         external = externals.describe(path)
         is_unread = path in externals.unread
         is_installed = is_unread or externals.is_installed(path)
-        source = b"" if not is_installed and is_closed(path, home, root=root) else read_source(path, _MAX_BYTES)
+        source = read_source(path, _MAX_BYTES) if is_installed or reach.may_read(path) else b""
         source = b"" if len(source) > _MAX_BYTES or encoding_of(source) is None else as_utf8(source)
         language = _language(path, source)
         text = source
