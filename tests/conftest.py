@@ -16,7 +16,7 @@ import toolchains
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer import user_state
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]

@@ -75,7 +75,7 @@ def test_what_a_test_has_set_itself_stays_when_the_door_opens(door: toolchains.D
 
 TESTS = """
 import toolchains
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 
 def test_one():
     toolchains.requires("jdtls")
