@@ -1,4 +1,4 @@
-"""What lies in a symbol: the members of a type, the parts of a module, the module that a document is."""
+"""What lies in a symbol: the members of a type, the parts of a module."""
 
 from __future__ import annotations
 
@@ -49,9 +49,3 @@ def member_counts(index: Index, ids: Collection[int]) -> dict[int, int]:
         {"ids": list(ids)},
     )
     return dict(rows)
-
-
-def modules_of(index: Index, doc_id: int) -> list[int]:
-    """The module that a document is; several where the language lets a file hold several."""
-    sql = "SELECT sym_id FROM symbol WHERE doc_id = ? AND is_kind(kind, 'module') AND container_id IS NULL"
-    return [row[0] for row in index.rows(sql, [doc_id])]

@@ -19,10 +19,9 @@ from query.facts.documents import contents, documents, documents_of_tests
 from query.facts.extents import symbols_of
 from query.facts.index import Index
 from query.facts.inline_tests import no_tests, test_symbols
-from query.facts.members import modules_of
 from query.facts.names import document_path
 from query.facts.parameters import asked, next_cursor, offset_of
-from query.facts.scopes import scopes
+from query.facts.scopes import modules_of, scopes
 from query.facts.symbols import symbols_by_id
 from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
@@ -106,7 +105,7 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     path = document_path(index, ask.file_path)
     doc_id = contents(index, [path])[path].doc_id
     symbols = symbols_of(index, [doc_id], "all")
-    uses = uses_of(index, [*symbols, *modules_of(index, doc_id)])
+    uses = uses_of(index, [*symbols, *modules_of(index, [doc_id]).values()])
     found = _by_use(index, uses)
     held, _ = walk(index, set(symbols), uses, ask.depth)
     in_tests = [item for item in held if item.uses[0].is_test]
