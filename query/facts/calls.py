@@ -46,7 +46,12 @@ _OF_OVERRIDDEN = """
     )
     SELECT $id::INTEGER, c.caller, c.doc_id, c.line, c.col, c.evidence FROM up JOIN call_in c ON c.callee = up.super_id
 """
-_CALLEES = "SELECT {caller}, c.callee, count(*) FROM {calls} AND NOT is_evidence(c.evidence, 'inferred') AND c.caller <> c.callee"
+_CALLEES = """
+    SELECT c.caller, c.callee, count(*) FROM {calls} AND NOT is_evidence(c.evidence, 'inferred') AND c.caller <> c.callee
+    GROUP BY ALL ORDER BY ALL
+"""
+_OF_ONE = _CALLEES.format(calls="call_out c WHERE c.caller = $id")
+_OF_MANY = _CALLEES.format(calls="(SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id WHERE true")
 
 
 def calls_of(index: Index, direction: Direction, ids: Sequence[int]) -> list[Call]:
@@ -55,7 +60,7 @@ def calls_of(index: Index, direction: Direction, ids: Sequence[int]) -> list[Cal
         rows = index.rows(_ONE[direction], {"id": ids[0]})
     else:
         rows = index.rows(_MANY[direction], {"ids": list(ids)})
-    return [Call(*row) for row in rows]
+    return list(map(Call._make, rows))
 
 
 def calls_of_overridden(index: Index, sym_id: int) -> list[Call]:
@@ -65,13 +70,9 @@ def calls_of_overridden(index: Index, sym_id: int) -> list[Call]:
 
 def callees_of(index: Index, ids: Collection[int]) -> dict[int, dict[int, int]]:
     """By caller: whom it calls, and at how many sites. Without itself and without what is only probably called."""
-    if len(ids) == 1:
-        sql, values = _CALLEES.format(caller="c.caller", calls="call_out c WHERE c.caller = $id"), {"id": next(iter(ids))}
-    else:
-        joined = "(SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id WHERE true"
-        sql, values = _CALLEES.format(caller="c.caller", calls=joined), {"ids": list(ids)}
+    rows = index.rows(_OF_ONE, {"id": next(iter(ids))}) if len(ids) == 1 else index.rows(_OF_MANY, {"ids": list(ids)})
     found: dict[int, dict[int, int]] = {}
-    for caller, callee, number in index.rows(f"{sql} GROUP BY ALL ORDER BY ALL", values):
+    for caller, callee, number in rows:
         found.setdefault(caller, {})[callee] = number
     return found
 

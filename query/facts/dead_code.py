@@ -131,6 +131,6 @@ def _with_built_names(index: Index, found: Sequence[Candidate]) -> set[int]:
 
 
 def _with_unknown_bases(index: Index, found: Sequence[Candidate]) -> set[int]:
-    """Members of types that have a base of which nobody knows what it calls."""
+    """Members of types that have a base of which the index does not say what it calls."""
     types = below_unknown_base(index, {candidate.container for candidate in found if candidate.container is not None})
     return {candidate.sym_id for candidate in found if candidate.container in types}

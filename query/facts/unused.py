@@ -180,7 +180,7 @@ def with_listed_base(index: Index, ids: Sequence[int]) -> set[int]:
 
 
 def below_unknown_base(index: Index, types: Collection[int]) -> set[int]:
-    """Types above which there is a base outside the workspace (but `object`) or one that nobody could resolve."""
+    """Types above which there is an unresolved base or one outside the workspace, but for those that call nothing, as `object`."""
     rows = index.rows(
         """
         WITH RECURSIVE up(start, sym_id) AS (

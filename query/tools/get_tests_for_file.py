@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from indexer.languages import record_of
+
 import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
@@ -160,7 +162,7 @@ def _add_itself(index: Index, found: dict[str, TestFile], doc_id: int, symbols: 
     document = documents(index, [doc_id])[doc_id]
     if document.is_test:
         found[document.path] = TestFile(path=document.path, why=["itself"])
-    elif test_symbols(index, symbols) or document.language in ("swift", "zig"):  # where tests stand beside what they test
+    elif test_symbols(index, symbols) or record_of(document.language).tests_inside:
         known = found.get(document.path, TestFile(path=document.path, why=[]))
         found[document.path] = msgspec.structs.replace(known, why=["inline", *known.why])
 
@@ -202,15 +204,15 @@ def _add_named(index: Index, found: dict[str, TestFile], path: str) -> None:
     beside = {folder, f"{folder}/__tests__".lstrip("/")}
     tests_folders = {f"{folder}/{name}".lstrip("/") for name in ("tests", "test")}
     language = languages_of(index).get(path, "")
-    families = {"javascript": "typescript", "c": "cpp"}
+    rules = record_of(language)
     for other, spoken in documents_of_tests(index):
-        if other == path or families.get(spoken, spoken) != families.get(language, language):
+        if other == path or record_of(spoken).family != rules.family:
             continue
         where, _, called = other.rpartition("/")
         test = found.get(other)
         if like.fullmatch(called) or (called.partition(".")[0] == stem and where in {*beside, *tests_folders}):
             why: Why = "name"
-        elif where in tests_folders or (where == folder and language in ("go", "python") and called not in ("__init__.py", "conftest.py")):
+        elif where in tests_folders or (where == folder and rules.tests_beside and called not in ("__init__.py", "conftest.py")):
             why = "sibling"
         else:
             continue

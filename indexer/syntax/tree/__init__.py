@@ -10,21 +10,22 @@ Deliberately does not know: other files, types, the protocol. Broken text is no 
 
 from __future__ import annotations
 
+from indexer.languages import record_of
 from indexer.syntax.model import Syntax
 from indexer.syntax.tree.adapter import Adapter
-from indexer.syntax.tree.languages import LANGUAGES, grammar, variant
+from indexer.syntax.tree.grammars import grammar_of
 
 __all__ = ["parse", "prepare", "supports"]
 
 
 def supports(language: str) -> bool:
     """Whether there is a grammar for a language, by its LSP language id."""
-    return variant(language, "") in LANGUAGES
+    return record_of(language).grammar is not None
 
 
 def prepare(language: str) -> None:
     """Compiles the query for definitions, which takes up to 0.1 s."""
-    _ = grammar(variant(language, "")).definitions
+    _ = grammar_of(language, "").definitions
 
 
 def parse(language: str, path: str, source: bytes, module: str, *, definitions_only: bool = False) -> Syntax:
@@ -39,4 +40,4 @@ def parse(language: str, path: str, source: bytes, module: str, *, definitions_o
     Returns:
         Symbols in outline order (module first, each before its members) and tokens in document order.
     """
-    return Adapter(grammar(variant(language, path)), path, source, module, definitions_only=definitions_only).syntax()
+    return Adapter(grammar_of(language, path), path, source, module, definitions_only=definitions_only).syntax()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from indexer.syntax.tree.languages import grammar, variant
+from indexer.syntax.tree.grammars import grammar_of
 
 
 def excerpt(language: str, path: str, source: bytes, lines: Iterable[int]) -> bytes:
@@ -17,7 +17,7 @@ def excerpt(language: str, path: str, source: bytes, lines: Iterable[int]) -> by
     text = source.split(b"\n")
     keep = bytearray(len(text))
     comment = -1
-    for node in grammar(variant(language, path)).parser.parse(source).root_node.children:
+    for node in grammar_of(language, path).parser.parse(source).root_node.children:
         first, last = node.start_point.row, node.end_point.row
         if node.type == "comment":
             comment = first if comment < 0 else comment

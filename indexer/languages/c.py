@@ -1,0 +1,59 @@
+"""C, C++ and what is close to them."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from indexer.languages.record import Grammar, Language, Locks
+
+_C = Grammar(
+    source=("tree_sitter_c", "language"),
+    definitions=("c.definitions",),
+    uses=("c.uses",),
+    exports="header",
+    namespaces="types",
+    prototypes=True,
+)
+_CPP = replace(
+    _C,
+    source=("tree_sitter_cpp", "language"),
+    definitions=("c.definitions", "cpp.definitions"),
+    uses=("c.uses", "cpp.uses"),
+    class_named_constructors=True,
+    inherits=True,
+    overloads=True,
+)
+
+C = Language(
+    names=("c",),
+    family="c",
+    grammar=_C,
+    type_before_name=True,
+    file_imports="include",
+    is_included=True,
+    bodies_elsewhere=True,
+    project_is_outermost=True,
+    build_files=("CMakeLists.txt", "Makefile", "makefile", "GNUmakefile"),
+    parameters="c",
+    locks=Locks(
+        names=(
+            *(
+                "mutex",
+                "recursive_mutex",
+                "timed_mutex",
+                "recursive_timed_mutex",
+                "shared_mutex",
+                "shared_timed_mutex",
+                "atomic",
+                "atomic_flag",
+            ),
+            *("atomic_ref", "condition_variable", "condition_variable_any", "counting_semaphore", "binary_semaphore", "pthread_mutex_t"),
+            *("pthread_rwlock_t", "pthread_cond_t", "pthread_spinlock_t", "sem_t", "mtx_t", "cnd_t", "_Atomic"),
+            *(f"atomic_{kind}" for kind in ("bool", "char", "short", "int", "uint", "long", "ulong", "size_t", "intptr_t", "uintptr_t")),
+        )
+    ),
+    runs_by_start=("~", "operator"),
+)
+CPP = replace(C, names=("cpp",), grammar=_CPP, name_marks=("~",))
+ARDUINO = Language(names=("arduino",), family="arduino", type_before_name=True)
+OBJECTIVE_C = Language(names=("objective-c",), family="objective-c", file_imports="include")

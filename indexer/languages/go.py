@@ -1,0 +1,49 @@
+"""Go."""
+
+from __future__ import annotations
+
+from indexer.languages.record import Grammar, Language, Locks
+
+GO = Language(
+    names=("go",),
+    family="go",
+    grammar=Grammar(
+        source=("tree_sitter_go", "language"),
+        definitions=("go.definitions",),
+        uses=("go.uses",),
+        exports="capital",
+        blank="_",
+        rebinds=True,
+    ),
+    imports_folders=True,
+    imports_files=False,
+    spreads=True,
+    manager="go",
+    declared_only=True,
+    satisfies="unsaid",
+    parameters="go",
+    locks=Locks(
+        # a Cond holds a Locker
+        names=(
+            "Mutex",
+            "RWMutex",
+            "Locker",
+            "Cond",
+            "Bool",
+            "Int32",
+            "Int64",
+            "Uint32",
+            "Uint64",
+            "Uintptr",
+            "Pointer",
+            "Value",
+            "Weighted",
+        ),
+        within=("sync.", "golang.org/x/sync"),
+    ),
+    runner="go",
+    test_names=("Test", "Fuzz", "Example"),
+    tests_beside=True,
+    runs_by_name=frozenset({"init"}),
+    documented_by="go doc",
+)

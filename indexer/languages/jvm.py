@@ -1,0 +1,33 @@
+"""Java and its neighbours: Kotlin, Scala; C#, which declares as Java does."""
+
+from __future__ import annotations
+
+from indexer.languages.record import Grammar, Language, Locks
+
+JAVA = Language(
+    names=("java",),
+    family="java",
+    grammar=Grammar(
+        source=("tree_sitter_java", "language"),
+        definitions=("java.definitions",),
+        uses=("java.uses",),
+        exports="public",
+        namespaces="kinds",
+        class_named_constructors=True,
+        inherits=True,
+        overloads=True,
+    ),
+    type_before_name=True,
+    imports_folders=True,
+    manager="maven",
+    project_is_outermost=True,
+    locks=Locks(
+        names=(
+            *("Lock", "ReentrantLock", "ReadWriteLock", "ReentrantReadWriteLock", "StampedLock", "Condition", "Semaphore"),
+            *("AtomicInteger", "AtomicLong", "AtomicBoolean", "AtomicReference", "AtomicIntegerArray", "AtomicLongArray"),
+        )
+    ),
+)
+KOTLIN = Language(names=("kotlin",), family="kotlin", imports_folders=True, project_is_outermost=True)
+SCALA = Language(names=("scala",), family="scala", imports_folders=True)
+CSHARP = Language(names=("csharp",), family="csharp", type_before_name=True, imports_folders=True)

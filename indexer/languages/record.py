@@ -1,0 +1,171 @@
+"""What the product knows of a language, as one record: its grammar, its rules, the habits of its projects and of its tests.
+
+A fact that is true of several languages is a field here and never a list of names elsewhere. Which files belong to a language, and which
+servers serve it, `indexer/servers/servers.toml` says.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
+Namespaces = Literal["one", "types", "kinds"]
+FileImports = Literal["", "include", "from"]
+PackageOf = Literal["folder", "module", "manifest"]
+Runner = Literal["pytest", "go", "cargo", "file"]
+Satisfies = Literal["", "unsaid", "shape", "protocol"]
+Parameters = Literal["", "python", "typescript", "go", "c", "exact"]
+
+
+class Grammar(msgspec.Struct, frozen=True, kw_only=True):
+    """A tree-sitter grammar and how its trees are read.
+
+    source: the module of the grammar and its function.
+    definitions, uses: files in `indexer/syntax/tree/queries/`, read one after the other.
+    exports: how a definition becomes visible elsewhere: by "export", a "capital", "pub", "public", or standing in a "header"; "functions"
+        always are.
+    namespaces: what may share a name in one scope: nothing ("one"), "types" with the rest, or "kinds": types, callables, variables.
+    binds_lower_case: in a pattern, a capital means something that exists (Rust).
+    blank: the name that binds nothing.
+    class_named_constructors: a method called like its class constructs it.
+    inherits: in a class, a name may mean an inherited member before it means what is around the class.
+    line_comment, path_separator: as written.
+    ordered: a local variable is visible below its declaration only, as everywhere but in JavaScript.
+    overloads: several functions of one name with different parameters may live in one scope, each with its body.
+    prototypes: a function without a body is declared, not defined.
+    rebinds: a second declaration of a local in one scope is the same variable (Go's `:=`, JavaScript's `var`).
+    repair: the function of `indexer.syntax.tree.repair` to try on a text with errors.
+    rewrite: the one that makes what the parser gets to see in place of the text, byte for byte.
+    """
+
+    source: tuple[str, str]
+    definitions: tuple[str, ...]
+    uses: tuple[str, ...]
+    exports: Exports
+    namespaces: Namespaces = "one"
+    binds_lower_case: bool = False
+    blank: str = ""
+    class_named_constructors: bool = False
+    inherits: bool = False
+    line_comment: str = "//"
+    ordered: bool = True
+    overloads: bool = False
+    path_separator: str = "."
+    prototypes: bool = False
+    rebinds: bool = False
+    repair: str = ""
+    rewrite: str = ""
+
+
+class Locks(msgspec.Struct, frozen=True, kw_only=True):
+    """Types that keep threads apart: locks, semaphores, conditions, atomics.
+
+    names: as they are written.
+    within: starts of the qualified names or packages that they are defined in; empty: anywhere outside the workspace.
+    made: types of what their functions return, as a server shows them.
+    """
+
+    names: tuple[str, ...]
+    within: tuple[str, ...] = ("",)
+    made: tuple[str, ...] = ()
+
+
+class Language(msgspec.Struct, frozen=True, kw_only=True):
+    """One language. What is not said of a language is as the default says, which claims least.
+
+    names: LSP language ids and other names of it; the first is the one that an index has.
+    family: the first name of the language whose code its own may name as its own (C and C++, TypeScript and JavaScript); its own name
+        where that is the only one.
+
+    Text:
+    grammar: how a file is read without a server; None: by its identifiers only, or by an adapter of its own (Python).
+    variants: other grammars, of files with these extensions.
+    comments: how lines of comments and attributes above a definition begin.
+    decorators_above: a definition begins with the lines of its decorators, before the line that names it.
+    is_indented: a block is told by its indentation, and needs a statement.
+    keywords: words that are no names.
+    lexer: its name in Pygments, where that is none of its own.
+    name_marks: what a name may begin with beside letters.
+    type_before_name: a declaration has the type before the name.
+    has_macros: what is given to a macro is often unresolved.
+
+    Files:
+    file_imports: statements that name a file and no identifier: "include" or "from".
+    is_included: what a file includes becomes part of its own text, so nothing of it is its own affair.
+    bodies_elsewhere: a function is declared in one file and has its body in another.
+    imports_folders: an import names a folder; imports_files: it names a file.
+    package_of: what belongs together: the files of a "folder", of a "manifest", or of the package that a "module" lies in.
+    is_module: a file is a module, and its name is a part of qualified names.
+    spreads: users of a package do not see which of its files defines something.
+    manager: the kind of package whose manifest names the project.
+    has_environment: a project runs in an environment of an interpreter and packages, which all projects of a workspace share.
+    project_is_outermost: of several project files above each other the highest is the project's; the others are its parts.
+    build_files: project files of those who build, where servers go by others.
+    declared_only: nothing runs outside functions but what a variable is set to; who names a package does not run all of it.
+    refreshes_by_name: its rules are known well enough to say which documents an edit concerns.
+    is_compiled: a use that does not fit its declaration is an error before anything runs.
+
+    Types:
+    satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
+        by a "protocol" (Python); empty: it does not.
+    parameters: the reader of parameter lists (`query.changes.signatures`); "exact": any difference counts; empty: they are not read.
+    locks: types that keep threads apart.
+
+    Tests and tools:
+    runner: what runs a single test; "file": a whole file is run.
+    test_names: how the names of functions begin that the runner runs.
+    tests_have_attributes: a test is told by an attribute, wherever it is defined.
+    tests_inside: tests are defined in the file that they test.
+    tests_beside: files of tests lie in the folder of what they test.
+    runs_by_name, runs_by_start: names, and starts of names, of functions that the language or a tool calls.
+    documented_by: the program that prints documentation of a qualified name.
+    """
+
+    names: tuple[str, ...]
+    family: str
+
+    grammar: Grammar | None = None
+    variants: tuple[tuple[str, Grammar], ...] = ()
+    comments: tuple[str, ...] = ("//", "/*", "*", "*/", "#[", "#![")
+    decorators_above: bool = False
+    is_indented: bool = False
+    keywords: frozenset[str] = frozenset()
+    lexer: str = ""
+    name_marks: tuple[str, ...] = ()
+    type_before_name: bool = False
+    has_macros: bool = False
+
+    file_imports: FileImports = ""
+    is_included: bool = False
+    bodies_elsewhere: bool = False
+    imports_folders: bool = False
+    imports_files: bool = True
+    package_of: PackageOf = "folder"
+    is_module: bool = False
+    spreads: bool = False
+    manager: str = ""
+    has_environment: bool = False
+    project_is_outermost: bool = False
+    build_files: tuple[str, ...] = ()
+    declared_only: bool = False
+    refreshes_by_name: bool = False
+    is_compiled: bool = True
+
+    satisfies: Satisfies = ""
+    parameters: Parameters = ""
+    locks: Locks | None = None
+
+    runner: Runner = "file"
+    test_names: tuple[str, ...] = ()
+    tests_have_attributes: bool = False
+    tests_inside: bool = False
+    tests_beside: bool = False
+    runs_by_name: frozenset[str] = frozenset()
+    runs_by_start: tuple[str, ...] = ()
+    documented_by: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.names[0]

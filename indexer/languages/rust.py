@@ -1,0 +1,35 @@
+"""Rust."""
+
+from __future__ import annotations
+
+from indexer.languages.record import Grammar, Language, Locks
+
+RUST = Language(
+    names=("rust",),
+    family="rust",
+    grammar=Grammar(
+        source=("tree_sitter_rust", "language"),
+        definitions=("rust.definitions",),
+        uses=("rust.uses",),
+        exports="pub",
+        namespaces="kinds",
+        binds_lower_case=True,
+        blank="_",
+        path_separator="::",
+    ),
+    name_marks=("r#", "'"),
+    has_macros=True,
+    package_of="manifest",
+    manager="cargo",
+    declared_only=True,
+    parameters="exact",
+    locks=Locks(
+        names=(
+            *("Mutex", "RwLock", "Condvar", "ReentrantMutex", "Semaphore"),
+            *(f"Atomic{kind}" for kind in ("Bool", "Ptr", "U8", "U16", "U32", "U64", "Usize", "I8", "I16", "I32", "I64", "Isize")),
+        )
+    ),
+    runner="cargo",
+    tests_have_attributes=True,
+    documented_by="rustdoc",
+)
