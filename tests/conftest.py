@@ -67,12 +67,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Each test finds the door shut; see toolchains.py."""
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """Each module finds the door shut; see toolchains.py. A server that one test has started may be started anew in the next."""
     try:
         return (yield)
     finally:
-        item.config.stash[DOOR].shut()
+        if nextitem is None or nextitem.path != item.path:
+            item.config.stash[DOOR].shut()
 
 
 @pytest.hookimpl(wrapper=True)

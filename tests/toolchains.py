@@ -1,10 +1,10 @@
 """What a test may need beyond Python, git and lspidx's own environment: toolchains, servers, downloads; and the one door to all of it.
 
-Each test begins in a plain environment. PATH leads to no npm, go, cargo or other program of a toolchain and to no language server,
-lspidx's folder of servers is empty, pip has no index, and this process connects to nothing but this machine. `requires("go")`, called by
-a test, by its fixture or by a helper, opens the door for the rest of the test; where a crawl or a live question in this process chooses a
-server, that is said for the test. So a test that needs more than it says fails wherever it is run first, and a quick run, for which the
-door stays shut, holds none of those that need something.
+Each module of tests begins in a plain environment. PATH leads to no npm, go, cargo or other program of a toolchain and to no language
+server, lspidx's folder of servers is empty, pip has no index, and this process connects to nothing but this machine. `requires("go")`,
+called by a test, by its fixture or by a helper, opens the door for the rest of the module, whose tests share servers; where a crawl or a
+live question in this process chooses a server, that is said for the test. So a test that needs more than it says fails, and a quick
+run, for which the door stays shut, holds none of those that need something.
 
 What is not on the machine is a test less, not a failure: the last lines of the run name the tests that were left out, and why.
 `--all-servers`, which CI gives, makes a failure of it.
@@ -134,7 +134,7 @@ def make_door(*, is_quick: bool, wants_all: bool, whole: Mapping[str, str | None
 
 
 def requires(*needs: str) -> None:
-    """Opens the door for the rest of this test, which needs these: keys of `PROGRAMS`, entries of the table of servers, `PYPI`, `DEMO`.
+    """Opens the door for this test, which needs these: keys of `PROGRAMS`, entries of the table of servers, `PYPI`, `DEMO`.
 
     A server that is not here is installed, as `lspidx servers install` does it. A quick run ends the test here, and so does what cannot be
     had; a run with `--all-servers` lets it fail then.
