@@ -28,8 +28,8 @@ from forked import Module, start, with_streams
 from support import VIEWS, Watcher, fake_server, write_tree
 
 from indexer.config import load_config
-from indexer.crawl import groups, pool
-from indexer.crawl import run as run_module
+from indexer.crawl import pool
+from indexer.crawl.plan import groups, recipe
 from indexer.crawl.run import crawl
 from indexer.drive import process
 from indexer.store.generations import FOLDER, Home
@@ -49,10 +49,10 @@ QUESTIONS = (
     ("query", "get_skill_phase", "--json"),
 )
 LOADED = (
-    "pyarrow.parquet", "indexer.crawl.worker", "indexer.crawl.refresh", "indexer.store.merge", "indexer.store.settle", "query.cli.tools",
-    "query.cli.upkeep", "query.facts.status", "query.cli.progress", "query.answers.advice", "query.cli.consent", "query.surface.service",
-    "query.changes.bases", "tree_sitter_python", "concurrent_log_handler", "portalocker", "indexer.store.lint", "query.facts.sql",
-    "tomllib",
+    "pyarrow.parquet", "indexer.crawl.worker.serve", "indexer.crawl.plan.refresh", "indexer.store.merge", "indexer.store.settle",
+    "query.cli.tools", "query.cli.upkeep", "query.facts.status", "query.cli.progress", "query.answers.advice", "query.cli.consent",
+    "query.surface.service", "query.changes.bases", "tree_sitter_python", "concurrent_log_handler", "portalocker", "indexer.store.lint",
+    "query.facts.sql", "tomllib",
 )  # fmt: skip
 _VOLATILE = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?( UTC)?"
@@ -128,10 +128,10 @@ def make_seeds(folder: Path, patch: Callable[[object, str, object], None]) -> li
     patch(groups, "find_server", lambda name, avoid=(): found)
     patch(pool, "subprocess", Module)
     patch(process, "subprocess", Module)
-    for name in ("_versions", "_code_digest"):  # half of the time of a small crawl, and always the same here
-        patch(run_module, name, functools.cache(getattr(run_module, name)))
-    getattr(run_module, "_code_digest")()  # noqa: B009
-    getattr(run_module, "_versions")("tree-sitter", "pygments")  # noqa: B009
+    for name in ("versions", "code_digest"):  # half of the time of a small crawl, and always the same here
+        patch(recipe, name, functools.cache(getattr(recipe, name)))
+    recipe.code_digest()
+    recipe.versions("tree-sitter", "pygments")
     for name in LOADED:  # before the first fork
         importlib.import_module(name)
     return [_finished(folder / "finished"), _cut_off(folder / "cut-off")]

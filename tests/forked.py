@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import signal
@@ -80,7 +81,10 @@ class Forked:
             if "-m" in words:
                 at = words.index("-m")
                 sys.argv = words[at + 1 :]
-                return __import__(words[at + 1], fromlist=["main"]).main(*words[at + 2 :])
+                module = importlib.import_module(words[at + 1])
+                if hasattr(module, "__path__"):  # a package, whose entry is a module of its own
+                    module = importlib.import_module(f"{words[at + 1]}.__main__")
+                return module.main(*words[at + 2 :])
             sys.argv = words
             return runpy.run_path(words[0])["main"]()
 

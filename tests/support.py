@@ -14,6 +14,7 @@ import msgspec
 import psutil
 
 from indexer.config import Config
+from indexer.crawl.pool import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.model import Role, SymbolFlag
 from indexer.servers.registry import FoundServer, Place, server_spec
@@ -134,7 +135,7 @@ def assert_all_ended(pids: list[int]) -> None:
                 left.append(process)
         except (psutil.NoSuchProcess, psutil.ZombieProcess):
             continue
-    workers = [child for child in psutil.Process().children(recursive=True) if "indexer.crawl.worker" in _command(child)]
+    workers = [child for child in psutil.Process().children(recursive=True) if WORKER in _command(child)]
     _, alive = psutil.wait_procs([*left, *workers], timeout=10)
     assert alive == []
 

@@ -11,8 +11,8 @@ from support import crawl_with_ty, write_tree
 
 from indexer import vcs
 from indexer.config import Config
-from indexer.crawl.borders import resolved
-from indexer.crawl.plan import Survey, survey
+from indexer.crawl.plan.borders import resolved
+from indexer.crawl.plan.survey import Survey, survey
 from query.facts.completeness import DEFINITION, Certificate
 from query.facts.index import open_index
 from query.facts.status import status, status_text

@@ -20,7 +20,7 @@ from query_support import FILES, codes, json_of, lspidx
 from support import Watcher, crawl_with_ty, write_tree
 
 from indexer.config import Config
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 from indexer.crawl.run import crawl
 from indexer.errors import CacheRefused, Locked, ServerMissing, UsageError
 from indexer.store.generations import Home

@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from support import VIEWS, Watcher, crawl_with_ty, rows, write_tree
 
+from indexer.crawl.pool import WORKER
 from indexer.crawl.run import Crawl
 from indexer.errors import Locked, NoIndex, UsageError
 from indexer.store import merge
@@ -166,7 +167,7 @@ def test_an_interrupt_while_workers_are_busy_ends_them(root: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         crawl_with_ty(root, watcher=Impatient(), jobs=2)
-    children = [child for child in psutil.Process().children(recursive=True) if "indexer.crawl.worker" in " ".join(child.cmdline())]
+    children = [child for child in psutil.Process().children(recursive=True) if WORKER in " ".join(child.cmdline())]
     assert psutil.wait_procs(children, timeout=10)[1] == []
     assert Home(root).current() is None
 

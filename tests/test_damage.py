@@ -11,7 +11,7 @@ from query_support import FILES, lspidx
 from support import VIEWS, Watcher, fake_server, rows, write_tree
 
 from indexer.config import Config, load_config
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl, crawl
 from indexer.errors import Damaged, Storage, storage_failure, writes
 from indexer.store import damage, sealed

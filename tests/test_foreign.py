@@ -12,8 +12,8 @@ from support import crawl_with_ty, rows, write_tree
 
 from indexer import vcs
 from indexer.config import Config, LanguageConfig
-from indexer.crawl.foreign import is_minified, is_signed, table
-from indexer.crawl.plan import Survey, survey
+from indexer.crawl.plan.foreign import is_minified, is_signed, table
+from indexer.crawl.plan.survey import Survey, survey
 from indexer.errors import UsageError
 from indexer.model import FOREIGN, SkipReason
 from indexer.servers.registry import load_table

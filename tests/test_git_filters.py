@@ -13,7 +13,7 @@ from support import crawl_with_ty
 
 from indexer import git_filters, vcs
 from indexer.config import Config
-from indexer.crawl.plan import survey
+from indexer.crawl.plan.survey import survey
 from indexer.model import SkipReason
 from query.changes.diff import diff, sides
 

@@ -9,7 +9,7 @@ from support import Watcher, crawl_with_ty, write_tree
 
 from indexer import go_modules
 from indexer.config import Config
-from indexer.crawl.companions import go_workspace
+from indexer.crawl.plan.companions import go_workspace
 from indexer.crawl.run import crawl
 from indexer.go_modules import Version
 from indexer.prerequisites import Look, go

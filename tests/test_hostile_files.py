@@ -17,10 +17,10 @@ from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer import syntax, vcs
 from indexer.config import Config
-from indexer.crawl import groups
-from indexer.crawl.document import read_source
-from indexer.crawl.plan import survey
+from indexer.crawl.plan import groups
+from indexer.crawl.plan.survey import survey
 from indexer.crawl.run import Crawl, crawl
+from indexer.crawl.sources import read_source
 from indexer.model import SkipReason
 from indexer.text import ColumnMap, OffsetMap
 

@@ -18,7 +18,8 @@ import pytest
 from support import FAKE_SERVER, HERE, Watcher, assert_all_ended, crawl_with_ty, fake_server, rows, write_tree
 
 from indexer.config import Config
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
+from indexer.crawl.pool import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.store.generations import Home
 
@@ -73,7 +74,7 @@ def _command(process: psutil.Process) -> str:
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("victim", [str(FAKE_SERVER), "indexer.crawl.worker"], ids=["server", "worker"])
+@pytest.mark.parametrize("victim", [str(FAKE_SERVER), WORKER], ids=["server", "worker"])
 def test_a_killed_server_or_worker_costs_nothing(
     victim: str, seed: int, root: Path, requests: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,7 +105,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from support import Watcher, fake_server
 from indexer.config import Config
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 from indexer.crawl.run import crawl
 from indexer.model import Trust
 found = fake_server(sys.argv[4], Path(sys.argv[3]))
@@ -170,7 +171,7 @@ def test_what_nobody_was_left_to_end_is_ended_by_the_next_run(root: Path, tmp_pa
     command = [sys.executable, "-c", CRAWLER, str(HERE), str(root), str(pids), "slow_forks_orphan"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "FAKE_RECORD": str(record)}) as running:
         _await_lines(descriptor, 20)  # the first of each server come before it has put anything anywhere
-        workers = [child for child in psutil.Process(running.pid).children() if "indexer.crawl.worker" in _command(child)]
+        workers = [child for child in psutil.Process(running.pid).children() if WORKER in _command(child)]
         pids_of_all = [running.pid, *(worker.pid for worker in workers)]
         for number in (signal.SIGSTOP, signal.SIGKILL):  # nobody sees the others end
             for pid in pids_of_all:

@@ -11,9 +11,11 @@ import pytest
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer.config import Config, load_config
-from indexer.crawl import groups, pool
-from indexer.crawl.limits import Budget, Limits
+from indexer.crawl import pool
+from indexer.crawl.messages import Limits
+from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl, crawl
+from indexer.crawl.worker.limits import Budget
 from indexer.errors import ConfigError
 from indexer.model import Trust
 from query.facts import uses

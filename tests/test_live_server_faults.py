@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import assert_all_ended, fake_server, write_tree
 
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge, UsageError
 from query.live.host import Host
 
@@ -186,7 +186,7 @@ def test_what_a_server_says_while_it_is_told_something_counts_as_well(host_of: H
         host.close_document("a.py")
         host.open_document("a.py")
         server = host._running["python"]
-        if server._readiness.ready:
+        if server._talk.readiness.ready:
             done.set()
     assert hover(host, "a.py").result is not None
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from indexer.crawl.losses import languages_lost, unresolved_too_often, worse_than
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl.plan.losses import languages_lost, unresolved_too_often, worse_than
+from indexer.crawl.units import PlannedDocument
 
 DEFINITION = "textDocument/definition"
 

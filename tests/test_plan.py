@@ -11,7 +11,8 @@ from support import write_tree
 
 from indexer import vcs
 from indexer.config import Config
-from indexer.crawl.plan import UNIT_BYTES_MOST, PlannedDocument, cut, recipe_digest, survey
+from indexer.crawl.plan.survey import UNIT_BYTES_MOST, cut, recipe_digest, survey
+from indexer.crawl.units import PlannedDocument
 from indexer.model import SkipReason
 from indexer.text import blob_digest
 

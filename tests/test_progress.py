@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from indexer.crawl.estimate import Estimate, Piece, line, shown, usual_pace
 from indexer.crawl.messages import Progress
-from indexer.crawl.pace import Pace, said
+from indexer.crawl.plan.estimate import Estimate, Piece, line, shown, usual_pace
 from indexer.crawl.pool import Worker
+from indexer.crawl.worker.pace import Pace, said
 from indexer.lsp.session import Notification
 from query.cli.progress import Lines
 

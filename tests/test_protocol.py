@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lsprotocol import converters
 from lsprotocol import types as lsp
 
-from indexer.crawl.harvest import places
+from indexer.crawl.worker.harvest import places
 from indexer.errors import Bug, ServerProtocolError
 from indexer.lsp import decode
 from indexer.lsp.framing import MAX_BODY_BYTES, MAX_HEADER_BYTES, FrameReader, frame

@@ -14,7 +14,7 @@ from query_support import Ask, codes, damage, json_of, lspidx, names, plain_envi
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer.config import Config
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, NameNotFound, ServerMissing, UsageError
 from indexer.servers.install import install

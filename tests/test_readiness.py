@@ -11,10 +11,11 @@ import pytest
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer.config import Config
-from indexer.crawl import groups
-from indexer.crawl.plan import PlannedDocument
-from indexer.crawl.readiness import Readiness, probe_documents
+from indexer.crawl.plan import groups
+from indexer.crawl.plan.probes import probe_documents
 from indexer.crawl.run import Crawl, crawl, read_manifest
+from indexer.crawl.units import PlannedDocument
+from indexer.drive.readiness import Readiness
 from indexer.errors import LanguageLost, ServerError
 from indexer.lsp.session import Notification
 from indexer.store.generations import Home

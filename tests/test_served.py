@@ -18,7 +18,7 @@ from support import Watcher, assert_all_ended, crawl_with_ty, fake_server, write
 
 from indexer.cache.artifact import MANIFEST
 from indexer.config import Config
-from indexer.crawl import groups
+from indexer.crawl.plan import groups
 from indexer.crawl.run import crawl
 from indexer.errors import LspidxError, NotServed, UsageError
 from indexer.store.generations import Home

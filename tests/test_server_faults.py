@@ -15,9 +15,9 @@ import pytest
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer.config import Config, LanguageConfig
-from indexer.crawl import groups
+from indexer.crawl.dispatch import server_memory_mb, worker_count
+from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl, crawl
-from indexer.crawl.work import server_memory_mb, worker_count
 from indexer.drive import client as client_module
 from indexer.drive.client import Client
 from indexer.errors import ServerError, ServerProtocolError, ServerTimeout

@@ -24,7 +24,7 @@ from indexer import logs, plain_files, user_state
 from indexer.cache.exchange import pull, push
 from indexer.cache.remote import Remote
 from indexer.config import Config
-from indexer.crawl import companions
+from indexer.crawl.plan import companions
 from indexer.crawl.run import crawl
 from indexer.crawl.verify import verify
 from indexer.errors import IndexUnusable, NoIndex, UnsafeIndex, UsageError

@@ -22,7 +22,7 @@ from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer import sandbox
 from indexer.config import load_config
-from indexer.crawl import groups, launch
+from indexer.crawl.plan import groups, launch
 from indexer.crawl.run import Crawl, crawl
 from indexer.errors import ServerMissing, UnsafeIndex
 from indexer.servers.registry import find_server

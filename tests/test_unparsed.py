@@ -9,7 +9,7 @@ from support import Watcher, write_tree
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
-from indexer.crawl.unparsed import drop
+from indexer.crawl.worker.unparsed import drop
 from indexer.servers.install import install
 from indexer.syntax.tree import parse
 from query.facts.index import open_index

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support import write_tree
 from wire_support import INITIALIZE, JUNK, OPTIONS, QUESTIONS, SOURCES, Answering, answers, at, mutations
 
-from indexer.crawl.harvest import places
+from indexer.crawl.worker.harvest import places
 from indexer.errors import EditRefused, LspidxError, NameNotFound, ServerError, ServerProtocolError
 from indexer.lsp import decode
 from indexer.lsp.framing import frame
@@ -124,7 +124,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "report": (decode.diagnostic_report, {"kind": "full", "items": [{"range": WHERE, "message": "m", "severity": 1, "code": 1}]}),
     "report, item by item": (decode.diagnostic_items, {"kind": "full", "items": [{"range": WHERE, "message": "m"}]}),
     "published": (decode.published_diagnostics, {"uri": "file:///a.py", "version": 1, "diagnostics": [{"range": WHERE, "message": "m"}]}),
-    "published, item by item": (decode.any_diagnostics, {"uri": "file:///a.py", "version": 1, "diagnostics": [{"message": "m"}]}),
+    "diagnostics": (decode.diagnostics, [{"range": WHERE, "message": "m"}]),
     "progress": (decode.sign, {"token": "t", "value": {"kind": "begin", "title": "Loading", "message": "m", "percentage": 3}}),
     "message": (decode.shown_message, {"type": 1, "message": "m"}),
     "status": (decode.members, {"health": "ok", "quiescent": True}),

@@ -12,11 +12,12 @@ import pytest
 from support import write_tree
 
 from indexer.config import Config, load_config
-from indexer.crawl import groups
-from indexer.crawl.companions import compile_commands, go_workspace, include_folders
-from indexer.crawl.plan import PlannedDocument, Unit, of_folder, survey, together
+from indexer.crawl.plan import groups
+from indexer.crawl.plan.companions import compile_commands, go_workspace, include_folders
+from indexer.crawl.plan.survey import of_folder, survey, together
 from indexer.crawl.pool import Task, Worker, _next
-from indexer.crawl.readiness import Readiness, probe_candidates
+from indexer.crawl.units import PlannedDocument, Unit
+from indexer.drive.readiness import Readiness, probe_candidates
 from indexer.errors import ConfigError, ServerMissing, UsageError
 from indexer.lsp.session import Notification
 from indexer.packages import Externals, ingredients_digest, own_packages

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from indexer.cache.artifact import DIGEST, is_inside, is_key
-from indexer.crawl.harvest import METHODS
+from indexer.crawl.methods import METHODS
 from indexer.errors import CacheRefused
 from indexer.lsp.enums import DiagnosticSeverity, names
 from indexer.model import CoverageStatus, Evidence, Role, SymbolFlag, SymbolKind

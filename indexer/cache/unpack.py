@@ -29,7 +29,7 @@ from indexer.cache.reader import Answer, Merge, Read
 from indexer.cache.signature import trusted
 from indexer.config import Config
 from indexer.crawl.ownership import refuse_tracked
-from indexer.crawl.plan import Survey, survey
+from indexer.crawl.plan.survey import Survey, survey
 from indexer.errors import CacheRefused, Storage
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table

@@ -6,13 +6,21 @@ from typing import Any, Literal
 
 import msgspec
 
-from indexer.crawl.limits import Limits
-from indexer.crawl.plan import PlannedDocument, Unit
+from indexer.crawl.units import PlannedDocument, Unit
 from indexer.sandbox import Confinement
 from indexer.store.facts import DocumentFacts
 
 Position = tuple[int, int, int, int]
 """Line, column, end line, end column of a target; 0-based, UTF-16."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """As `indexer.config.Config` has them (`max_file_questions` and so on); 0 is no limit."""
+
+    file_questions: int = 0
+    unit_questions: int = 0
+    file_s: float = 0.0
+    unit_s: float = 0.0
 
 
 class Setup(msgspec.Struct, kw_only=True):

@@ -16,6 +16,7 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ import msgspec
 
 from indexer import sandbox
 from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Progress, Reading, Release, Report, Setup
-from indexer.crawl.plan import Unit
+from indexer.crawl.units import Unit
 from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
 from indexer.model import LossReason
@@ -59,6 +60,9 @@ _CAREFUL_PART = 3
 _LEAST_SILENCE_S = 30.0
 """A worker takes some seconds to start on a busy machine, and says nothing before."""
 
+WORKER = "indexer.crawl.worker"
+"""The module that a worker process runs (`worker/__main__.py`), and so a word of its command line."""
+
 _report_decoder = msgspec.msgpack.Decoder(Report)
 
 
@@ -70,7 +74,7 @@ class Worker:
         self.number = number
         self.mark = f"{run}.{number}"
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "indexer.crawl.worker", self.mark, str(os.getpid())],
+            [sys.executable, "-I", "-m", WORKER, self.mark, str(os.getpid())],
             env=marked_environment(self.mark),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -155,6 +159,21 @@ class Worker:
         self.output.close()
 
 
+@dataclass(slots=True)
+class _Shift:
+    """What is to be done, and what has happened on the way. By number of the worker: who was told to get ready, and to end its server.
+
+    crashed: by unit, the documents that were in hand when a worker ended. holders: by lane, the worker that goes on with it.
+    """
+
+    queue: deque[Task]
+    failures: list[Failed] = field(default_factory=list[Failed])
+    crashed: dict[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
+    holders: dict[str, Worker] = field(default_factory=dict[str, Worker])
+    prepared: set[int] = field(default_factory=set[int])
+    released: set[int] = field(default_factory=set[int])
+
+
 class Pool:
     """Workers and the units that they have in hand."""
 
@@ -227,92 +246,88 @@ class Pool:
         Raises:
             LspidxError: a worker says that it cannot go on, and no other does better.
         """
-        queue = deque(todo)
-        failures: list[Failed] = []
-        crashed: dict[str, Counter[str]] = {}  # by unit: the documents that were in hand
-        prepared: set[int] = set()
-        holders: dict[str, Worker] = {}  # of lanes
-        released: set[int] = set()
-
-        def hand_out(worker: Worker) -> None:
-            taken = Counter(other.busy.setup for other in self.workers if other.busy is not None and other is not worker)
-            full = {setup for setup, most in self._most.items() if taken[setup] >= most}
-            job = _next(queue, worker, {lane: holder for lane, holder in holders.items() if holder in self.workers}, full)
-            worker.busy = job
-            if job is not None and job.lane:
-                holders[job.lane] = worker
-            if job is not None:
-                suspects = crashed.get(job.unit.name, Counter[str]())
-                quarantine = {
-                    path: str(LossReason.TIME_LIMIT if path in self._overdue else LossReason.WORKER_CRASHED)
-                    for path, count in suspects.items()
-                    if path and count > 1
-                }
-                worker.reading, worker.is_careful, worker.last = "", bool(suspects), None
-                worker.heard = worker.spoken_for = time.monotonic()
-                released.discard(worker.number)
-                worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects), patient=job.patient))
-            elif queue and full and worker.number not in released:
-                released.add(worker.number)
-                worker.send(Release())
-            elif not queue and worker.number not in prepared:
-                prepared.add(worker.number)
-                worker.send(Prepare(languages=sorted({language for setup in self._setups for language in setup.languages})))
-
+        shift = _Shift(deque(todo))
         for worker in self.workers:
-            hand_out(worker)
+            self._hand_out(worker, shift)
         meanwhile()
-        from indexer.store.shard import write_shard
-
-        while queue or any(worker.busy for worker in self.workers):
+        while shift.queue or any(worker.busy for worker in self.workers):
             if not self.workers:
-                failure = failures[-1] if failures else None
+                failure = shift.failures[-1] if shift.failures else None
                 raise ServerError(failure.message if failure else "every worker ended; see the log")
             for worker in self._readable():
                 reports = worker.reports()
                 if reports is None:
-                    self._ended(worker, crashed, queue, on_lost, failures)
-                    continue
-                for report in reports:
-                    if isinstance(report, Failed):
-                        failures.append(report)
-                        continue
-                    if isinstance(report, Reading):
-                        worker.reading = report.path
-                        continue
-                    if isinstance(report, Facts):
-                        worker.facts = report.documents
-                        continue
-                    if isinstance(report, Progress):
-                        worker.last = report
-                    shard = worker.busy.shard if worker.busy else None
-                    if isinstance(report, Done):
-                        facts, worker.facts = worker.facts, []
-                        hand_out(worker)  # before the shard is written, so that the worker does not wait for us
-                        if shard is not None:
-                            write_shard(shard, facts)
-                    on_report(report, shard)
+                    self._ended(worker, shift, on_lost)
+                for report in reports or ():
+                    self._take(worker, report, shift, on_report)
             for worker in self.workers:
                 if worker.busy is not None and (report := worker.silent_report(time.monotonic())) is not None:
                     on_report(report, worker.busy.shard)
-                if worker.busy is None and queue:
-                    hand_out(worker)  # if there is nothing for it, there is for one that is busy
-        if failures and not self.workers:
-            raise _error_of(failures[-1])
+                if worker.busy is None and shift.queue:
+                    self._hand_out(worker, shift)  # if there is nothing for it, there is for one that is busy
+        if shift.failures and not self.workers:
+            raise _error_of(shift.failures[-1])
+
+    def _hand_out(self, worker: Worker, shift: _Shift) -> None:
+        """Gives a worker its next unit; else tells it to make room for others, or to get ready for the files outside."""
+        taken = Counter(other.busy.setup for other in self.workers if other.busy is not None and other is not worker)
+        full = {setup for setup, most in self._most.items() if taken[setup] >= most}
+        holders = {lane: holder for lane, holder in shift.holders.items() if holder in self.workers}
+        job = worker.busy = _next(shift.queue, worker, holders, full)
+        if job is not None:
+            if job.lane:
+                shift.holders[job.lane] = worker
+            suspects = shift.crashed.get(job.unit.name, Counter[str]())
+            quarantine = {
+                path: str(LossReason.TIME_LIMIT if path in self._overdue else LossReason.WORKER_CRASHED)
+                for path, count in suspects.items()
+                if path and count > 1
+            }
+            worker.reading, worker.is_careful, worker.last = "", bool(suspects), None
+            worker.heard = worker.spoken_for = time.monotonic()
+            shift.released.discard(worker.number)
+            worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects), patient=job.patient))
+        elif shift.queue and full and worker.number not in shift.released:
+            shift.released.add(worker.number)
+            worker.send(Release())
+        elif not shift.queue and worker.number not in shift.prepared:
+            shift.prepared.add(worker.number)
+            worker.send(Prepare(languages=sorted({language for setup in self._setups for language in setup.languages})))
+
+    def _take(self, worker: Worker, report: Report, shift: _Shift, on_report: Callable[[Report, Path | None], None]) -> None:
+        """What a worker says; a unit that is done is written, and the worker gets the next one."""
+        from indexer.store.shard import write_shard
+
+        if isinstance(report, Failed):
+            shift.failures.append(report)
+            return
+        if isinstance(report, Reading):
+            worker.reading = report.path
+            return
+        if isinstance(report, Facts):
+            worker.facts = report.documents
+            return
+        if isinstance(report, Progress):
+            worker.last = report
+        shard = worker.busy.shard if worker.busy else None
+        if isinstance(report, Done):
+            facts, worker.facts = worker.facts, []
+            self._hand_out(worker, shift)  # before the shard is written, so that the worker does not wait for us
+            if shard is not None:
+                write_shard(shard, facts)
+        on_report(report, shard)
 
     def _ended(
         self,
         worker: Worker,
-        crashed: dict[str, Counter[str]],
-        queue: deque[Task],
+        shift: _Shift,
         on_lost: Callable[[Unit, Path, LossReason], None],
-        failures: list[Failed],
     ) -> None:
         """A worker is gone: its unit goes to another one, without a document that was in hand twice; in the end it is lost."""
         job = worker.busy
         worker.kill()
         self.workers.remove(worker)
-        said_why = bool(failures)
+        said_why = bool(shift.failures)
         log.error(
             "worker ended: number=%d status=%s unit=%s document=%s",
             worker.number,
@@ -322,18 +337,18 @@ class Pool:
         )
         if said_why:
             if job is not None:
-                queue.append(job)
+                shift.queue.append(job)
             if not self.workers:
-                raise _error_of(failures[-1])
+                raise _error_of(shift.failures[-1])
             return
         if job is not None:
-            suspects = crashed.setdefault(job.unit.name, Counter())
+            suspects = shift.crashed.setdefault(job.unit.name, Counter())
             suspects[worker.reading] += 1
             if worker.is_overdue and worker.reading:  # no chance about it: the same again would take as long again
                 self._overdue.add(worker.reading)
                 suspects[worker.reading] += 1
             if suspects.total() < _CRASHES_PER_UNIT:
-                queue.append(job)
+                shift.queue.append(job)
             else:
                 on_lost(job.unit, job.shard, LossReason.TIME_LIMIT if worker.is_overdue else LossReason.WORKER_CRASHED)
         self._new_worker()

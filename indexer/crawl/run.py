@@ -2,60 +2,58 @@
 
     list files -> survey -> units -> workers (one server each) -> shards -> merge -> publish
 
-The parent decides, waits and writes; workers (`indexer.crawl.pool`, `indexer.crawl.worker`) crawl.
+The parent decides, waits and writes; workers (started by `indexer.crawl.pool`, their code is `indexer.crawl.worker`) crawl.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import functools
 import json
 import logging
 import os
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import distributions
-from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
 from indexer import logs, plain_files, prerequisites, vcs
-from indexer.builds import other_builds
 from indexer.config import Config, why_withheld
-from indexer.crawl import crosscheck, outside
-from indexer.crawl.document import size_of
-from indexer.crawl.groups import Group, group
-from indexer.crawl.launch import sandbox_of, unconfined
-from indexer.crawl.losses import Lost, languages_lost, worse_than
-from indexer.crawl.messages import Hello
+from indexer.crawl.dispatch import PARENT_MEMORY_MB, Watcher, Work, machine_memory_mb, processors, worker_count
+from indexer.crawl.manifest import Account
 from indexer.crawl.ownership import look, refuse_tracked
-from indexer.crawl.partial import Extent, is_better
-from indexer.crawl.plan import PlannedDocument, Survey, of_folder, recipe_digest, survey, together
+from indexer.crawl.plan import outside
+from indexer.crawl.plan.groups import Group, group
+from indexer.crawl.plan.launch import unconfined
+from indexer.crawl.plan.losses import Lost, languages_lost, worse_than
+from indexer.crawl.plan.partial import Extent, is_better
+from indexer.crawl.plan.recipe import digest_of, header, ingredients, recipe_of
+from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
-from indexer.crawl.work import PARENT_MEMORY_MB, Watcher, Work, machine_memory_mb, processors, worker_count
+from indexer.crawl.sources import size_of
+from indexer.crawl.waves import Found, Tree, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
 from indexer.model import BORDERS, LossReason
-from indexer.packages import Externals, key_of_unread
+from indexer.packages import Externals
 from indexer.prerequisites.fetch import fetch
 from indexer.private_places import is_held
-from indexer.servers.registry import endings_of, families, language_of, load_table
+from indexer.servers.registry import language_of, load_table
 from indexer.store import damage, proof
 from indexer.store.generations import Home
-from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
 from indexer.store.states import State, States, describe
 from indexer.workspace import find_folders
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from indexer.store import merge
+
 log = logging.getLogger(__name__)
 
-_LOGGED = 50
 _MERGE_MEMORY_MB = 600
 _MERGE_MEMORY_PER_SHARD_MB = 40
 """Of memory for each MB of shards: 20,000 files with 117 MB do not go into 600 MB."""
@@ -76,23 +74,36 @@ class Crawl:
     elapsed_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """Shards of a crawl; and those of the state that it builds upon, but for the documents and files outside in `gone`."""
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """What there is to crawl, and what the result depends on.
 
-    shards: list[Path]
-    outside: outside.Outside
-    base: State | None = None
-    kept: list[Path] = field(default_factory=list[Path])
-    gone: set[str] = field(default_factory=set[str])
-    crawled: int = 0
-    extent: Extent | None = None
-    """Of a crawl that was cut off."""
+    seen: what lies in the workspace. recipes: by key of the group. left_out: size and time of what is not crawled.
+    common, recipe: digests of what all facts depend on, and of the whole input. surroundings: what the index depends on beside that.
+    """
 
-    @property
-    def is_imported(self) -> bool:
-        """Whether facts are among it that came with an artifact."""
-        return self.base is not None and self.base.imported and bool(self.base.documents.keys() - self.gone)
+    root: Path
+    seen: Survey
+    groups: Sequence[Group]
+    recipes: Mapping[str, str]
+    left_out: Mapping[str, str]
+    common: str
+    recipe: str
+    checkouts: Sequence[vcs.Checkout]
+    surroundings: list[object]
+    missing_servers: Mapping[str, str]
+    prerequisites: Sequence[prerequisites.Prerequisite]
+
+    @functools.cached_property
+    def tree(self) -> Tree:
+        """The same for the workers; not made where there is nothing to do."""
+        return Tree(
+            groups=self.groups,
+            described={item.path: describe(header(item), self.recipes[member.key]) for member in self.groups for item in member.documents},
+            recipes=self.recipes,
+            left_out=self.left_out,
+            unread=outside.unread(str(self.root), self.seen.skipped),
+        )
 
 
 def crawl(
@@ -117,7 +128,7 @@ def crawl(
         home: where the index lies, if not in the root's `.lspidx`.
         beside: indexes of other trees from whose facts this one may go on; the repository's other work trees are looked at anyway.
         accept_loss: publish also what lacks a language that the present index has.
-        partial: where there is no index yet, a crawl that is interrupted publishes what it has found (`indexer.crawl.partial`).
+        partial: where there is no index yet, a crawl that is interrupted publishes what it has found (`indexer.crawl.plan.partial`).
     Raises:
         LanguageLost: a language was lost that the present index has; that stays.
         CutShort: what was found until an interruption is published. KeyboardInterrupt: there was nothing to publish.
@@ -159,7 +170,6 @@ class _Run:
         self.states = States(home, watcher.note)
         self.current = home.own()
         self.folders = find_folders(home.root, config.folders)
-        self.unread: dict[str, str] = {}
 
     def go(self, *, partial: bool) -> Crawl:
         with contextlib.ExitStack() as ending:
@@ -172,32 +182,9 @@ class _Run:
                 raise
 
     def _go(self, pool: Pool, *, partial: bool) -> Crawl:
-        config, folders = self.config, self.folders
         begun = datetime.now(UTC)
-        paths, plan = self._look(pool)
-        missing = self._prerequisites(paths, plan)
-        grouping = group(folders, paths, plan.documents, config, self.environment)
-        for language, problem in grouping.missing.items():
-            files = sum(item.language == language for item in plan.documents)
-            self.watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
-        for refusal in config.refused:
-            self.watcher.note(f"{refusal.sentence}{f'; to allow that: {refusal.remedy}' if refusal.remedy else ''}")
-        for setting in config.withheld:
-            self.watcher.note(f"{setting} is not followed: {why_withheld(setting)}")
-        groups = grouping.groups
-        documents = [document for item in groups for document in item.documents]
-        plan = replace(plan, documents=documents, skipped=sorted([*plan.skipped, *grouping.skipped], key=lambda item: item.path))
-        common = hashlib.sha256("\n".join(self._ingredients()).encode()).hexdigest()
-        recipes = {item.key: _recipe_of(item) for item in groups}
-        recipe = recipe_digest(
-            documents, [common, str(sorted(recipes.items())), f"skipped {[(item.path, str(item.reason)) for item in plan.skipped]}"]
-        )
-        checkouts = [vcs.checkout(folder.path) for folder in folders]
-        commits: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
-        left_out = self._stamp_skipped(plan)
-        surroundings: list[object] = [*commits, _digest_of(plan.stamps), _digest_of(plan.folders), _digest_of(left_out)]
-        surroundings += [refusal.sentence for refusal in config.refused]
-        current = self._unchanged(recipe, surroundings)
+        plan = self._plan(pool)
+        current = self._unchanged(plan.recipe, plan.surroundings)
         if current is not None and not self.full:
             return Crawl(
                 root=self.home.root,
@@ -206,16 +193,20 @@ class _Run:
                 up_to_date=True,
                 elapsed_s=time.monotonic() - self.started,
             )
-        described = {item.path: describe(_header(item), recipes[member.key]) for member in groups for item in member.documents}
         for text in unconfined(self.config.trust):
             self.watcher.note(text)
-        base = None if self.full or not documents else self.states.nearest(common, described, self._others())
-        self.unread = outside.unread(str(self.home.root), plan.skipped)
-        work = Work(self.home, folders, groups, self.config, self.watcher, pool, recipe=recipe, full=self.full, unread=self.unread)
+        tree, config = plan.tree, self.config
+        base = self.states.nearest(plan.common, tree.described, self._others()) if tree.described and not self.full else None
+        work = Work(
+            self.home, self.folders, tree.groups, config, self.watcher, pool, recipe=plan.recipe, full=self.full, unread=tree.unread
+        )
         if self.current is None:  # should this run be cut off, the next goes on from there only with the same settings
             self.home.remember(config.flags())
         try:
-            found = self._crawl_all(work, groups) if base is None else self._refresh(work, base, described, groups, recipes, left_out)
+            if base is None:
+                found = everything(work, tree, self.home, self.watcher)
+            else:
+                found = differing(work, tree, base, self.states, config, self.watcher)
         except KeyboardInterrupt:
             pool.stop()
             cut = work.part() if partial and base is None else None
@@ -223,22 +214,62 @@ class _Run:
                 if partial and self.current is None:
                     raise CutShort("interrupted before there was anything to make an index of; there is none yet") from None
                 raise
-            found = _Found(shards=cut.shards, outside=outside.all_of({}, Externals(self.unread)), extent=cut.extent)
-        lost = self._languages_lost(work, found, groups, plan) if found.extent is None else []
+            found = Found(shards=cut.shards, outside=outside.all_of({}, Externals(tree.unread)), extent=cut.extent)
+        lost = self._languages_lost(work, found, plan) if found.extent is None else []
         self.watcher.phase("merge", 0)
-        manifest, built, number, settled = self._merge(work, found, plan, groups, recipe, checkouts, begun)
-        manifest["surroundings"] = surroundings
-        manifest["missing_servers"] = grouping.missing
-        manifest["languages_lost"] = [{**msgspec.structs.asdict(item), "sentence": item.sentence, "remedy": item.remedy} for item in lost]
-        manifest["prerequisites"] = [msgspec.structs.asdict(item) for item in missing]
+        return self._publish(work, found, plan, self._account(work, found, plan, begun, lost))
+
+    def _plan(self, pool: Pool) -> _Plan:
+        """What there is to crawl, by which servers; and what a user should know of that."""
+        config, folders, watcher = self.config, self.folders, self.watcher
+        paths, seen = self._look(pool)
+        missing = self._prerequisites(paths, seen)
+        grouping = group(folders, paths, seen.documents, config, self.environment)
+        for language, problem in grouping.missing.items():
+            files = sum(item.language == language for item in seen.documents)
+            watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
+        for refusal in config.refused:
+            watcher.note(f"{refusal.sentence}{f'; to allow that: {refusal.remedy}' if refusal.remedy else ''}")
+        for setting in config.withheld:
+            watcher.note(f"{setting} is not followed: {why_withheld(setting)}")
+        groups = grouping.groups
+        documents = [document for item in groups for document in item.documents]
+        seen = replace(seen, documents=documents, skipped=sorted([*seen.skipped, *grouping.skipped], key=lambda item: item.path))
+        common = ingredients(config, folders)
+        recipes = {item.key: recipe_of(item) for item in groups}
+        checkouts = [vcs.checkout(folder.path) for folder in folders]
+        left_out = self._stamp_skipped(seen)
+        surroundings: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
+        surroundings += [digest_of(seen.stamps), digest_of(seen.folders), digest_of(left_out)]
+        surroundings += [refusal.sentence for refusal in config.refused]
+        recipe = recipe_digest(
+            documents, [common, str(sorted(recipes.items())), f"skipped {[(item.path, str(item.reason)) for item in seen.skipped]}"]
+        )
+        return _Plan(
+            root=self.home.root,
+            seen=seen,
+            groups=groups,
+            recipes=recipes,
+            left_out=left_out,
+            common=common,
+            recipe=recipe,
+            checkouts=checkouts,
+            surroundings=surroundings,
+            missing_servers=grouping.missing,
+            prerequisites=missing,
+        )
+
+    def _publish(self, work: Work, found: Found, plan: _Plan, account: Account) -> Crawl:
+        """Merges the shards and makes the result the current index."""
+        built, made = self._merge(found, account)
+        manifest = account.manifest(made.counts, made.resolution)
         if found.extent is not None:
-            self._publish_part(built, number, manifest, found.extent)
-        state = self._state(work, found, settled, recipe, common, recipes, described, groups)
-        state.skipped = left_out
-        manifest |= {"shards": state.shards, "ingredients": common, "recipes": recipes}
+            self._publish_part(built, account.number, manifest, found.extent)
+        state = self._state(work, found, made.settled, plan)
+        manifest |= {"shards": state.shards, "ingredients": plan.common, "recipes": plan.tree.recipes}
         self.states.save(state)
         manifest["database"] = damage.measured(built)
-        generation = self.home.publish(built, number, damage.manifest_bytes(manifest))
+        generation = self.home.publish(built, account.number, damage.manifest_bytes(manifest))
         self.home.clean()
         self.states.collect()
         elapsed_s = time.monotonic() - self.started
@@ -247,7 +278,7 @@ class _Run:
 
     def _publish_part(self, built: Path, number: int, manifest: dict[str, Any], extent: Extent) -> NoReturn:
         """Without a state, and beside the shards: the next run takes these up."""
-        manifest |= {"partial": msgspec.structs.asdict(extent), "database": damage.measured(built)}
+        manifest["database"] = damage.measured(built)
         self.home.publish(built, number, damage.manifest_bytes(manifest))
         self.home.clean(has_ended=False)
         raise CutShort(
@@ -306,17 +337,6 @@ class _Run:
 
     # ---- what may be reused
 
-    def _ingredients(self) -> list[str]:
-        """All that the facts depend on beside the documents themselves and what crawls them."""
-        config = self.config
-        grammars = sorted(f"{name} {version}" for name, version in _versions("tree-sitter", "pygments").items())
-        return [
-            f"schema {SCHEMA_VERSION} content {CONTENT_VERSION} code {_code_digest()}",
-            f"grammars {grammars}",
-            f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check} most={config.max_file_questions}",
-            f"folders {[(folder.name, folder.prefix) for folder in self.folders[1:]]}",
-        ]
-
     def _unchanged(self, recipe: str, surroundings: list[object]) -> Path | None:
         """The current generation where it is the answer: same input, and same commit and stamps (else only the merge is redone).
 
@@ -342,81 +362,9 @@ class _Run:
             return None
         return current
 
-    # ---- crawling
+    # ---- what was lost
 
-    def _crawl_all(self, work: Work, groups: Sequence[Group]) -> _Found:
-        """Every document, and the files outside that they point to."""
-        self.watcher.phase("crawl", sum(len(item.documents) for item in groups))
-        shards = work.crawl(groups)
-        beyond = outside.all_of(work.totals.externals, Externals(self.unread))
-        shards += work.read_outside(beyond)
-        if not shards:
-            from indexer.store.shard import write_shard
-
-            shards = [self.home.crawls / "empty.parquet"]
-            write_shard(shards[0], [])
-        return _Found(shards=shards, outside=beyond)
-
-    def _refresh(
-        self,
-        work: Work,
-        base: State,
-        described: Mapping[str, str],
-        groups: Sequence[Group],
-        recipes: Mapping[str, str],
-        left_out: Mapping[str, str],
-    ) -> _Found:
-        """What differs from a known state, in waves, and what of the files outside something else is wanted from now."""
-        from indexer.crawl.refresh import Refresh
-
-        kept = [self.states.shard(name) for name in base.shards]
-        documents = {item.path: item.language for member in groups for item in member.documents}
-        together = {language: frozenset(item.languages) for item in groups for language in item.languages if item.server.command}
-        shards: list[Path] = []
-        gone: set[str] = set(base.documents.keys() - described.keys())
-        moved: set[str] = set()
-        refresh = Refresh(base, kept, described, documents, together, hover=self.config.hover)
-        try:
-            moved |= {path for path, stamp in base.skipped.items() if left_out.get(path) != stamp}
-            moved |= {key_of_unread(path) for path in moved}
-            todo, number, crawled = refresh.first(moved), 0, 0
-            log.info("refresh begins: known=%d differing=%d deleted=%d", len(base.documents), len(todo), len(gone))
-            while True:
-                self.watcher.phase("crawl", len(todo))
-                log.info("wave begins: number=%d size=%d documents=%s", number, len(todo), "|".join(sorted(todo)[:_LOGGED]))
-                parts = [replace(item, documents=[one for one in item.documents if one.path in todo]) for item in groups]
-                wave = work.crawl(parts, prefix=f"w{number}-") if todo else []
-                shards += wave
-                gone |= todo
-                crawled += len(todo)
-                if crawled >= len(documents):
-                    break
-                todo = refresh.after(wave)
-                log.info("wave done: number=%d next=%d elapsed_s=%.2f", number, len(todo), time.monotonic() - self.started)
-                number += 1
-                if not todo:
-                    break
-        finally:
-            refresh.close()
-        known = {key: path for key, (path, _) in base.outside.items()} | base.unread
-        beyond = outside.changed(
-            work.totals.externals,
-            Externals(self.unread),
-            kept,
-            gone & base.documents.keys(),
-            known,
-            moved=moved,
-            anew=recipes != base.recipes,
-        )
-        shards += work.read_outside(beyond)
-        gone |= beyond.stale | beyond.unwanted
-        for index, item in enumerate(groups):
-            said = base.servers.get(item.key)
-            if said is not None and index not in work.server_info:
-                work.server_info[index] = msgspec.convert({**said, "setup": index}, Hello)
-        return _Found(shards=shards, outside=beyond, base=base, kept=kept, gone=gone, crawled=crawled)
-
-    def _languages_lost(self, work: Work, found: _Found, groups: Sequence[Group], plan: Survey) -> list[Lost]:
+    def _languages_lost(self, work: Work, found: Found, plan: _Plan) -> list[Lost]:
         """The languages that this crawl has lost.
 
         Raises:
@@ -425,15 +373,15 @@ class _Run:
         """
         problems = {
             language: work.totals.problems[number]
-            for number, item in reversed(list(enumerate(groups)))
+            for number, item in reversed(list(enumerate(plan.tree.groups)))
             if number in work.totals.problems
             for language in item.languages
         }
-        lost = languages_lost(plan.documents, work.totals.lost, problems)
+        lost = languages_lost(plan.seen.documents, work.totals.lost, problems)
         never = (LossReason.SERVER_UNAVAILABLE, LossReason.NOT_READY)
         unanswered = {path for path, _, reason in work.totals.lost if reason in never}
-        if unanswered and len(unanswered) >= (found.crawled or len(plan.documents)):
-            every = languages_lost(plan.documents, work.totals.lost, problems, least_share=0.0)
+        if unanswered and len(unanswered) >= (found.crawled or len(plan.seen.documents)):
+            every = languages_lost(plan.seen.documents, work.totals.lost, problems, least_share=0.0)
             said = "; ".join(f"{item.sentence}; {item.remedy}" for item in every)
             raise ServerError(f"{said}. Nothing was published; see {self.home.log_file}")
         current = self.current
@@ -445,65 +393,44 @@ class _Run:
 
     # ---- merging
 
-    def _merge(
-        self,
-        work: Work,
-        found: _Found,
-        plan: Survey,
-        groups: Sequence[Group],
-        recipe: str,
-        checkouts: Sequence[vcs.Checkout],
-        begun: datetime,
-    ) -> tuple[dict[str, Any], Path, int, pa.Table]:
+    def _account(self, work: Work, found: Found, plan: _Plan, begun: datetime, lost: Sequence[Lost]) -> Account:
+        return Account(
+            number=self.home.new_number(),
+            root=self.home.root,
+            recipe=plan.recipe,
+            config=self.config,
+            folders=self.folders,
+            checkouts=plan.checkouts,
+            begun=begun,
+            finished=datetime.now(UTC),
+            plan=plan.seen,
+            groups=plan.tree.groups,
+            server_info=work.server_info,
+            totals=work.totals,
+            is_imported=found.is_imported,
+            crawled=found.crawled if found.base is not None else None,
+            extent=found.extent,
+            surroundings=plan.surroundings,
+            missing_servers=plan.missing_servers,
+            languages_lost=lost,
+            prerequisites=plan.prerequisites,
+        )
+
+    def _merge(self, found: Found, account: Account) -> tuple[Path, merge.Built]:
+        """The index that the shards make, not yet published, and what is to be told of it."""
         from indexer.store import merge
 
-        totals, checkout = work.totals, checkouts[0]
-        number = self.home.new_number()
         built = self.home.temporary()
         for leftover in (built, built.with_name(built.name + ".wal")):
             leftover.unlink(missing_ok=True)
-        finished = datetime.now(UTC)
-        run_row = {
-            "started": begun.replace(tzinfo=None),  # UTC
-            "finished": finished.replace(tzinfo=None),
-            "commit_sha": checkout.commit,
-            "dirty": checkout.dirty,
-            "lspidx_version": distribution_version("lspidx"),
-            "documents": len(plan.documents),
-            "skipped": len(plan.skipped),
-            "asked": totals.asked,
-            "server_restarts": totals.restarts,
-            "lost": len(totals.lost),
-            "cross_checked": sum(part.checked for part in totals.shared),
-            "cross_disagreed": sum(part.disagreed for part in totals.shared),
-        }
         around = merge.Surroundings(
-            workspace=[
-                {"name": folder.name, "prefix": folder.prefix, "commit_sha": its.commit, "dirty": its.dirty}
-                for folder, its in zip(self.folders, checkouts, strict=True)
-            ],
-            skipped=plan.skipped,
-            stamps={path: (stamp.size_bytes, stamp.mtime_ns) for path, stamp in plan.stamps.items()},
-            folders=plan.folders,
-            servers=[
-                row
-                for number, item in enumerate(groups)
-                if item.server.command and _is_first_of_server(number, groups)
-                for row in _server_rows(work.server_info.get(number), item)
-            ],
-            run=run_row,
-            meta={
-                "suffixes": json.dumps(endings_of({language for item in groups for language in item.languages})),
-                "families": json.dumps(families()),
-                "other_builds": json.dumps(other_builds({item.path: item.constraint for item in plan.documents})),
-                "commit": checkout.commit,
-                "dirty": str(checkout.dirty).lower(),
-                "recipe": recipe,
-                "generation": str(number),
-                **({"refused": json.dumps(_refused(self.config))} if self.config.refused else {}),
-                **({"imported": "true"} if found.is_imported else {}),
-                **({"partial": f"{found.extent.done} of {found.extent.documents}"} if found.extent is not None else {}),
-            },
+            workspace=account.folder_rows(),
+            skipped=account.plan.skipped,
+            stamps={path: (stamp.size_bytes, stamp.mtime_ns) for path, stamp in account.plan.stamps.items()},
+            folders=account.plan.folders,
+            servers=account.server_rows(),
+            run=account.run_row(),
+            meta=account.meta(),
         )
         existing = [shard for shard in found.shards if shard.is_file()]
         megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000
@@ -511,83 +438,30 @@ class _Run:
         made = merge.build(
             built, existing, around, kept=found.kept, gone=found.gone, memory_mb=self._merge_memory_mb(megabytes), threads=threads
         )
-        lost = Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)
-        manifest = {
-            "schema_version": SCHEMA_VERSION,
-            "content_version": CONTENT_VERSION,
-            "generation": number,
-            "recipe": recipe,
-            "root_name": self.home.root.name,
-            "commit": checkout.commit,
-            "dirty": checkout.dirty,
-            "is_git": checkout.is_git,
-            "created": finished.isoformat(timespec="seconds"),
-            "lspidx": distribution_version("lspidx"),
-            "folders": [
-                {"name": folder.name, "prefix": folder.prefix, "commit": its.commit, "dirty": its.dirty}
-                for folder, its in zip(self.folders, checkouts, strict=True)
-            ],
-            "servers": [
-                {
-                    "name": item.server.spec.name,
-                    "version": _version_of(work.server_info.get(number), item),
-                    "languages": item.languages,
-                    "fingerprint": item.server.fingerprint,
-                }
-                for number, item in enumerate(groups)
-                if item.server.command and _is_first_of_server(number, groups)
-            ],
-            "builds": sorted({item.build.label for item in groups} - {""}),
-            "refused": _refused(self.config),
-            "trust": str(self.config.trust),
-            "sandbox": sandbox_of(self.config.trust),
-            "environment": next((item.environment for item in groups if item.environment), ""),
-            "counts": made.counts,
-            "resolution": made.resolution,
-            "imported": found.is_imported,
-            "crawled": found.crawled if found.base is not None else made.counts["documents"],
-            "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),
-            "encodings": dict(Counter(item.encoding for item in plan.documents if item.encoding)),
-            "lost": dict(lost),
-            "cross_check": crosscheck.merged(totals.shared),
-            "cross_check_backward": crosscheck.merged(totals.backward),
-            "requests": totals.asked,
-            "server_restarts": totals.restarts,
-            "server_messages": [message for info in work.server_info.values() for message in info.messages],
-        }
-        return manifest, built, number, made.settled
+        return built, made
 
-    def _state(
-        self,
-        work: Work,
-        found: _Found,
-        settled: pa.Table,
-        recipe: str,
-        common: str,
-        recipes: dict[str, str],
-        described: Mapping[str, str],
-        groups: Sequence[Group],
-    ) -> State:
+    def _state(self, work: Work, found: Found, settled: pa.Table, plan: _Plan) -> State:
         """The shards as they are kept, and what they describe."""
         from indexer.store.settle import settle
 
-        base = found.base
+        base, tree = found.base, plan.tree
         places = {path: number for path, (_, number) in (base.documents | base.outside).items()} if base is not None else {}
         existing = [shard for shard in found.shards if shard.is_file()]
         layout = settle(existing, settled, self.home.shards, kept=found.kept, places=places, gone=found.gone)
         servers = dict(base.servers) if base is not None else {}
-        servers |= {groups[number].key: msgspec.structs.asdict(info) for number, info in work.server_info.items()}
+        servers |= {tree.groups[number].key: msgspec.structs.asdict(info) for number, info in work.server_info.items()}
         return State(
-            recipe=recipe,
-            ingredients=common,
-            recipes=recipes,
-            documents={path: (described.get(path, ""), number) for path, (number, inside) in layout.places.items() if inside},
+            recipe=plan.recipe,
+            ingredients=plan.common,
+            recipes=dict(tree.recipes),
+            documents={path: (tree.described.get(path, ""), number) for path, (number, inside) in layout.places.items() if inside},
             outside={path: (found.outside.paths.get(path, ""), number) for path, (number, inside) in layout.places.items() if not inside},
             shards=layout.shards,
             unread={key: found.outside.paths[key] for key in found.outside.stale - layout.places.keys()},
-            lost=sorted({path for path, _, _ in work.totals.lost} & described.keys()),
-            servers={name: info for name, info in servers.items() if name in recipes},
+            lost=sorted({path for path, _, _ in work.totals.lost} & tree.described.keys()),
+            servers={name: info for name, info in servers.items() if name in tree.recipes},
             imported=found.is_imported,
+            skipped=dict(tree.left_out),
         )
 
     def _merge_memory_mb(self, shards_mb: int) -> int:
@@ -605,67 +479,6 @@ class _Run:
         except OSError as error:  # the index is published, and that is what was wanted
             self.watcher.note(f"the record of this run cannot be written to '{self.home.run_record}': {error.strerror}")
         log.info("crawl ends: elapsed_s=%.2f counts=%s lost=%s", elapsed_s, manifest["counts"], manifest["lost"])
-
-
-def _refused(config: Config) -> list[dict[str, str]]:
-    """Places outside of the workspace that its settings name and the user has not allowed; no absolute path, but as they are named."""
-    return [{"setting": item.setting, "sentence": item.sentence, "remedy": item.remedy} for item in config.refused]
-
-
-def _is_first_of_server(number: int, groups: Sequence[Group]) -> bool:
-    """Whether no group before this one has the same server, for another build."""
-    return all(item.server.spec.name != groups[number].server.spec.name for item in groups[:number])
-
-
-def _version_of(info: Hello | None, item: Group) -> str:
-    """As its command says it: in the protocol gopls answers with a page of JSON, rust-analyzer with 0.0.0."""
-    return item.server.version or (info.server_version if info else "")
-
-
-def _server_rows(info: Hello | None, item: Group) -> list[dict[str, str]]:
-    """One row for each language that the server was asked about."""
-    server = item.server
-    return [
-        {
-            "name": server.spec.name,
-            "version": _version_of(info, item),
-            "language": language,
-            "command": " ".join([Path(server.command[0]).name, *server.spec.command[1:]]),
-            "fingerprint": server.fingerprint,
-            "position_encoding": info.position_encoding if info else "utf-16",
-            "capabilities": json.dumps(info.capabilities if info else {}, sort_keys=True),
-        }
-        for language in item.languages
-    ]
-
-
-def _recipe_of(item: Group) -> str:
-    """Digest of all that the facts of a group depend on beside its documents."""
-    return hashlib.sha256("\n".join([f"server {item.server.fingerprint}", *item.ingredients]).encode()).hexdigest()[:32]
-
-
-def _header(document: PlannedDocument) -> dict[str, object]:
-    """As its facts will have it: see `states.describe`."""
-    manager, package, version = document.package
-    return {**msgspec.structs.asdict(document), "package_manager": manager, "package": package, "package_version": version}
-
-
-def _versions(*names: str) -> dict[str, str]:
-    """Versions of the installed distributions that are called so, or begin so."""
-    return {item.name.lower(): item.version for item in distributions() if item.name and item.name.lower().startswith(names)}
-
-
-def _digest_of(stamps: Mapping[str, object]) -> str:
-    return hashlib.sha256(repr(sorted(stamps.items())).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def _code_digest() -> str:
-    """Digest of this package's own files: an index made by other code is made anew."""
-    package = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256()
-    for file in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".sql", ".toml")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def read_manifest(generation: Path) -> dict[str, Any]:

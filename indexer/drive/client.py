@@ -10,12 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
-
 from indexer.drive.process import ServerProcess
+from indexer.drive.texts import Texts
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp.session import Answer, Notification, Session, State
-from indexer.lsp.uri import path_to_uri
 from indexer.sandbox import Confinement
 
 _START_TIMEOUT_S = 60
@@ -76,8 +74,8 @@ class Client:
             command, cwd=cwd, environment=environment, one_processor=one_thread, confinement=confinement
         )
         self._kept: list[Notification] = []
+        self.texts = Texts(self.session.notify)
         self._overlays: dict[str, str] = {}
-        self._version = 0
         self.most_memory_bytes = 0
         """Above it the server is ended, whatever it is doing; 0 for no limit."""
 
@@ -101,17 +99,13 @@ class Client:
 
     def tell(self, overlays: Mapping[str, str]) -> None:
         """Texts that hold in place of those of files from here on, by absolute path; those of before that are not among them no more."""
-        self._version += 1
         for path in self._overlays.keys() - overlays.keys():
-            self.session.notify(b"textDocument/didClose", msgspec.json.encode({"textDocument": {"uri": path_to_uri(path)}}))
+            self.texts.close(path)
         for path, text in overlays.items():
-            item: dict[str, Any] = {"uri": path_to_uri(path), "version": self._version}
             if path not in self._overlays:
-                opened = {"textDocument": {**item, "languageId": "json", "text": text}}
-                self.session.notify(b"textDocument/didOpen", msgspec.json.encode(opened))
+                self.texts.open(path, "json", text)
             elif self._overlays[path] != text:
-                changed = {"textDocument": item, "contentChanges": [{"text": text}]}
-                self.session.notify(b"textDocument/didChange", msgspec.json.encode(changed))
+                self.texts.change(path, text)
         self._overlays = dict(overlays)
 
     def _keep(self, events: list[Answer | Notification]) -> None:
@@ -166,9 +160,15 @@ class Client:
                 raise ServerTimeout(f"takes no input for {self.timeout_s:g} s")
 
     def poll(self, timeout_s: float) -> list[Answer | Notification]:
-        """What arrives within `timeout_s`; nothing is no error."""
+        """What arrives within `timeout_s`; nothing is no error.
+
+        Raises:
+            ServerCrashed, ServerProtocolError; ServerTooLarge when it takes more than `most_memory_bytes`.
+        """
         self._go_on()
-        return self.session.receive(self._exchange(timeout_s))
+        data = self._exchange(timeout_s)
+        self._look()
+        return self.session.receive(data)
 
     def _exchange(self, timeout_s: float) -> bytes:
         data = self._process.exchange(self.session.outgoing, timeout_s)

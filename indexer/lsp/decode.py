@@ -85,20 +85,17 @@ class DiagnosticReport(msgspec.Struct, frozen=True):
 
 
 class PublishedDiagnostics(msgspec.Struct, frozen=True):
+    """`diagnostics` stay undecoded: who keeps them says what of them is read. `version` may be anything but a number, which is none."""
+
     uri: str
-    diagnostics: list[Diagnostic]
-
-
-class AnyDiagnostics(msgspec.Struct, frozen=True):
-    """A report, or what is published, of which each item is still as it came: one that is broken costs no other.
-
-    `version`: of the document, where the server names one; what is no number is none.
-    """
-
-    uri: str = ""
-    items: list[Any] | None = None
-    diagnostics: list[Any] | None = None
+    diagnostics: msgspec.Raw
     version: Any = None
+
+
+class _AnyReport(msgspec.Struct, frozen=True):
+    """A report of which each item is still as it came: one that is broken costs no other."""
+
+    items: list[Any] | None = None
 
 
 class ShownMessage(msgspec.Struct, frozen=True):
@@ -150,11 +147,12 @@ document_symbols = msgspec.json.Decoder(list[DocumentSymbol] | None).decode
 hover = msgspec.json.Decoder(Hover | None).decode
 type_hierarchy_items = msgspec.json.Decoder(list[TypeHierarchyItem] | None).decode
 diagnostic_report = msgspec.json.Decoder(DiagnosticReport | None).decode
+diagnostics = msgspec.json.Decoder(list[Diagnostic]).decode
 published_diagnostics = msgspec.json.Decoder(PublishedDiagnostics).decode
 configuration_params = msgspec.json.Decoder(ConfigurationParams | None).decode
 registration_params = msgspec.json.Decoder(RegistrationParams | None).decode
 unregistration_params = msgspec.json.Decoder(UnregistrationParams | None).decode
-any_diagnostics = msgspec.json.Decoder(AnyDiagnostics | None).decode
+_any_report = msgspec.json.Decoder(_AnyReport | None).decode
 _shown_message = msgspec.json.Decoder(ShownMessage).decode
 _highlights = msgspec.json.Decoder(list[Highlight] | None).decode
 _raw_items = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
@@ -214,7 +212,7 @@ def diagnostic_items(result: msgspec.Raw) -> list[Any] | None:
     An answer of another form gives one item that is no diagnostic, which whoever reads the items then counts as unreadable.
     """
     try:
-        report = any_diagnostics(result)
+        report = _any_report(result)
     except BROKEN:
         return [None]
     return None if report is None else report.items if report.items is not None else [None]

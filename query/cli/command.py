@@ -127,7 +127,7 @@ def index(
     """
     from indexer import vcs
     from indexer.config import load_config
-    from indexer.crawl.losses import unresolved_too_often
+    from indexer.crawl.plan.losses import unresolved_too_often
     from indexer.crawl.run import crawl
     from indexer.store.generations import Home
     from query.answers import advice

@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 from tqdm import tqdm
 
-from indexer.crawl.estimate import line
+from indexer.crawl.plan.estimate import line
 from indexer.crawl.run import Crawl, Watcher
 from indexer.model import FOREIGN
 from query.answers.style import one_line

@@ -12,12 +12,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import msgspec
-
+from indexer.drive.texts import Texts
 from indexer.errors import EditRefused, UsageError
-from indexer.lsp.uri import path_to_uri
 from query.edits.text import decode, shown
 
 MAX_FILE_BYTES = 10_000_000
@@ -25,15 +22,11 @@ _MOST_OPEN = 24
 _TICK_NS = 20_000_000
 _MOMENTS = itertools.count(1)
 
-Notify = Callable[[bytes, bytes], None]
-
 
 @dataclass(slots=True)
 class Open:
     """A document that the server has open. `disk`: stamp of the file when it was read; None while the text is not the disk's."""
 
-    language_id: str
-    version: int
     text: str
     disk: tuple[int, int, int] | None
     pinned: bool = False
@@ -76,12 +69,11 @@ def stamp(status: os.stat_result) -> tuple[int, int, int]:
 
 
 class Documents:
-    """The open documents of one server, by absolute path. `notify` sends a notification."""
+    """The open documents of one server, by absolute path. `texts` tells the server."""
 
-    def __init__(self, notify: Notify, language_id: Callable[[str], str]) -> None:
-        self._notify, self._language_id = notify, language_id
+    def __init__(self, texts: Texts, language_id: Callable[[str], str]) -> None:
+        self._texts, self._language_id = texts, language_id
         self.open: OrderedDict[str, Open] = OrderedDict()
-        self._version = 0
 
     def bring(self, paths: list[str], overlay: Mapping[str, str]) -> None:
         """Opens `paths` and those of `overlay`; all open documents then have the texts of `overlay`, else those on disk.
@@ -118,9 +110,8 @@ class Documents:
     def _set(self, path: str, text: str, disk: tuple[int, int, int] | None) -> None:
         known = self.open.get(path)
         if known is None:
-            known = self.open[path] = Open(self._language_id(path), self._next(), text, disk)
-            item = {"uri": path_to_uri(path), "languageId": known.language_id, "version": known.version, "text": text}
-            self._notify(b"textDocument/didOpen", msgspec.json.encode({"textDocument": item}))
+            self._texts.open(path, self._language_id(path), text)
+            self.open[path] = Open(text, disk)
             return
         known.disk = disk
         if known.text != text:
@@ -129,21 +120,12 @@ class Documents:
 
     def touch(self, path: str) -> int:
         """The text as a new version, which a server looks at anew, also where it is the same; returns the version."""
-        known = self.open[path]
-        known.version = self._next()
-        parameters: dict[str, Any] = {
-            "textDocument": {"uri": path_to_uri(path), "version": known.version},
-            "contentChanges": [{"text": known.text}],
-            "forceRebuild": True,  # clangd's own word: it passes over a text that has not changed, though its headers may have
-        }
-        self._notify(b"textDocument/didChange", msgspec.json.encode(parameters))
-        return known.version
+        return self._texts.change(path, self.open[path].text, rebuild=True)
 
-    def _next(self) -> int:
-        """No two texts share a version, also not of a document that was closed in between: what comes late of the other would fit."""
-        self._version += 1
-        return self._version
+    def remind(self, path: str) -> int:
+        """The same text as a new version, for a server that may have dropped what it was about to say of it."""
+        return self._texts.change(path, self.open[path].text)
 
     def close(self, path: str) -> None:
         if self.open.pop(path, None) is not None:
-            self._notify(b"textDocument/didClose", msgspec.json.encode({"textDocument": {"uri": path_to_uri(path)}}))
+            self._texts.close(path)

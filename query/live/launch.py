@@ -11,10 +11,10 @@ from pathlib import Path
 
 from indexer import vcs
 from indexer.config import Config
-from indexer.crawl.groups import group
-from indexer.crawl.launch import Launch as Start
-from indexer.crawl.launch import launch, sandbox_of
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl.plan.groups import group
+from indexer.crawl.plan.launch import Launch as Start
+from indexer.crawl.plan.launch import launch, sandbox_of
+from indexer.crawl.units import PlannedDocument
 from indexer.errors import ServerMissing, UsageError
 from indexer.private_places import is_held
 from indexer.servers.registry import FoundServer, language_of, languages_present, load_table

@@ -13,34 +13,33 @@ from typing import Any
 import msgspec
 
 from indexer import syntax as syntaxes
-from indexer.crawl.readiness import Readiness, probe_candidates
 from indexer.drive.client import Client, Connection
-from indexer.errors import ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
+from indexer.drive.conversation import Conversation, Messages
+from indexer.drive.published import FIRST_WAIT_S, Published
+from indexer.drive.readiness import probe_candidates
+from indexer.errors import ServerError, ServerNotReady, ServerProtocolError, ServerTimeout
 from indexer.lsp import decode, methods
-from indexer.lsp.enums import FileChangeType, LSPErrorCodes, MessageType
-from indexer.lsp.session import Answer, Notification
+from indexer.lsp.enums import FileChangeType
+from indexer.lsp.protocol import LIVE, initialize_params
 from indexer.lsp.uri import path_to_uri
 from indexer.servers.registry import endings_of, language_id, language_of, load_table
 from query.context import Diagnosis, Reply, ServerInfo
 from query.live.documents import Documents
 from query.live.launch import Launch
-from query.live.published import Diagnostics, Published
+from query.live.published import Diagnostics, read
 from query.live.tree import Tree
 
 log = logging.getLogger(__name__)
 
-_SIGNAL_BEGINS_S = 5.0
 _PROVES_S = 10.0
+"""For an answer that proves a server which says that it is ready; without one a question goes on, and says that it is not proven."""
+
 _PROVES_WITHOUT_SIGNAL_S = 30.0
-_LOOK_S = 0.5
-_LATE_S = 0.06
-_DIAGNOSE_S = 30.0
-_PASSING = frozenset({LSPErrorCodes.REQUEST_CANCELLED, LSPErrorCodes.CONTENT_MODIFIED, LSPErrorCodes.SERVER_CANCELLED})
-"""It changed its mind about the world, and is asked once more."""
-_TRIES = 5
+_QUIET_S = 0.3
+"""A server that names no versions of what it publishes has said all when it says nothing for so long: the text has just changed."""
+
 _MOST_MEMORY = 2
 _CHANGES_AT_ONCE = 2_000
-_MESSAGES = 20
 _VERSION_CHARS = 80
 
 
@@ -62,19 +61,16 @@ class Running:
         roots = [str(folder.path) for folder in launch.folders]
         manifests = [name for language in spec.languages for name in self._languages[language].manifests if not set(name) & set("*?[")]
         self._tree = Tree(roots, [ending for ending in endings_of(spec.languages) if ending.startswith(".")], manifests)
-        self._readiness = Readiness(spec.ready, spec.ready_title, spec.ready_method, spec.ready_value)
-        self._published = Published()
+        self._published = Published(read)
         self._believed = False
-        self._silent_s = 0.0
         self._in_vain: dict[str, int] = {}  # hash of the text by path
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.restarts = 0
-        self.messages: list[str] = []
         self._client = Client(
             launch.start.command,
             cwd=launch.folders[0].path,
             environment=launch.start.environment,
-            initialize_params=launch.start.initialize_params,
+            initialize_params=initialize_params([folder.path for folder in launch.folders], launch.start.options, LIVE),
             settings=launch.start.settings,
             timeout_s=launch.timeout_s,
             connection=connection,
@@ -82,8 +78,9 @@ class Running:
             overlays=launch.start.overlays,
             given_up=given_up,
         )
-        self._looked = time.monotonic()
-        self._documents = Documents(self._client.session.notify, self._language_id)
+        self._client.most_memory_bytes = _MOST_MEMORY * launch.memory_bytes
+        self._talk = Conversation(self._client, spec, silence_s=launch.timeout_s, messages=Messages(spec.noise), published=self._published)
+        self._documents = Documents(self._talk.texts, self._language_id)
         try:
             self._begin()
         except ServerError:
@@ -91,10 +88,7 @@ class Running:
             raise
 
     def _begin(self) -> None:
-        self._notified(self._client.overheard())
-        deadline = time.monotonic() + _LATE_S
-        while (left := deadline - time.monotonic()) > 0:  # late registrations come right after `initialized`
-            self._heard(left)
+        self._talk.hear_late_registrations(time.monotonic())
         if settings := self.launch.start.settings:
             self._client.session.notify(b"workspace/didChangeConfiguration", msgspec.json.encode({"settings": settings}))
 
@@ -126,7 +120,7 @@ class Running:
     @property
     def is_hung(self) -> bool:
         """Whether it has said nothing at all for as long as the table gives it, with questions open."""
-        return self._silent_s >= self.launch.timeout_s
+        return self._talk.silent_s >= self.launch.timeout_s
 
     def supports(self, capability: str) -> bool:
         return self._client.session.supports(capability)
@@ -148,7 +142,7 @@ class Running:
         session = self._client.session
         session.wanted_edits = edits = []
         try:
-            answer = self._request(method, params, timeout_s)
+            answer = self._talk.ask(method, params, timeout_s)
         finally:
             session.wanted_edits = None
         try:
@@ -171,9 +165,9 @@ class Running:
         started = time.monotonic()
         self._bring(list(paths), overlay)
         self._believe(paths[0] if paths else "")
-        deadline = time.monotonic() + (timeout_s or min(_DIAGNOSE_S, self.launch.timeout_s))
+        deadline = time.monotonic() + (timeout_s or min(FIRST_WAIT_S, self.launch.timeout_s))
         pulls = self.supports("diagnosticProvider") or self.supports(methods.TEXT_DOCUMENT_DIAGNOSTIC)
-        found = self._pull(paths, deadline) if pulls else self._published.of(paths, deadline, touch=self._documents.touch, hear=self._heard)
+        found = self._pull(paths, deadline) if pulls else self._await_published(paths, deadline)
         return Diagnosis(
             diagnostics={self._relative(path): items for path, items in found.items()},
             unsettled=[self._relative(path) for path in paths if path not in found],
@@ -194,19 +188,19 @@ class Running:
 
     def notify(self, method: str, params: Any) -> None:
         self._client.session.notify(method.encode(), msgspec.json.encode(params))
-        self._flush()
+        self._talk.flush()
 
     def open(self, path: str) -> None:
         """Opens a document until it is closed."""
         self._bring([path], {})
         self._documents.open[path].pinned = True
-        self._flush()
+        self._talk.flush()
 
     def close_document(self, path: str) -> bool:
         """Whether it was open."""
         was_open = path in self._documents.open
         self._documents.close(path)
-        self._flush()
+        self._talk.flush()
         return was_open
 
     def close(self, *, polite: bool = True) -> None:
@@ -243,33 +237,21 @@ class Running:
         of a file that no build takes in many a server knows nothing, and its answers are then marked as unproven.
 
         Raises:
-            ServerTimeout: no signal within its `timeout_s`.
+            ServerNotReady: no signal of its own, or no proof within `timeout_s`, where that is short.
         """
         if self._believed:
             return
         started = time.monotonic()
-        limit_s = timeout_s or self.launch.timeout_s
-        deadline = started + limit_s
-        while not self._readiness.ready:
-            now = time.monotonic()
-            if not self._readiness.begun and now > started + min(_SIGNAL_BEGINS_S, limit_s / 2):
-                break  # no sign of life: the probe decides
-            if now > deadline:
-                raise ServerTimeout(f"not ready after {limit_s:g} s, by its own signal")
-            self._heard(0.1)
-        attempts = 0
-        patience = time.monotonic() + (_PROVES_S if self._readiness.ready else _PROVES_WITHOUT_SIGNAL_S)
-        while path and not self._is_in_vain(path) and not self._knows_a_name(path):
-            attempts += 1
-            now = time.monotonic()
-            if now > deadline:
-                raise ServerTimeout(f"not ready after {limit_s:g} s: knows no name of {self._relative(path)}")
-            if now > patience:  # a file that its build leaves out, perhaps; the next one may prove it
-                log.warning("server knows no name: name=%s path=%s", self.launch.found.spec.name, self._relative(path))
-                self._in_vain[path] = hash(self._documents.open[path].text)
-            self._heard(min(2.0, 0.05 * 2**attempts))
+        self._talk.await_signal(most_s=timeout_s)
+        left_s = started + timeout_s - time.monotonic() if timeout_s else self.launch.timeout_s
+        patience_s = _PROVES_S if self._talk.readiness.ready else _PROVES_WITHOUT_SIGNAL_S
+        if path and not self._is_in_vain(path) and not self._talk.await_proof(lambda: self._knows_a_name(path), min(left_s, patience_s)):
+            if left_s < patience_s and not self._talk.readiness.failure:
+                raise ServerNotReady(f"not ready after {timeout_s or self.launch.timeout_s:g} s: knows no name of {self._relative(path)}")
+            log.warning("server knows no name: name=%s path=%s", self.launch.found.spec.name, self._relative(path))
+            self._in_vain[path] = hash(self._documents.open[path].text)  # its build leaves it out, perhaps; the next one may prove it
         self._believed = bool(path) and not self._is_in_vain(path)
-        log.info("server ready: name=%s seconds=%.2f attempts=%d", self.launch.found.spec.name, time.monotonic() - started, attempts)
+        log.info("server ready: name=%s seconds=%.2f", self.launch.found.spec.name, time.monotonic() - started)
 
     def _is_in_vain(self, path: str) -> bool:
         """Whether it was asked for names of this very text, and knew none."""
@@ -289,67 +271,10 @@ class Running:
         candidates = probe_candidates(parsed)
         for token in candidates:
             position = {"line": parsed.tokens.line[token], "character": parsed.tokens.col[token]}
-            answer = self._request(
-                methods.TEXT_DOCUMENT_DEFINITION, {"textDocument": {"uri": path_to_uri(path)}, "position": position}, 0.0
-            )
+            answer = self._talk.ask(methods.TEXT_DOCUMENT_DEFINITION, {"textDocument": {"uri": path_to_uri(path)}, "position": position})
             if answer.error is None and bytes(answer.result) not in (b"null", b"[]"):
                 return True
         return not candidates
-
-    def _request(self, method: str, params: Any, timeout_s: float) -> Answer:
-        """The answer to a request, asked again where the server has changed its mind about the world."""
-        deadline = time.monotonic() + (timeout_s or self.launch.timeout_s)
-        answer = self._once(method, params, timeout_s)
-        for attempt in range(_TRIES):
-            left = deadline - time.monotonic()
-            if answer.error is None or answer.error.code not in _PASSING or left <= 0:
-                break
-            self._heard(0.05 * 2**attempt)
-            answer = self._once(method, params, left)
-        return answer
-
-    def _once(self, method: str, params: Any, timeout_s: float) -> Answer:
-        limit_s = timeout_s or self.launch.timeout_s
-        deadline = time.monotonic() + limit_s
-        number = self._client.session.request(method.encode(), msgspec.json.encode(params))
-        while time.monotonic() < deadline:
-            for event in self._heard(min(_LOOK_S, max(0.0, deadline - time.monotonic()))):
-                if event.id == number:
-                    return event
-        self._client.session.notify(b"$/cancelRequest", b'{"id":%d}' % number)
-        self._silent_s += limit_s
-        with contextlib.suppress(ServerError):
-            self._flush()
-        raise ServerTimeout(f"{method} was not answered within {limit_s:g} s")
-
-    def _flush(self) -> None:
-        self._client.flush()
-        self._notified(self._client.overheard())
-
-    def _heard(self, timeout_s: float) -> list[Answer]:
-        """What arrives within this time: answers are returned, all else is taken in. Looks at the server's memory now and then."""
-        events = self._client.poll(timeout_s)
-        if events:
-            self._silent_s = 0.0
-        self._notified([event for event in events if isinstance(event, Notification)])
-        now = time.monotonic()
-        if now - self._looked > _LOOK_S:
-            self._looked = now
-            taken = self._client.memory_bytes()
-            if taken > _MOST_MEMORY * self.launch.memory_bytes:
-                raise ServerTooLarge(f"takes {taken // 1_000_000} MB, more than {_MOST_MEMORY * self.launch.memory_bytes // 1_000_000}")
-        return [event for event in events if isinstance(event, Answer)]
-
-    def _notified(self, events: Sequence[Notification]) -> None:
-        for event in events:
-            if event.method == methods.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS:
-                self._published.take(event)
-                continue
-            self._readiness.notified(event)
-            if event.method == methods.WINDOW_SHOW_MESSAGE:
-                said = decode.shown_message(event.params)
-                if said is not None and said.type in (MessageType.ERROR, MessageType.WARNING) and len(self.messages) < _MESSAGES:
-                    self.messages.append(said.message[:2_000])
 
     # ---- diagnostics
 
@@ -360,8 +285,19 @@ class Running:
             if left <= 0:
                 break
             with contextlib.suppress(ServerTimeout):
-                answer = self._request(methods.TEXT_DOCUMENT_DIAGNOSTIC, {"textDocument": {"uri": path_to_uri(path)}}, left)
+                answer = self._talk.ask(methods.TEXT_DOCUMENT_DIAGNOSTIC, {"textDocument": {"uri": path_to_uri(path)}}, left)
                 items = None if answer.error is not None else decode.diagnostic_items(answer.result)
                 if items is not None:
                     found[path] = items
         return found
+
+    def _await_published(self, paths: Sequence[str], deadline: float) -> Diagnostics:
+        """What is published of new versions of these documents; what has not come by the deadline is not in it."""
+        wanted: dict[str, int] = {}
+        for path in paths:
+            self._published.forget(path)
+            wanted[path] = self._documents.touch(path)
+        self._published.await_all(
+            wanted, deadline - time.monotonic(), hear=self._talk.hear, remind=self._documents.remind, quiet_s=_QUIET_S
+        )
+        return {path: found for path, version in wanted.items() if (found := self._published.of(path, version)) is not None}

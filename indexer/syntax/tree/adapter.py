@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import Any
 
 import tree_sitter
@@ -12,7 +13,8 @@ from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.languages import Grammar
 from indexer.syntax.tree.modules import ModuleNames
-from indexer.syntax.tree.outline import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, Sweep, owner_of
+from indexer.syntax.tree.outline import Sweep
+from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of
 from indexer.syntax.tree.symbols import Symbols
 from indexer.text import OffsetMap
 
@@ -146,6 +148,20 @@ class Adapter:
 
     def _tokens(self, tokens: Tokens, members: list[tuple[int, int]]) -> dict[int, int]:
         """Fills the columns; returns the token at each byte offset."""
+        ends, lookable, values = self._named()
+        starts = sorted(ends)
+        for node in self.captures.get("drop.names", ()):
+            for start in starts[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]:
+                ends.pop(start, None)
+        get_role = self._token_roles(starts).get
+        placed = self._lay_out(starts, ends, tokens)
+        uses = self._mean(placed, tokens, members, get_role, ends, lookable, values)
+        at = {start: index for index, (start, _, _) in enumerate(placed)}
+        self._share(tokens, at, uses)
+        return at
+
+    def _named(self) -> tuple[dict[int, int], set[int], frozenset[int]]:
+        """Where identifiers begin and end; those that may be looked up in scopes; and of a module, those that name values."""
         captures, source = self.captures, self.source
         ends: dict[int, int] = {}
         lookable: set[int] = set()
@@ -166,45 +182,33 @@ class Adapter:
         values = frozenset(lookable) if self.language.exports == "export" else frozenset[int]()
         for capture in ("ask", "keyword"):
             lookable.difference_update(node.start_byte for node in captures.get(capture, ()))
-        starts = sorted(ends)
-        for node in captures.get("drop.names", ()):
-            for start in starts[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]:
-                ends.pop(start, None)
+        return ends, lookable, values
+
+    def _token_roles(self, starts: list[int]) -> dict[int, int]:
         roles = self._roles()
-        for node in captures.get("component", ()):
+        for node in self.captures.get("component", ()):
             roles[node.start_byte] = READ | CALL
-        for node in captures.get("import.names", ()):
+        for node in self.captures.get("import.names", ()):
             for start in starts[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]:
                 roles[start] = IMPORT
-        defined = {entry.start: entry for entry in self.sweep.entries if entry.group is not None}
-        blank = self.language.blank
+        return roles
+
+    def _lay_out(self, starts: list[int], ends: dict[int, int], tokens: Tokens) -> list[tuple[int, int, Scope | None]]:
+        """Positions and names of all tokens; returns where each begins, the symbol around it, and its scope."""
+        source, blank = self.source, self.language.blank
         is_ascii = self.offsets.is_identity
         text = source.decode("latin-1") if is_ascii else ""
-        units = self.offsets.units
-        line_starts = self.offsets.line_starts
-        last_line = len(line_starts) - 1
-        changes = self.sweep.changes
-        last_change = len(changes) - 1
-        change = 0
+        units, line_starts, changes = self.offsets.units, self.offsets.line_starts, self.sweep.changes
+        last_line, last_change, beyond = len(line_starts) - 1, len(changes) - 1, len(source) + 2
+        change, enclosing = 0, 0
         _, around, scope = changes[0]
-        enclosing = 0
         line, line_start, line_units = 0, 0, 0
-        next_line = line_starts[1] if last_line else len(source) + 2
+        next_line = line_starts[1] if last_line else beyond
+        next_change = changes[1][0] if last_change else beyond
         is_plain = is_ascii or source[:next_line].isascii()
-        next_change = changes[1][0] if last_change else len(source) + 2
-        at: dict[int, int] = {}
         lines, cols, end_cols, names = tokens.line, tokens.col, tokens.end_col, tokens.name
-        all_roles, enclosings, meant, asked, callees = tokens.roles, tokens.enclosing, tokens.symbol, tokens.ask, tokens.callee_as
         enclosing_of: dict[Entry | None, int] = {None: 0}
-        get_role = roles.get
-        found: tuple[Group, bool] | None
-        module = ModuleNames(self.root, captures, self.sweep.module) if self.language.exports == "export" else None
-        lexical = lookable.union(node.start_byte for node in captures.get("lexical", ()))
-        type_members = {node.start_byte for node in captures.get("member", ())}
-        lexical -= type_members
-        uses: list[tuple[int, int]] = []
-        namespace, namespace_end = -1, 0  # the import that the last token means, where it is `import * as name`; and its end
-        parts: dict[tuple[int, str, int, bool], int] = {}
+        placed: list[tuple[int, int, Scope | None]] = []
         for start in starts:
             end = ends.get(start, start)
             name = text[start:end] if is_ascii else source[start:end].decode("utf-8", "replace")
@@ -216,17 +220,15 @@ class Adapter:
                 while line < last_line and line_starts[line + 1] <= start:
                     line += 1
                 line_start = line_starts[line]
-                next_line = line_starts[line + 1] if line < last_line else len(source) + 2
+                next_line = line_starts[line + 1] if line < last_line else beyond
                 is_plain = is_ascii or source[line_start:next_line].isascii()
                 line_units = line_start if is_plain else units(line_start)
             if start >= next_change:
                 while change < last_change and changes[change + 1][0] <= start:
                     change += 1
                 _, around, scope = changes[change]
-                next_change = changes[change + 1][0] if change < last_change else len(source) + 2
+                next_change = changes[change + 1][0] if change < last_change else beyond
                 enclosing = enclosing_of[around] if around in enclosing_of else enclosing_ordinal(around, enclosing_of)
-            index = len(lines)
-            at[start] = index
             lines.append(line)
             if is_plain:
                 cols.append(start - line_start)
@@ -236,22 +238,45 @@ class Adapter:
                 cols.append(column)
                 end_cols.append(column + units(end) - units(start))
             names.append(name)
+            placed.append((start, enclosing, scope))
+        return placed
+
+    def _mean(
+        self,
+        placed: list[tuple[int, int, Scope | None]],
+        tokens: Tokens,
+        members: list[tuple[int, int]],
+        get_role: Callable[[int, int], int],
+        ends: dict[int, int],
+        lookable: set[int],
+        values: frozenset[int],
+    ) -> list[tuple[int, int]]:
+        """What each token means by this file alone, and whether a server is asked; returns tokens that share the answer at a place."""
+        captures, source, names = self.captures, self.source, tokens.name
+        defined = {entry.start: entry for entry in self.sweep.entries if entry.group is not None}
+        all_roles, enclosings, meant, asked, callees = tokens.roles, tokens.enclosing, tokens.symbol, tokens.ask, tokens.callee_as
+        module = ModuleNames(self.root, captures, self.sweep.module) if self.language.exports == "export" else None
+        lexical = lookable.union(node.start_byte for node in captures.get("lexical", ()))
+        type_members = {node.start_byte for node in captures.get("member", ())}
+        lexical -= type_members
+        uses: list[tuple[int, int]] = []
+        namespace, namespace_end = -1, 0  # the import that the last token means, where it is `import * as name`; and its end
+        parts: dict[tuple[int, str, int, bool], int] = {}
+        found: tuple[Group, bool] | None
+        for index, (start, enclosing, scope) in enumerate(placed):
             entry = defined.get(start)
             if entry is not None:
                 self._definition(entry, index, tokens, members, enclosing)
                 continue
-            bits = get_role(start, READ)
+            name, bits = names[index], get_role(start, READ)
             all_roles.append(bits)
             enclosings.append(enclosing)
             holder, namespace = namespace, -1
             if scope is not None and start in lookable and (found := self.look_up(name, start, scope)) is not None:
                 group, sure_callee = found
-                meant.append(group.ordinal)
                 call = bits & CALL and not sure_callee
-                asked.append(bool(call))
-                callees.append(index if call else -1)
             else:
-                group = None
+                group, call = None, 0
                 if module is not None and scope is not None and start in lexical and not bits & IMPORT:
                     is_type = start not in values
                     imported = module.imported(name, scope, is_type=is_type)
@@ -259,24 +284,28 @@ class Adapter:
                         uses.append((index, imported))
                         # `instanceof` also leads to what decides it, which is nobody else's answer.
                         if name in module.namespaces and not source.endswith(b"instanceof ", 0, start):
-                            namespace, namespace_end = imported, end
+                            namespace, namespace_end = imported, ends.get(start, start)
                     else:
                         group = module.meaning(name, scope, is_type=is_type)
+                        call = bits & CALL and group is not None and group.entries[0].kind in VARIABLES
                 elif holder >= 0 and not bits & _CHANGES and source[namespace_end:start].strip() == b".":
                     first = parts.setdefault((holder, name, bits & ~ARGUMENT, start in type_members), start)
                     if first != start:
                         uses.append((index, first))
-                if group is None:
-                    meant.append(ASK)
-                    asked.append(True)
-                    callees.append(-1)
-                else:
-                    call = bits & CALL and group.entries[0].kind in VARIABLES
-                    meant.append(group.ordinal)
-                    asked.append(bool(call))
-                    callees.append(index if call else -1)
-        tokens.same_as = [-1] * len(lines)
-        for node in captures.get("alias", ()):  # an import's own name for what its path names
+            if group is None:
+                meant.append(ASK)
+                asked.append(True)
+                callees.append(-1)
+            else:
+                meant.append(group.ordinal)
+                asked.append(bool(call))
+                callees.append(index if call else -1)
+        return uses
+
+    def _share(self, tokens: Tokens, at: dict[int, int], uses: list[tuple[int, int]]) -> None:
+        """One question for all tokens that mean what stands at one place."""
+        tokens.same_as = [-1] * len(tokens.line)
+        for node in self.captures.get("alias", ()):  # an import's own name for what its path names
             path = node.parent.child_by_field_name("path")
             if path is not None and node.start_byte in at:
                 uses.append((at[node.start_byte], path.start_byte))
@@ -284,8 +313,7 @@ class Adapter:
             if start in at:
                 tokens.same_as[index] = at[start]
                 tokens.ask[index] = False
-        tokens.up = [0] * len(lines)
-        return at
+        tokens.up = [0] * len(tokens.line)
 
     def _definition(self, entry: Entry, index: int, tokens: Tokens, members: list[tuple[int, int]], enclosing: int) -> None:
         group = entry.group

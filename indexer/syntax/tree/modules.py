@@ -10,7 +10,7 @@ from typing import Any
 import tree_sitter
 
 from indexer.model import SymbolKind
-from indexer.syntax.tree.outline import CLASS, CLASS_LIKE, IMPL, MAX_NESTING, MODULE, OBJECT, Group, Scope
+from indexer.syntax.tree.scopes import CLASS, CLASS_LIKE, IMPL, MAX_NESTING, MODULE, OBJECT, Group, Scope
 
 _MARKS = frozenset({"import_statement", "export_statement"})
 

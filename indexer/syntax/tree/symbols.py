@@ -9,7 +9,8 @@ from indexer.model import SymbolFlag, SymbolKind
 from indexer.syntax.model import Definition, Span
 from indexer.syntax.tree.comments import Comments
 from indexer.syntax.tree.languages import Language
-from indexer.syntax.tree.outline import (
+from indexer.syntax.tree.outline import Sweep
+from indexer.syntax.tree.scopes import (
     CALLABLES,
     CLASS,
     CLASS_LIKE,
@@ -22,7 +23,6 @@ from indexer.syntax.tree.outline import (
     Entry,
     Group,
     Scope,
-    Sweep,
     owner_of,
 )
 from indexer.text import OffsetMap

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from indexer.crawl import harvest
 from indexer.crawl.messages import Position
+from indexer.crawl.worker import harvest
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.packages import Externals
 

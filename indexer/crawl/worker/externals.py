@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from indexer import monikers
 from indexer import syntax as syntaxes
-from indexer.crawl import harvest
-from indexer.crawl.document import read_source
 from indexer.crawl.messages import ExternalJob, Position
+from indexer.crawl.sources import read_source
+from indexer.crawl.worker import harvest
 from indexer.encoding import as_utf8, encoding_of
 from indexer.packages import Externals
 from indexer.private_places import home_folder, is_closed

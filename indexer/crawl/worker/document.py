@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections import Counter, deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections import Counter
 
 import msgspec
 
-from indexer.crawl import harvest
-from indexer.crawl.harvest import Answers
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl import methods
+from indexer.crawl.units import PlannedDocument
+from indexer.crawl.worker import harvest
+from indexer.crawl.worker.harvest import Answers
+from indexer.crawl.worker.schedule import FINAL, State
+from indexer.drive.conversation import TRIES_AGAIN
 from indexer.lsp.uri import path_to_uri
 from indexer.model import LossReason, Role
 from indexer.syntax.model import Syntax
 
 TRIES_ELSEWHERE = 3
-TRIES_AGAIN = 3
-
-
-def read_source(path: str, most_bytes: int) -> bytes:
-    """What a regular file holds, one byte more than `most_bytes` at most; empty where there is none. Waits for no pipe.
-
-    The tree may change while it is crawled: the digest of the result says whether it is what was planned.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    except (OSError, ValueError):  # ValueError: a NUL in a path that a server made up
-        return b""
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return b""
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            return file.read(most_bytes + 1)
-        except OSError:
-            return b""
-
-
-def size_of(path: str | Path) -> int:
-    """In bytes; 0 where there is no such file."""
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):  # ValueError: a name that is no UTF-8
-        return 0
 
 
 class Document:
@@ -58,18 +29,17 @@ class Document:
     __slots__ = (
         "answers",
         "asked",
-        "attempt",
         "failure",
         "follow_ups",
         "open",
         "path",
         "planned",
-        "published",
         "repeats",
         "settled",
         "sharers",
         "silent",
         "source",
+        "state",
         "syntax",
         "unbuilt",
         "uri",
@@ -81,7 +51,7 @@ class Document:
         self.path = os.path.normpath(os.path.join(root, planned.path))  # servers take `..` in a URI for another file
         self.uri = path_to_uri(self.path)
         self.uri_json = msgspec.json.encode(self.uri)
-        self.attempt = 0
+        self.state = State.FRESH
         self.failure: LossReason | None = None
         self.source = b""
         self.syntax: Syntax | None = None
@@ -91,17 +61,25 @@ class Document:
         self.answers = Answers()
         self.asked = self.open = 0
         self.settled = False
-        self.published = False
         self.unbuilt = False
         self.silent: list[int] = []
         self.follow_ups: list[tuple[str, bytes, int]] = []
         self.repeats: Counter[tuple[str, int]] = Counter()
         self.sharers: dict[int, list[int]] | None = None
 
+    @property
+    def name(self) -> str:
+        return self.planned.path
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be asked about it."""
+        return self.settled or self.state in FINAL
+
     def fail(self, reason: LossReason) -> None:
         """Whatever a server was to say of it is lost for this reason, but what has one already."""
         for method, tally in self.answers.tallies.items():
-            if method != harvest.SYNTAX and not tally.failed:
+            if method != methods.SYNTAX and not tally.failed:
                 tally.failed = str(reason)
 
     def names_package(self, ordinal: int) -> bool:
@@ -150,31 +128,4 @@ class Document:
         other, tried = others[0], tokens.enclosing[others[0]]
         self.sharers[token] = [item for item in others[1:] if tokens.enclosing[item] != tried][: TRIES_ELSEWHERE - 1]
         params = b'{"textDocument":{"uri":%b},"position":{"line":%d,"character":%d}}'
-        return harvest.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token
-
-
-@dataclass(slots=True)
-class Queues:
-    """Documents of a unit that are still to be asked about; iterated over and counted all together.
-
-    again: had open questions when a server was lost; each is tried alone, before the others.
-    last: held a server until its time ran out; each is tried alone, when all others are done.
-    """
-
-    fresh: deque[Document]
-    again: deque[Document] = field(default_factory=deque[Document])
-    last: deque[Document] = field(default_factory=deque[Document])
-
-    def next(self) -> deque[Document]:
-        """The queue to go on with."""
-        return self.again or self.fresh or self.last
-
-    def clear(self) -> None:
-        """Forgets them all."""
-        self.fresh, self.again, self.last = deque(), deque(), deque()
-
-    def __len__(self) -> int:
-        return len(self.fresh) + len(self.again) + len(self.last)
-
-    def __iter__(self) -> Iterator[Document]:
-        yield from (*self.again, *self.fresh, *self.last)
+        return methods.DEFINITION, params % (self.uri_json, tokens.line[other], tokens.col[other]), token

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexer import go_modules, plain_files
-from indexer.crawl.document import read_source
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl.sources import read_source
+from indexer.crawl.units import PlannedDocument
 from indexer.prerequisites import fetched_dir
 from indexer.prerequisites.c import database
 from indexer.workspace import Folder

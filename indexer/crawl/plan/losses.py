@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from indexer.crawl import harvest
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl import methods
+from indexer.crawl.units import PlannedDocument
 from indexer.model import LossReason
 
 LOST_SHARE = 0.5
@@ -69,7 +69,7 @@ def languages_lost(
     totals = Counter(language_of.values())
     reasons: dict[str, Counter[str]] = {}
     for path, method, reason in losses:
-        if method == harvest.DEFINITION and path in language_of:
+        if method == methods.DEFINITION and path in language_of:
             reasons.setdefault(language_of[path], Counter())[reason.partition(":")[0]] += 1
     return [
         Lost(

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from indexer.crawl import crosscheck, harvest
-from indexer.crawl.document import Document
+from indexer.crawl import methods
 from indexer.crawl.messages import Setup
+from indexer.crawl.worker import crosscheck, harvest
+from indexer.crawl.worker.document import Document
 from indexer.lsp.session import Session
 from indexer.model import TYPE_KINDS, SymbolFlag
 
-COSTLY = frozenset({harvest.DIAGNOSTIC, harvest.HOVER, harvest.SUPERTYPES})
+COSTLY = frozenset({methods.DIAGNOSTIC, methods.HOVER, methods.SUPERTYPES})
 """Left out at the last try of a document."""
 
 Question = tuple[str, bytes, int]
@@ -32,37 +33,37 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
         if method in setup.lacks or not (session.supports(capability) or session.supports(method)):
             tallies[method].unsupported = True
             return False
-        if document.attempt >= 2 and method in COSTLY:  # it brought the server down twice: leave out what costs most
+        if document.state.is_lean and method in COSTLY:  # it brought the server down twice: leave out what costs most
             tallies[method].failed = str(document.failure)
             return False
         return True
 
-    if usable(harvest.DOCUMENT_SYMBOL, "documentSymbolProvider"):
-        yield harvest.DOCUMENT_SYMBOL, text_document + b"}", 0
-    if setup.diagnostics == "pull" and usable(harvest.DIAGNOSTIC, "diagnosticProvider"):
-        yield harvest.DIAGNOSTIC, text_document + b"}", 0
-    if usable(harvest.DEFINITION, "definitionProvider"):
+    if usable(methods.DOCUMENT_SYMBOL, "documentSymbolProvider"):
+        yield methods.DOCUMENT_SYMBOL, text_document + b"}", 0
+    if setup.diagnostics == "pull" and usable(methods.DIAGNOSTIC, "diagnosticProvider"):
+        yield methods.DIAGNOSTIC, text_document + b"}", 0
+    if usable(methods.DEFINITION, "definitionProvider"):
         tokens = syntax.tokens
         for token, ask in enumerate(tokens.ask):
             if ask:
-                yield harvest.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), token
+                yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), token
         for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
-            yield harvest.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), -token - 1
-    if session.supports("documentHighlightProvider") and harvest.HIGHLIGHT not in setup.lacks:
+            yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), -token - 1
+    if session.supports("documentHighlightProvider") and methods.HIGHLIGHT not in setup.lacks:
         for ordinal in crosscheck.sample_symbols(document.planned.path, syntax, setup.cross_check):
             selection = syntax.symbols[ordinal].selection
-            yield harvest.HIGHLIGHT, text_document + POSITION % (selection.line, selection.col), ordinal
-    if setup.hover and usable(harvest.HOVER, "hoverProvider"):
+            yield methods.HIGHLIGHT, text_document + POSITION % (selection.line, selection.col), ordinal
+    if setup.hover and usable(methods.HOVER, "hoverProvider"):
         for ordinal, symbol in enumerate(syntax.symbols):
             if ordinal and SymbolFlag.LOCAL not in symbol.flags:
-                yield harvest.HOVER, text_document + POSITION % (symbol.selection.line, symbol.selection.col), ordinal
+                yield methods.HOVER, text_document + POSITION % (symbol.selection.line, symbol.selection.col), ordinal
     if setup.hierarchy == "item" and syntax.bases:
         typed = sorted({owner for owner, _ in syntax.bases})
     elif setup.hierarchy == "every_item":
         typed = [i for i, symbol in enumerate(syntax.symbols) if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags]
     else:
         typed = []
-    if typed and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
+    if typed and usable(methods.SUPERTYPES, "typeHierarchyProvider"):
         for ordinal in typed:
             symbol = syntax.symbols[ordinal]
             selection = _range(symbol.selection)  # gopls looks for an identifier where `range` begins
@@ -73,14 +74,14 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
                 "range": selection,
                 "selectionRange": selection,
             }
-            yield harvest.SUPERTYPES, msgspec.json.encode({"item": item}), ordinal
-    elif setup.hierarchy == "prepare" and usable(harvest.SUPERTYPES, "typeHierarchyProvider"):
+            yield methods.SUPERTYPES, msgspec.json.encode({"item": item}), ordinal
+    elif setup.hierarchy == "prepare" and usable(methods.SUPERTYPES, "typeHierarchyProvider"):
         for ordinal, symbol in enumerate(syntax.symbols):
             if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags:
                 position = POSITION % (symbol.selection.line, symbol.selection.col)
-                yield harvest.PREPARE_TYPE_HIERARCHY, text_document + position, ordinal
+                yield methods.PREPARE_TYPE_HIERARCHY, text_document + position, ordinal
     elif setup.hierarchy == "none":
-        tallies[harvest.SUPERTYPES].unsupported = True
+        tallies[methods.SUPERTYPES].unsupported = True
 
 
 def most(questions: Iterable[Question], document: Document, left: int) -> Iterator[Question]:
@@ -91,7 +92,7 @@ def most(questions: Iterable[Question], document: Document, left: int) -> Iterat
             document.asked += 1
             yield question
         else:
-            document.answers.tallies[harvest.TALLIED.get(question[0], question[0])].unasked += 1
+            document.answers.tallies[methods.TALLIED.get(question[0], question[0])].unasked += 1
 
 
 def _range(span: tuple[int, int, int, int]) -> dict[str, dict[str, int]]:

@@ -11,34 +11,19 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from indexer import monikers
-from indexer.crawl import unparsed
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl import methods
+from indexer.crawl.units import PlannedDocument
+from indexer.crawl.worker import unparsed
+from indexer.crawl.worker.adoption import adopt_kinds, adopt_symbols, discover
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
-from indexer.lsp.enums import SymbolTag
-from indexer.lsp.uri import uri_to_path
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
 from indexer.store.facts import AT_PLACE, DocumentFacts
-from indexer.syntax.model import BUILTIN, Definition, Span, Syntax, Tokens
+from indexer.syntax.model import BUILTIN, Syntax, Tokens
 
 Place = tuple[str, int, int, int, int]
 """(uri, line, col, end_line, end_col) of a target."""
 
-DOCUMENT_SYMBOL = "textDocument/documentSymbol"
-DEFINITION = "textDocument/definition"
-HOVER = "textDocument/hover"
-DIAGNOSTIC = "textDocument/diagnostic"
-SUPERTYPES = "typeHierarchy/supertypes"
-HIGHLIGHT = "textDocument/documentHighlight"
-PREPARE_TYPE_HIERARCHY = "textDocument/prepareTypeHierarchy"
-SYNTAX = "syntax"
-METHODS = (SYNTAX, DOCUMENT_SYMBOL, DEFINITION, HOVER, SUPERTYPES, DIAGNOSTIC)
-
-TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES, HIGHLIGHT: SYNTAX}
-"""Questions that prepare or check another one are counted with it; `syntax` gets its own count in the end."""
-
-_KINDS = frozenset(map(int, SymbolKind))
 _DEFINES = int(Role.DEFINITION | Role.WRITE)
-_HOLDERS = CALLABLE_KINDS | TYPE_KINDS | {SymbolKind.MODULE, SymbolKind.NAMESPACE, SymbolKind.PACKAGE}
 
 MAX_TARGETS = 40
 """Targets kept per identifier; more than a handful means that the server listed every class with such a member."""
@@ -79,7 +64,7 @@ class Answers:
     supertypes: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     symbols: list[DocumentSymbol] = field(default_factory=list[DocumentSymbol])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
-    tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in METHODS})
+    tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in methods.METHODS})
 
 
 def places(targets: list[Target] | Target | None) -> list[Place]:
@@ -131,8 +116,8 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     if document.language in ("c", "cpp"):
         unparsed.drop(syntax, answers.definitions, path)
     if syntax.discovers:
-        _discover(syntax, answers, path)
-    _adopt_kinds(syntax, answers.symbols)
+        discover(syntax, answers.definitions, path)
+    adopt_kinds(syntax, answers.symbols)
     package = document.package
     facts = DocumentFacts(
         header={
@@ -160,29 +145,6 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     _add_unresolved(facts, syntax, unresolved)
     facts.header["status"] = _add_coverage(facts, syntax, answers)
     return facts
-
-
-def _adopt_kinds(syntax: Syntax, symbols: list[DocumentSymbol]) -> None:
-    """The server knows kinds better (a constant, an enum member): its word wins where it means the same name at the same place.
-
-    Constructors, properties and parameters keep the kind that the text gives: servers call a property a method.
-    """
-    at = {(symbol.selection.line, symbol.selection.col): symbol for symbol in syntax.symbols[1:]}
-    stack = list(symbols)
-    keep = (SymbolKind.PROPERTY, SymbolKind.CONSTRUCTOR, SymbolKind.TYPE_PARAMETER)
-    callables = (SymbolKind.FUNCTION, SymbolKind.METHOD)
-    while stack:
-        item = stack.pop()
-        stack.extend(item.children or ())
-        where = item.selectionRange or (item.location.range if item.location else None)
-        mine = at.get((where.start.line, where.start.character)) if where else None
-        if mine is None or mine.name != item.name or mine.kind in keep or item.kind not in _KINDS:
-            continue
-        kind = SymbolKind(item.kind)
-        if (mine.kind in callables) == (kind in callables) and SymbolFlag.PARAMETER not in mine.flags:
-            mine.kind = kind
-        if item.deprecated or SymbolTag.DEPRECATED in (item.tags or ()):
-            mine.flags |= SymbolFlag.DEPRECATED
 
 
 def module_prefix(language: str, module: str, place: str) -> str:
@@ -274,7 +236,7 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
         member_of[token] = owner
         for column, value in zip(facts.tables["members"], (owner, tokens.line[token], tokens.end_col[token]), strict=True):
             column.append(value)
-    nobody_asked = bool(answers.tallies[DEFINITION].skipped)
+    nobody_asked = bool(answers.tallies[methods.DEFINITION].skipped)
     fixture, definition = int(Role.FIXTURE), int(Evidence.DEFINITION)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
     for token, symbol in enumerate(tokens.symbol):
@@ -398,76 +360,6 @@ def _add_owners(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets:
                 column.append(value)
 
 
-def adopt_symbols(syntax: Syntax, symbols: Sequence[DocumentSymbol]) -> None:
-    """The server's outline becomes the document's symbols, where the text alone shows none; tokens then know their enclosing symbol."""
-    stack = [(item, 0) for item in reversed(symbols)]
-    while stack:
-        item, container = stack.pop()
-        where = item.range or (item.location.range if item.location else None)
-        selection = item.selectionRange or where
-        if where is None or selection is None:
-            continue
-        kind = SymbolKind(item.kind) if item.kind in _KINDS else SymbolKind.VARIABLE
-        syntax.symbols.append(
-            Definition(
-                name=item.name, kind=kind, container=container, span=_span(where), selection=_span(selection), flags=SymbolFlag.EXPORTED
-            )
-        )
-        stack += [(child, len(syntax.symbols) - 1) for child in reversed(item.children or ())]
-    at = {(symbol.selection.line, symbol.selection.col): ordinal for ordinal, symbol in enumerate(syntax.symbols) if ordinal}
-    holders = [ordinal for ordinal, symbol in enumerate(syntax.symbols) if ordinal and symbol.kind in _HOLDERS]
-    tokens = syntax.tokens
-    for token, name in enumerate(tokens.name):
-        place = (tokens.line[token], tokens.col[token])
-        ordinal = at.get(place, -1)
-        if ordinal >= 0 and syntax.symbols[ordinal].name == name:
-            tokens.symbol[token], tokens.ask[token] = ordinal, False
-            tokens.roles[token] = int(Role.DEFINITION)
-        for holder in holders:  # outline order: the innermost comes last
-            span = syntax.symbols[holder].span
-            if (span.line, span.col) <= place < (span.end_line, span.end_col) and holder != ordinal:
-                tokens.enclosing[token] = holder
-
-
-def _span(where: Range) -> Span:
-    return Span(where.start.line, where.start.character, where.end.line, where.end.character)
-
-
-def _discover(syntax: Syntax, answers: Answers, path: str) -> None:
-    """An identifier that the server says is its own definition, and that the text did not show to be one, is a symbol."""
-    tokens = syntax.tokens
-    named = {place[0] for found in answers.definitions.values() for place in found}
-    own = {uri for uri in named if uri_to_path(uri) == path}  # servers write one path in several ways
-    declared = {token for _, token in syntax.members}
-    for token, found in sorted(answers.definitions.items()):  # not in the order in which answers came
-        if tokens.symbol[token] >= 0 or token in declared or tokens.same_as[token] >= 0:
-            continue
-        if tokens.roles[token] & Role.CALL:  # clangd invents a declaration where an unknown function is called
-            continue
-        line, col, end_col = tokens.line[token], tokens.col[token], tokens.end_col[token]
-        if not any(place[0] in own and place[3] == line and place[4] == end_col for place in found):
-            continue
-        if tokens.roles[token] & Role.IMPORT:  # the server did not get beyond the import itself
-            answers.definitions[token] = [place for place in found if place[0] not in own or place[3] != line or place[4] != end_col]
-            continue
-        container = tokens.enclosing[token]
-        span = Span(line, col, line, end_col)
-        is_field = bool(tokens.roles[token] & Role.KEYWORD)
-        is_local = not is_field and syntax.symbols[container].kind in CALLABLE_KINDS
-        syntax.symbols.append(
-            Definition(
-                name=tokens.name[token],
-                kind=SymbolKind.FIELD if is_field else SymbolKind.VARIABLE,
-                container=container,
-                span=span,
-                selection=span,
-                flags=SymbolFlag.LOCAL if is_local else SymbolFlag(0),
-            )
-        )
-        tokens.symbol[token] = len(syntax.symbols) - 1
-        tokens.roles[token] |= Role.DEFINITION
-
-
 def _portable_message(message: str, root: str) -> str:
     """The first paragraph, without the workspace's own path: what follows lists search paths of this machine."""
     return message.split("\n\n", 1)[0].replace(root, ".")
@@ -501,31 +393,31 @@ def _add_unresolved(facts: DocumentFacts, syntax: Syntax, unresolved: set[int]) 
 
 def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str:
     """One row per method; returns the document's own status: ok, partial (something lost) or lost (nothing from a server)."""
-    answers.tallies[SYNTAX] = MethodTally(asked=len(syntax.tokens), answered=len(syntax.tokens))
+    answers.tallies[methods.SYNTAX] = MethodTally(asked=len(syntax.tokens), answered=len(syntax.tokens))
     if syntax.error_lines:
-        answers.tallies[SYNTAX].failed = LossReason.SYNTAX_ERROR
+        answers.tallies[methods.SYNTAX].failed = LossReason.SYNTAX_ERROR
     statuses: list[CoverageStatus] = []
-    for method in METHODS:
+    for method in methods.METHODS:
         tally = answers.tallies[method]
         if tally.unsupported:
             status = CoverageStatus.UNSUPPORTED
         elif tally.skipped and not tally.failed:
             status = CoverageStatus.SKIPPED
-        elif tally.failed and method != SYNTAX:
+        elif tally.failed and method != methods.SYNTAX:
             status = CoverageStatus.LOST
             statuses.append(status)
         elif tally.asked == 0:
-            status = CoverageStatus.SKIPPED if method in (HOVER, DIAGNOSTIC) or tally.unasked else CoverageStatus.EMPTY
+            status = CoverageStatus.SKIPPED if method in (methods.HOVER, methods.DIAGNOSTIC) or tally.unasked else CoverageStatus.EMPTY
         else:
             status = CoverageStatus.DONE if tally.answered else CoverageStatus.EMPTY
             statuses.append(status)
         cut = f"{TARGETS_CUT}: {tally.cut}" if tally.cut else ""
-        if tally.unasked and method != SYNTAX:
+        if tally.unasked and method != methods.SYNTAX:
             cut = f"{QUESTIONS_CUT}: {tally.asked} of {tally.asked + tally.unasked} asked"
         row = (method, str(status), tally.failed or tally.skipped or cut, tally.asked, tally.answered)
         for column, value in zip(facts.tables["coverage"], row, strict=True):
             column.append(value)
-    asked = [answers.tallies[method] for method in METHODS[1:] if not answers.tallies[method].unsupported]
+    asked = [answers.tallies[method] for method in methods.METHODS[1:] if not answers.tallies[method].unsupported]
     if any(tally.failed for tally in asked):
         return "lost" if all(tally.failed or not tally.answered for tally in asked) else "partial"
     return "partial" if any(tally.skipped or tally.unasked for tally in asked) else "ok"

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from indexer.crawl import harvest
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl import methods
+from indexer.crawl.units import PlannedDocument
 from indexer.model import CoverageStatus, LossReason
 from indexer.store.facts import DocumentFacts
 from indexer.store.generations import Home
@@ -60,7 +60,7 @@ def lost_facts(documents: Sequence[PlannedDocument], reason: LossReason) -> tupl
                 "package_version": document.package[2],
             }
         )
-        for method in harvest.METHODS:
+        for method in methods.METHODS:
             for column, value in zip(item.tables["coverage"], (method, str(CoverageStatus.LOST), str(reason), 0, 0), strict=True):
                 column.append(value)
             losses.append((document.path, method, str(reason)))

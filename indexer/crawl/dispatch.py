@@ -9,7 +9,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -17,16 +16,18 @@ from typing import Protocol
 import msgspec
 
 from indexer.config import Config, LanguageConfig
-from indexer.crawl.estimate import Estimate, Piece
-from indexer.crawl.groups import Group
-from indexer.crawl.launch import launch
-from indexer.crawl.limits import Limits
-from indexer.crawl.messages import Check, Done, Hello, Position, Progress, Report, Setup, Started
-from indexer.crawl.outside import Outside
-from indexer.crawl.partial import Part, lost_facts, part
-from indexer.crawl.plan import Unit, cut
+from indexer.crawl.manifest import Totals
+from indexer.crawl.messages import Done, Hello, Limits, Progress, Report, Setup, Started
+from indexer.crawl.plan.estimate import Estimate, Piece
+from indexer.crawl.plan.groups import Group
+from indexer.crawl.plan.launch import launch
+from indexer.crawl.plan.outside import Outside
+from indexer.crawl.plan.partial import Part, lost_facts, part
+from indexer.crawl.plan.probes import probe_documents
+from indexer.crawl.plan.survey import cut
 from indexer.crawl.pool import Pool, Task
-from indexer.crawl.readiness import probe_documents
+from indexer.crawl.units import Unit
+from indexer.lsp.protocol import initialize_params
 from indexer.model import LossReason
 from indexer.servers.registry import ServerSpec
 from indexer.store.generations import Home
@@ -75,31 +76,6 @@ class Watcher(Protocol):
     def expect(self, left_s: float | None, waits_for: str) -> None:
         """How much longer it takes, as far as anybody can know, and what is waited for where nothing was finished for some seconds."""
         ...
-
-
-@dataclass(slots=True)
-class Totals:
-    """What the workers say of a whole run."""
-
-    asked: int = 0
-    restarts: int = 0
-    shared: list[Check] = field(default_factory=list[Check])
-    backward: list[Check] = field(default_factory=list[Check])
-    problems: dict[int, str] = field(default_factory=dict[int, str])  # by number of the group
-    lost: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
-    externals: dict[str, set[Position]] = field(default_factory=dict[str, "set[Position]"])
-    reused: int = 0
-
-    def add(self, done: Done, setup: int) -> None:
-        self.asked += done.asked
-        self.restarts += done.restarts
-        self.shared.append(done.shared)
-        self.backward.append(done.backward)
-        if done.problem:
-            self.problems.setdefault(setup, done.problem)
-        self.lost += done.lost
-        for path, places in done.externals.items():
-            self.externals.setdefault(path, set()).update(places)
 
 
 class Work:
@@ -263,7 +239,7 @@ class Work:
             command=start.command,
             environment=start.environment,
             confinement=start.confinement,
-            initialize_params=start.initialize_params.decode(),
+            initialize_params=initialize_params([folder.path for folder in self._folders], start.options).decode(),
             settings=start.settings,
             overlays=start.overlays,
             open=spec.open,

@@ -20,8 +20,8 @@ from indexer import go_modules, node_project, packages, prerequisites, python_pr
 from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.cargo.linked import COPIES, find_crates, link
 from indexer.config import Config, LanguageConfig
-from indexer.crawl.companions import guessed_folders
-from indexer.crawl.plan import PlannedDocument
+from indexer.crawl.plan.companions import guessed_folders
+from indexer.crawl.units import PlannedDocument
 from indexer.errors import ServerMissing
 from indexer.model import Skipped, SkipReason, Trust
 from indexer.prerequisites import fetched_dir, fetched_folder

@@ -9,16 +9,16 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from indexer import sandbox
 from indexer.config import Config, overlay
-from indexer.crawl.companions import compile_commands, go_workspace, python_environment, rust_project
-from indexer.crawl.groups import Group
+from indexer.crawl.plan.companions import compile_commands, go_workspace, python_environment, rust_project
+from indexer.crawl.plan.groups import Group
 from indexer.git_command import variables_within_the_fence
-from indexer.lsp.protocol import CRAWL, LIVE, initialize_params
 from indexer.model import Trust
 from indexer.sandbox import Confinement
 from indexer.servers.grants import confinement, fetched_places
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What `indexer.drive.client.Client` takes. `options` are those within `initialize_params`; `confinement` None at full trust.
+    """What a server is started with. `options` are its initializationOptions; `confinement` is None at full trust.
 
     overlays: texts in place of those of files, by absolute path.
     """
@@ -40,7 +40,6 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str]
     options: dict[str, Any]
     settings: dict[str, Any]
-    initialize_params: bytes
     confinement: Confinement | None
     overlays: dict[str, str] = {}
 
@@ -57,7 +56,7 @@ def launch(
     live: bool = False,
     memory_bytes: int | None = None,
 ) -> Launch:
-    """How to start the server of `item`, a group of `indexer.crawl.groups.group`, which has chosen it for `config.trust`.
+    """How to start the server of `item`, a group of `indexer.crawl.plan.groups.group`, which has chosen it for `config.trust`.
 
     Args:
         home: of the workspace; its folders scratch and cache are what the server may write.
@@ -73,33 +72,11 @@ def launch(
     scratch, cache = home.folder("scratch"), home.folder("cache")
     values: dict[str, Any] = {**item.placeholders, "scratch": str(scratch), "cache": str(cache), "threads": str(threads)}
     values["memory"] = str(memory_bytes) if memory_bytes else None
-    environment: dict[str, Any] = {**spec.environment, **own.environment}
-    if "c" in item.languages or "cpp" in item.languages:
-        made_of = compile_commands(home.root, item.documents, cache, item.paths)
-        values["compile_commands"] = str(cache)
-        log.info("compilation database: %s", made_of)
-    if "python" in item.languages and "python_version" in values:
-        behind = values.get("python_behind")
-        own_python = python_environment(cache, str(values["python_version"]), behind or [])
-        values["no_python"] = str(own_python / "bin" / "python")  # it does not exist: a server that cannot ask it knows no other either
-        values["python"] = values["python"] or values["no_python"]
-        values["source_roots"] = values["source_roots"] or [str(own_python / "nothing")]  # without a word it would be the workspace
-        values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
-    more_readable: list[str] = []
-    if "go" in item.languages:
-        go = go_workspace(folders, item.paths, cache, os.environ if caller is None else caller)
-        environment |= go.variables
-        more_readable += [path for name, path in go.variables.items() if name == "GOMODCACHE"]
-        if go.is_vendored:
-            environment["GOFLAGS"] = str(environment.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
-        if go.missing:
-            log.info("empty modules stand for missing ones: modules=%s", "|".join(go.missing))
-    project = values.pop("cargo_project", None)
-    if project:
-        values["cargo_manifests"] = [*(values.get("cargo_manifests") or []), str(rust_project(project, cache))]
+    its_own: dict[str, Any] = {**spec.environment, **own.environment}
+    variables, more_readable = _prepare(item, home, folders, cache, values, its_own, os.environ if caller is None else caller)
     for text in item.notes:
         note(f"{spec.name}: {text}")
-    environment = {**fetched_places(spec, values), **environment}
+    environment: dict[str, Any] = {**fetched_places(spec, values), **variables}
     places = [folder.path for folder in folders]
     held: Confinement | None = None
     if item.server.command and config.trust is not Trust.FULL:
@@ -122,10 +99,49 @@ def launch(
         environment={key: str(value) for key, value in fill(environment, values).items()},
         options=options,
         settings=fill(overlay(overlay(spec.settings, more_settings), own.settings), values),
-        initialize_params=initialize_params(places, options, LIVE if live else CRAWL),
         confinement=held,
         overlays={os.path.normpath(home.root / one.path): one.text if live else closed(one.text) for one in item.overlays},
     )
+
+
+def _prepare(
+    item: Group,
+    home: Home,
+    folders: Sequence[Folder],
+    cache: Path,
+    values: dict[str, Any],
+    environment: Mapping[str, Any],
+    caller: Mapping[str, str],
+) -> tuple[dict[str, Any], list[str]]:
+    """Writes what a server wants to find beside the sources, and adds its places to `values`.
+
+    Returns:
+        Its variables, and what it must be able to read beyond the workspace.
+    """
+    variables, readable = dict(environment), list[str]()
+    if "c" in item.languages or "cpp" in item.languages:
+        made_of = compile_commands(home.root, item.documents, cache, item.paths)
+        values["compile_commands"] = str(cache)
+        log.info("compilation database: %s", made_of)
+    if "python" in item.languages and "python_version" in values:
+        behind = values.get("python_behind")
+        own_python = python_environment(cache, str(values["python_version"]), behind or [])
+        values["no_python"] = str(own_python / "bin" / "python")  # it does not exist: a server that cannot ask it knows no other either
+        values["python"] = values["python"] or values["no_python"]
+        values["source_roots"] = values["source_roots"] or [str(own_python / "nothing")]  # without a word it would be the workspace
+        values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
+    if "go" in item.languages:
+        go = go_workspace(folders, item.paths, cache, caller)
+        variables |= go.variables
+        readable += [path for name, path in go.variables.items() if name == "GOMODCACHE"]
+        if go.is_vendored:
+            variables["GOFLAGS"] = str(variables.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
+        if go.missing:
+            log.info("empty modules stand for missing ones: modules=%s", "|".join(go.missing))
+    project = values.pop("cargo_project", None)
+    if project:
+        values["cargo_manifests"] = [*(values.get("cargo_manifests") or []), str(rust_project(project, cache))]
+    return variables, readable
 
 
 def sandbox_of(trust: Trust) -> str:

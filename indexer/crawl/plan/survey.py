@@ -18,8 +18,9 @@ import msgspec
 
 from indexer import builds, vcs
 from indexer.config import Config
-from indexer.crawl.borders import borders, leads_out
-from indexer.crawl.foreign import Judge, Verdict
+from indexer.crawl.plan.borders import borders, leads_out
+from indexer.crawl.plan.foreign import Judge, Verdict
+from indexer.crawl.units import PlannedDocument, Unit
 from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
 from indexer.model import Skipped, SkipReason
@@ -44,38 +45,6 @@ UNITS_OF_SMALL_TREES = 8
 
 _BINARY_PROBE_BYTES = 8_000  # as git does
 _MOST_ATTRIBUTES = 1_000_000
-
-
-class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """A file to crawl. `path` is relative to the root; `digest` is git's blob name of its content; `module` its dotted name.
-
-    `package` is manager, name and version as its monikers carry them, `place` its path in there. `encoding` is empty for UTF-8, else
-    what `indexer.encoding` says: servers cannot read such a file from the disk. `constraint` is what the file demands of a build, empty
-    where every build takes it in.
-    """
-
-    path: str
-    language: str
-    digest: str
-    size_bytes: int
-    module: str = ""
-    is_test: bool = False
-    package: tuple[str, str, str] = ("", "", "")
-    place: str = ""
-    encoding: str = ""
-    constraint: str = ""
-
-
-class Unit(msgspec.Struct, frozen=True, kw_only=True):
-    """One job. `name` orders units; `fingerprint` is a digest of all that its shard depends on."""
-
-    name: str
-    fingerprint: str
-    documents: list[PlannedDocument]
-
-    @property
-    def size_bytes(self) -> int:
-        return sum(document.size_bytes for document in self.documents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

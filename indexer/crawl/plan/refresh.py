@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexer.crawl.interface import Difference, Interface, difference, interface, same
+from indexer.crawl.plan.interface import Difference, Interface, difference, interface, same
 from indexer.model import Role
 from indexer.store import merge
 from indexer.store.facts import HEADER, KEY_OF

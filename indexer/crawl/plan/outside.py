@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer.crawl.document import size_of
 from indexer.crawl.messages import ExternalJob, Position
+from indexer.crawl.sources import size_of
 from indexer.model import FOREIGN, Skipped, SkipReason
 from indexer.packages import Externals
 

@@ -7,16 +7,15 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from indexer.crawl import harvest
-from indexer.crawl.document import Document
 from indexer.crawl.messages import Check
+from indexer.crawl.worker import harvest
+from indexer.crawl.worker.document import Document
 from indexer.lsp.uri import uri_to_path
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import BUILTIN, Syntax
 
-_SHOWN = 20
 _PLAIN = frozenset(
     {
         SymbolKind.CLASS,
@@ -108,12 +107,3 @@ def _occurrences(syntax: Syntax, document: Document) -> dict[int, set[tuple[int,
 
 def _where(document: Document, line: int, col: int, what: str) -> str:
     return f"{document.planned.path}:{line + 1}:{col + 1} {what}"
-
-
-def merged(parts: Sequence[Check]) -> dict[str, object]:
-    """For the manifest: counts, and a few places to look at."""
-    return {
-        "checked": sum(part.checked for part in parts),
-        "disagreed": sum(part.disagreed for part in parts),
-        "samples": sorted(sample for part in parts for sample in part.samples)[:_SHOWN],
-    }

@@ -1,4 +1,4 @@
-"""When a server may be believed: its own signal, and then an answer that must be there.
+"""When a server may be believed: its own signal, and then an answer that must be there. Pure: times are told to it.
 
 A server that is asked too early answers with nothing, and nothing looks like an answer.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Any, Literal, Protocol
 
-from indexer.crawl.plan import PlannedDocument
 from indexer.lsp import decode, methods
 from indexer.lsp.session import Notification
 from indexer.model import Role, SymbolFlag
@@ -18,10 +18,28 @@ from indexer.syntax.model import Syntax
 
 _CANDIDATES = 5
 _FAILURE_CHARS = 300
-_PROBE_FOLDERS = 12
-_PROBE_BYTES = 200_000
 _MESSAGES = frozenset({methods.WINDOW_LOG_MESSAGE, methods.WINDOW_SHOW_MESSAGE})
 _NO_USE = Role.DEFINITION | Role.IMPORT | Role.KEYWORD
+_SIGNAL_BEGINS_S = 10.0
+"""Without a sign of life for so long there will be no signal: a busy machine needs some seconds to the first one."""
+
+LOADS_AT_MOST = 15
+"""Times the limit of silence: how long a server may load, however much it says of its progress."""
+
+
+class Manner(Protocol):
+    """How a server says that it is ready, as the server table has it: see `indexer.servers.registry.ServerSpec`."""
+
+    @property
+    def ready(self) -> Literal["initialized", "progress", "notification"]: ...
+    @property
+    def ready_title(self) -> str: ...
+    @property
+    def ready_method(self) -> str: ...
+    @property
+    def ready_value(self) -> Mapping[str, Any]: ...
+    @property
+    def ready_failed(self) -> str: ...
 
 
 class Readiness:
@@ -83,6 +101,42 @@ class Readiness:
             self.failure = " ".join((match.group(1) if match.re.groups else said).split())[:_FAILURE_CHARS]
 
 
+class Wait(Enum):
+    """What to do while a server is not ready by its own signal."""
+
+    GO_ON = auto()
+    READY = auto()
+    NO_SIGN = auto()  # it says nothing of itself at all: its answers decide
+    OVERDUE = auto()
+
+
+class Patience:
+    """How long a server's signal is waited for: its limit of silence counts from its last sign of progress (ADR 0018).
+
+    Args:
+        silence_s: so long it may say nothing new. most_s: the end, whatever it says.
+    """
+
+    def __init__(self, readiness: Readiness, now: float, *, silence_s: float, most_s: float) -> None:
+        self._readiness = readiness
+        self._begun = self._last_sign = now
+        self._signs = readiness.signs
+        self._silence_s, self._most_s = silence_s, most_s
+
+    def look(self, now: float) -> Wait:
+        """Whether to wait on."""
+        readiness = self._readiness
+        if readiness.ready:
+            return Wait.READY
+        if readiness.signs != self._signs:
+            self._signs, self._last_sign = readiness.signs, now
+        if not readiness.begun and now > self._begun + min(_SIGNAL_BEGINS_S, self._silence_s / 2):
+            return Wait.NO_SIGN
+        if now > self._last_sign + self._silence_s or now > self._begun + self._most_s:
+            return Wait.OVERDUE
+        return Wait.GO_ON
+
+
 def _said(sign: decode.Sign) -> str:
     """`title: message` or `health: message` of a progress note, a message or a status, and how far it has come."""
     text = ": ".join(sign.words)
@@ -92,22 +146,6 @@ def _said(sign: decode.Sign) -> str:
 def _fits(said: object, wanted: object) -> bool:
     """Equal, or where a text is wanted, a text that it is a pattern of."""
     return bool(re.search(wanted, said)) if isinstance(wanted, str) and isinstance(said, str) else said == wanted
-
-
-def probe_documents(documents: Sequence[PlannedDocument]) -> list[PlannedDocument]:
-    """Documents of different folders and different builds, the largest of each folder, for the question whether a server knows anything.
-
-    Those above count first: a folder deep in the tree is more often an example, a fixture or a module of its own.
-    """
-    largest: dict[str, PlannedDocument] = {}
-    for document in documents:
-        folder = document.path.rpartition("/")[0]
-        if document.size_bytes <= _PROBE_BYTES and (folder not in largest or document.size_bytes > largest[folder].size_bytes):
-            largest[folder] = document
-    order = sorted(
-        largest, key=lambda folder: (largest[folder].is_test, folder.count("/") + bool(folder), -largest[folder].size_bytes, folder)
-    )
-    return [largest[folder] for folder in order[:_PROBE_FOLDERS]]
 
 
 def probe_candidates(syntax: Syntax) -> list[int]:
@@ -130,18 +168,3 @@ def probe_candidates(syntax: Syntax) -> list[int]:
         elif tokens.ask[token] and tokens.symbol[token] < 0:
             likely.setdefault(name, token)
     return [*certain.values(), *likely.values()][:_CANDIDATES]
-
-
-_PACKAGES = """
-_typeshed asyncio collections compression compression._common compression.zstd concurrent concurrent.futures concurrent.interpreters
-ctypes ctypes.macholib curses dbm distutils distutils.command email email.mime encodings ensurepip html http importlib
-importlib.metadata importlib.resources json lib2to3 lib2to3.fixes lib2to3.pgen2 logging math msilib multiprocessing
-multiprocessing.dummy os pathlib profiling profiling.sampling pydoc_data pyexpat sqlite3 string sys tkinter unittest urllib venv wsgiref
-xml xml.dom xml.etree xml.parsers xml.parsers.expat xml.sax xmlrpc zipfile zipfile._path zoneinfo
-"""
-STANDARD_PACKAGES = _PACKAGES.split()
-"""Packages of Python's standard library.
-
-ty unpacks the file of a package when it is asked about that, and we look there whether a folder is one: what is known must not depend on
-what somebody has asked earlier on this machine.
-"""

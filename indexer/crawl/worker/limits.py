@@ -7,7 +7,7 @@ such document shortens the time that the next ones get, down to a few times what
 
 from __future__ import annotations
 
-import msgspec
+from indexer.crawl.messages import Limits
 
 _MANY = 10**12
 _SECOND_TRY = 2
@@ -22,15 +22,6 @@ _LEAST_S = 3.0
 
 _HONEST = 3.0
 """Times the slowest answer of this server so far: a silence of less is a slow machine, not a hostile file."""
-
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """As `indexer.config.Config` has them (`max_file_questions` and so on); 0 is no limit."""
-
-    file_questions: int = 0
-    unit_questions: int = 0
-    file_s: float = 0.0
-    unit_s: float = 0.0
 
 
 class Budget:

@@ -1,0 +1,57 @@
+"""What the facts of a crawl depend on, as digests: the same recipe gives the same facts, so nothing is crawled again (ADR 0014)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from importlib.metadata import distributions
+from pathlib import Path
+
+import msgspec
+
+from indexer.config import Config
+from indexer.crawl.plan.groups import Group
+from indexer.crawl.units import PlannedDocument
+from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
+from indexer.workspace import Folder
+
+
+def ingredients(config: Config, folders: Sequence[Folder]) -> str:
+    """Digest of all that the facts depend on beside the documents themselves and what crawls them."""
+    grammars = sorted(f"{name} {version}" for name, version in versions("tree-sitter", "pygments").items())
+    parts = [
+        f"schema {SCHEMA_VERSION} content {CONTENT_VERSION} code {code_digest()}",
+        f"grammars {grammars}",
+        f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check} most={config.max_file_questions}",
+        f"folders {[(folder.name, folder.prefix) for folder in folders[1:]]}",
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def recipe_of(item: Group) -> str:
+    """Digest of all that the facts of a group depend on beside its documents."""
+    return hashlib.sha256("\n".join([f"server {item.server.fingerprint}", *item.ingredients]).encode()).hexdigest()[:32]
+
+
+def header(document: PlannedDocument) -> dict[str, object]:
+    """As its facts will have it: see `states.describe`."""
+    manager, package, version = document.package
+    return {**msgspec.structs.asdict(document), "package_manager": manager, "package": package, "package_version": version}
+
+
+def versions(*names: str) -> dict[str, str]:
+    """Versions of the installed distributions that are called so, or begin so."""
+    return {item.name.lower(): item.version for item in distributions() if item.name and item.name.lower().startswith(names)}
+
+
+def digest_of(stamps: Mapping[str, object]) -> str:
+    return hashlib.sha256(repr(sorted(stamps.items())).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def code_digest() -> str:
+    """Digest of this package's own files: an index made by other code is made anew."""
+    package = Path(__file__).resolve().parent.parent.parent
+    digest = hashlib.sha256()
+    for file in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".sql", ".toml")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,37 @@
+"""What there is to crawl, as the parent and its workers both know it: documents, and units of them."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A file to crawl. `path` is relative to the root; `digest` is git's blob name of its content; `module` its dotted name.
+
+    `package` is manager, name and version as its monikers carry them, `place` its path in there. `encoding` is empty for UTF-8, else
+    what `indexer.encoding` says: servers cannot read such a file from the disk. `constraint` is what the file demands of a build, empty
+    where every build takes it in.
+    """
+
+    path: str
+    language: str
+    digest: str
+    size_bytes: int
+    module: str = ""
+    is_test: bool = False
+    package: tuple[str, str, str] = ("", "", "")
+    place: str = ""
+    encoding: str = ""
+    constraint: str = ""
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
+    """One job. `name` orders units; `fingerprint` is a digest of all that its shard depends on."""
+
+    name: str
+    fingerprint: str
+    documents: list[PlannedDocument]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(document.size_bytes for document in self.documents)

@@ -1,0 +1,294 @@
+"""Crawls units with one server: asks what the agenda says, takes the answers in, and carries out what the schedule decides.
+
+Read on: `schedule` (what becomes of documents and servers), `agenda` (what is asked next), `answers` (what is written down), `server`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from indexer.crawl import methods
+from indexer.crawl.messages import Check, Report, Setup
+from indexer.crawl.units import Unit
+from indexer.crawl.worker import crosscheck
+from indexer.crawl.worker.agenda import Asked, agenda
+from indexer.crawl.worker.answers import Reader, leave_out
+from indexer.crawl.worker.document import Document
+from indexer.crawl.worker.harvest import harvest
+from indexer.crawl.worker.limits import Budget
+from indexer.crawl.worker.pace import Pace
+from indexer.crawl.worker.places import Places
+from indexer.crawl.worker.probing import Probing
+from indexer.crawl.worker.questions import COSTLY, Question, questions
+from indexer.crawl.worker.reading import Sources, open_document
+from indexer.crawl.worker.schedule import Event, Loss, Schedule, reason_of, split_quarantined
+from indexer.crawl.worker.server import Server
+from indexer.drive.conversation import PASSING, Conversation
+from indexer.errors import LimitReached, ServerError, ServerProtocolError, ServerTimeout
+from indexer.lsp.session import Answer, Notification
+from indexer.model import LossReason, SkipReason
+from indexer.store.facts import DocumentFacts
+
+log = logging.getLogger("indexer.crawl.worker")
+
+
+class Crawler:
+    """Crawls units with one server, which it replaces when it dies, hangs or grows too large. `number` is that of its setup.
+
+    `restarts`, `asked`, `shared`, `backward` are counts for the parent, which takes them after each unit.
+    """
+
+    def __init__(self, setup: Setup, number: int, say: Callable[[Report], None]) -> None:
+        self.setup = setup
+        self.places = Places(setup.root, setup.folders, setup.unread)
+        self.pace = Pace(say, self._in_hand, loads_each_time=setup.fresh)
+        self.restarts = self.asked = 0
+        self.shared, self.backward = Check(), Check()
+        self._sources = Sources(self.pace, say)
+        self._reader = Reader(setup)
+        self._probing = Probing(setup, self._sources, self._reader)
+        self.server = Server(setup, number, self.pace, self.places, self._probing, say)
+        self._budget = Budget(setup.limits, setup.timeout_s)
+        self._pending: dict[int, Asked] = {}
+        self._used = False
+        self._facts: dict[str, DocumentFacts] = {}
+
+    def crawl(self, unit: Unit, *, quarantine: dict[str, str], careful: bool) -> list[DocumentFacts]:
+        """Facts of the unit's documents, in the unit's order. Never fails because of a document.
+
+        A used server is replaced first where its table says so: what it infers for circular definitions depends on what it was
+        asked before, and a shard must depend on the tree and the unit alone (ADR 0006).
+
+        Args:
+            quarantine: documents that are not even read, by path the reason. careful: one document at a time.
+        """
+        self.pace.begin()
+        self._budget.begin(time.monotonic())
+        self._sources.careful, self._facts = careful, {}
+        documents = [Document(planned, self.setup.root) for planned in unit.documents]
+        if not self.setup.command:
+            _leave_without_server(documents)
+        kept, apart = split_quarantined(documents, quarantine)
+        for document in apart:
+            log.error("document quarantined: path=%s", document.name)
+            self._sources.pass_over(document, quarantine[document.name])
+            self._keep(document)
+        if self.setup.command:
+            self._crawl(kept)
+        else:
+            for document in kept:
+                self._sources.read(document)
+                self._keep(document)
+        return [self._facts[document.name] for document in documents if document.name in self._facts]
+
+    def _crawl(self, documents: list[Document]) -> None:
+        server = self.server
+        if self._used and (self.setup.fresh or server.is_large()):
+            server.stop(polite=False)
+        self._used = True
+        self._probing.begin(documents)
+        schedule = Schedule(documents)
+        under_way: Iterator[Asked | None] | None = None
+        while schedule:
+            if self._budget.unit_left_s(time.monotonic()) <= 0:
+                self._stop_short(schedule)
+                return
+            try:
+                talk = self._ensure()
+                if under_way is None:
+                    under_way = self._agenda(talk, schedule)
+                if not self._fill(talk, under_way):
+                    under_way = None
+                if self._pending:
+                    self._await(talk)
+                elif talk.session.outgoing:
+                    talk.flush()  # and hear diagnostics, perhaps, which are published once
+                for document in [item for item in schedule.active if item.settled]:
+                    self._finish(talk, document)
+                    schedule.finished(document)
+            except ServerError as error:
+                under_way = None
+                self._after_loss(error, schedule)
+                continue
+            if under_way is None and not schedule.active and schedule.has_fresh and server.is_large():
+                log.info("server replaced: memory=%s limit=%s", talk.client.memory_bytes(), self.setup.memory_bytes)
+                server.stop()
+
+    def _ensure(self) -> Conversation:
+        starts = self.server.starts
+        talk = self.server.ensure()
+        if self.server.starts != starts and not self.restarts:
+            self._budget.excuse(self.server.ready_after_s)
+        return talk
+
+    # ---- questions and answers
+
+    def _agenda(self, talk: Conversation, schedule: Schedule[Document]) -> Iterator[Asked | None]:
+        line = schedule.line()
+        return agenda(
+            line,
+            lambda document: self._prepare(talk, document),
+            self._budget,
+            overlap=not line.is_alone and not self._sources.careful and self.setup.open != "each",
+            has_grown=self.server.has_grown,
+            is_large=self.server.is_large,
+        )
+
+    def _prepare(self, talk: Conversation, document: Document) -> Iterator[Question]:
+        """Reads and parses the document, opens it where the server wants that, and says what to ask: nothing if it has changed."""
+        if document.syntax is None and not self._sources.read(document):
+            return iter(())
+        if not self._budget.has_questions(self.asked):
+            document.fail(LossReason.QUESTION_LIMIT)
+            return iter(())
+        if self.setup.open != "none":
+            open_document(talk.texts, document)
+        return questions(talk.session, self.setup, document)
+
+    def _fill(self, talk: Conversation, under_way: Iterator[Asked | None]) -> bool:
+        """Asks until the window is full or an answer must come first; False at the agenda's end."""
+        request, pending, window = talk.session.request, self._pending, self.setup.window
+        if len(pending) >= window:
+            return True
+        for question in under_way:
+            if question is None:
+                return True
+            document, method, params, _ = question
+            pending[request(method.encode(), params)] = question
+            document.open += 1
+            self.asked += 1
+            if len(pending) >= window:
+                return True
+        return False
+
+    def _await(self, talk: Conversation) -> None:
+        """Takes what arrives next; the document with the oldest open question pays for the wait.
+
+        Raises:
+            ServerTimeout: nothing comes in the time that is left for it. LimitReached: its time is over, and it has open questions.
+        """
+        path, budget, begun = self._in_hand()[0], self._budget, time.monotonic()
+        talk.client.timeout_s = budget.patience_s(path, begun)
+        answered = False
+        try:
+            events = talk.client.wait()
+            answered = any(isinstance(event, Answer) for event in events)
+        finally:
+            budget.charge(path, time.monotonic() - begun, answered=answered)
+        self._take(talk, events)
+        if budget.file_left_s(path) <= 0 and self._in_hand()[0] == path:
+            raise LimitReached(f"takes longer for {path} than the {budget.limits.file_s:g} s of a file")
+
+    def _take(self, talk: Conversation, events: Sequence[Answer | Notification]) -> None:
+        pending = self._pending
+        for event in events:
+            if isinstance(event, Notification):
+                talk.notified((event,))
+                continue
+            entry = pending.pop(event.id, None)
+            if entry is None:
+                raise ServerProtocolError(f"answered request {event.id} twice")
+            document, method, params, ordinal = entry
+            document.open -= 1
+            if event.error is not None and event.error.code in PASSING and document.may_repeat(method, ordinal):
+                document.follow_ups.append((method, params, ordinal))
+            else:
+                self._reader.take(document, method, ordinal, event)
+
+    def _in_hand(self) -> tuple[str, str]:
+        """What is waited for: the document and the method of the oldest open question."""
+        for document, method, _, _ in self._pending.values():
+            return document.name, method
+        return "", ""
+
+    # ---- what becomes of documents
+
+    def _finish(self, talk: Conversation, document: Document) -> None:
+        if document.unbuilt:
+            leave_out(document)
+        if self.setup.open != "none":
+            self._await_diagnostics(talk, document)
+            talk.texts.close(document.path)
+        crosscheck.shared(self.shared, document, self.places.builtins or {}, self.places)
+        crosscheck.backward(self.backward, document)
+        self._keep(document)
+
+    def _await_diagnostics(self, talk: Conversation, document: Document) -> None:
+        """Published diagnostics may come after the last answer; wait for them, then count them as lost."""
+        tally, published = document.answers.tallies[methods.DIAGNOSTIC], self.server.published
+        if self.setup.diagnostics != "publish":
+            return
+        if not tally.failed and not document.unbuilt:
+            if document.state.is_lean and published.of(document.path) is None:
+                tally.failed = str(document.failure)  # the server went down while it was waited for, twice
+            else:
+                published.await_all(
+                    {document.path: 0},
+                    min(published.wait_s(), self.setup.timeout_s),
+                    hear=lambda seconds: self._take(talk, talk.client.poll(seconds)),
+                    remind=lambda path: talk.texts.change(path, document.source.decode("utf-8")),
+                )
+                tally.asked = 1
+                if published.of(document.path) is None:
+                    published.missed()
+                    tally.failed = LossReason.SERVER_TIMEOUT
+                else:
+                    tally.answered = 1
+        document.answers.diagnostics = published.of(document.path) or document.answers.diagnostics
+        published.forget(document.path)
+
+    def _after_loss(self, error: ServerError, schedule: Schedule[Document]) -> None:
+        """Ends the server; each document that had questions open waits for another try, or is given up."""
+        reason, was_running = reason_of(error), self.server.talk is not None
+        log.warning("server lost: reason=%s detail=%s documents=%s", reason, error, [item.name for item in schedule.active])
+        holder, method = self._in_hand() if isinstance(error, ServerTimeout) else ("", "")
+        self.server.stop(polite=False)
+        self._pending.clear()
+        self.restarts += 1
+        if not was_running:  # it cannot be started at all
+            self._give_up(schedule.give_up(Event.NO_SERVER), self.server.unusable_for)
+            return
+        if holder:
+            self._budget.held(holder)
+        loss = Loss(
+            reason=reason,
+            holder=holder,
+            is_costly=method in COSTLY,
+            is_out_of_time=bool(holder) and self._budget.file_left_s(holder) <= 0,
+            is_out_of_tries=bool(holder) and not self._budget.may_try_again(holder),
+        )
+        for document, why in schedule.server_lost(loss):
+            self._give_up([document], why)
+
+    def _stop_short(self, schedule: Schedule[Document]) -> None:
+        """The unit has taken as long as it may: what is left of it has no answers."""
+        talk, documents = self.server.talk, schedule.give_up(Event.UNIT_OVER)
+        log.warning("unit stopped: seconds=%g documents=%d", self.setup.limits.unit_s, len(documents))
+        if self._pending or (talk is not None and any(document.path in talk.texts for document in documents)):
+            self.server.stop(polite=False)
+            self._pending.clear()
+        self._give_up(documents, LossReason.TIME_LIMIT)
+
+    def _give_up(self, documents: Iterable[Document], reason: LossReason) -> None:
+        for document in documents:
+            document.reset()
+            if document.syntax is None:
+                self._sources.read(document)
+            document.fail(reason)
+            self._keep(document)
+
+    def _keep(self, document: Document) -> None:
+        assert document.syntax is not None
+        self._facts[document.name] = harvest(document.planned, document.path, document.syntax, document.answers, surroundings=self.places)
+        self.pace.done(document.planned.size_bytes, len(document.syntax.tokens))
+        document.syntax = None
+
+
+def _leave_without_server(documents: Iterable[Document]) -> None:
+    """What the text says by itself, for a language that has no server here."""
+    for document in documents:
+        for method, tally in document.answers.tallies.items():
+            if method != methods.SYNTAX:
+                tally.skipped = SkipReason.NO_SERVER

@@ -1,0 +1,180 @@
+"""The servers of one crawler, one after the other: started and waited for, measured, ended."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from indexer.crawl.messages import Hello, Report, Setup, Started
+from indexer.crawl.worker.pace import Pace
+from indexer.crawl.worker.places import Places
+from indexer.crawl.worker.probing import Probing, ask_builtins, heard
+from indexer.crawl.worker.reading import open_unreadable
+from indexer.crawl.worker.schedule import Footprint, ServerEvent, ServerState, failed_start, next_server
+from indexer.drive.client import Client
+from indexer.drive.conversation import Conversation, Messages
+from indexer.drive.published import Published
+from indexer.errors import ServerCrashed, ServerError, ServerTimeout
+from indexer.lsp import decode
+from indexer.model import LossReason
+
+log = logging.getLogger("indexer.crawl.worker")
+
+_PATIENT = 2.5  # times `timeout_s`, at the second try of a unit
+
+
+class Server:
+    """At most one runs (`talk`). `unusable`: why none could ever be started; `may_recover`: whether more patience could help."""
+
+    def __init__(self, setup: Setup, number: int, pace: Pace, places: Places, probing: Probing, say: Callable[[Report], None]) -> None:
+        self._setup, self._number, self._pace, self._places, self._probing = setup, number, pace, places, probing
+        self._say = say
+        self.talk: Conversation | None = None
+        self.published = Published(decode.diagnostics)
+        self.unusable, self.may_recover = "", False
+        self.unusable_for = LossReason.SERVER_UNAVAILABLE
+        self.starts = 0
+        self._messages = Messages(setup.noise)
+        self._state = ServerState.NEW
+        self._patience = 1.0
+        self._footprint = Footprint(limit=setup.memory_bytes, at_start=0, ready_after_s=0.0, may_exceed=setup.may_exceed)
+        self._ready_at = 0.0
+
+    # ---- start and end
+
+    def ensure(self) -> Conversation:
+        """The server, started if need be.
+
+        Raises:
+            ServerError: it does not start, several times in a row; one that never did is not tried again.
+        """
+        if self._state is ServerState.UNUSABLE:
+            raise ServerError(self.unusable)
+        if self.talk is not None:
+            return self.talk
+        failures = 0
+        while True:
+            try:
+                with self._pace.loading():
+                    return self._start()
+            except ServerError as error:
+                failures += 1
+                event = failed_start(error, failures)
+                if event is not ServerEvent.MISSING:
+                    log.warning("server start failed: %s", error)
+                self._failed(error, event)
+                if event is not ServerEvent.FAILED:
+                    raise
+
+    def _failed(self, error: ServerError, event: ServerEvent) -> None:
+        failure = self.talk.readiness.failure if self.talk is not None else ""
+        self.stop(polite=False)
+        self._state = next_server(self._state, event)
+        if self._state is ServerState.UNUSABLE:
+            self.unusable = str(error)
+            self.may_recover = isinstance(error, ServerTimeout | ServerCrashed) and not failure
+            self.unusable_for = LossReason.NOT_READY if event is ServerEvent.NOT_READY else LossReason.SERVER_UNAVAILABLE
+
+    def _start(self) -> Conversation:
+        setup, begun = self._setup, time.monotonic()
+        client = Client(
+            setup.command,
+            cwd=Path(setup.root),
+            environment=setup.environment,
+            initialize_params=setup.initialize_params.encode(),
+            settings=setup.settings,
+            timeout_s=setup.timeout_s,
+            one_thread=setup.one_thread,
+            confinement=setup.confinement,
+            overlays=setup.overlays,
+            meanwhile=self._pace.look,
+        )
+        published = self.published if setup.diagnostics == "publish" else None
+        talk = self.talk = Conversation(
+            client, setup, silence_s=setup.timeout_s, messages=self._messages, published=published, overhear=self._pace.heard
+        )
+        if setup.open == "none":
+            open_unreadable(setup, talk.texts)
+        self._await_ready(talk)
+        self._state = next_server(self._state, ServerEvent.STARTED)
+        self._ready_at = time.monotonic()
+        self._footprint = Footprint(
+            limit=setup.memory_bytes,
+            at_start=client.memory_bytes(),
+            ready_after_s=self._ready_at - begun,
+            may_exceed=setup.may_exceed,
+        )
+        self.starts += 1
+        self._say(Started(setup=self._number, memory_bytes=self._footprint.at_start))
+        client.most_memory_bytes = self._footprint.most
+        return talk
+
+    def _await_ready(self, talk: Conversation) -> None:
+        """Until it may be believed: by its own signal, and by what it must know."""
+        setup, since = self._setup, time.monotonic()
+        is_python = "python" in setup.languages
+        by_builtins = is_python and not talk.readiness.has_signal
+        asked: set[int] = set()
+
+        def hear(seconds: float) -> None:
+            heard(talk, talk.client.poll(seconds), asked)
+
+        if setup.open == "none" and not by_builtins and not talk.readiness.has_signal:
+            asked = self._probing.wake(talk)
+            if asked:
+                hear(0.0)
+        probes = [] if by_builtins else self._probing.probes()
+        talk.hear_late_registrations(since, hear=hear)
+        if not by_builtins:
+            # Should the server die of them, others are asked at its next start; what they do to it is seen when they are crawled.
+            self._probing.open(talk, probes)
+            talk.await_signal(patience=self._patience, hear=hear)
+            self._probing.await_proof(talk, probes, asked, setup.timeout_s * self._patience)
+            log.info("server ready: seconds=%.2f probes=%d", time.monotonic() - since, len(probes))
+        if is_python:
+            self._places.builtins = ask_builtins(talk, setup)  # of every server, so that all have seen the same before a unit
+
+    def stop(self, *, polite: bool = True) -> None:
+        """Ends the server, if one runs."""
+        if self.talk is not None:
+            self.talk.client.close(polite=polite)
+            self.talk = None
+        self._state = next_server(self._state, ServerEvent.ENDED)
+
+    def be_patient(self) -> None:
+        """Another try for a server that never became ready, with more time."""
+        if self._patience == 1.0:
+            self._patience, self.unusable = _PATIENT, ""
+            self._state = next_server(self._state, ServerEvent.MORE_PATIENCE)
+
+    # ---- what it is
+
+    @property
+    def ready_after_s(self) -> float:
+        """How long the present one took to be ready."""
+        return self._footprint.ready_after_s
+
+    def hello(self) -> Hello | None:
+        """What the server says of itself; None where none is running."""
+        if self.talk is None:
+            return None
+        session = self.talk.session
+        return Hello(
+            setup=self._number,
+            server_name=session.server_name,
+            server_version=session.server_version,
+            capabilities={**session.capabilities, **dict.fromkeys(sorted(session.registered), True)},
+            position_encoding=session.position_encoding,
+            pid=self.talk.client.pid,
+            messages=self._messages.texts,
+        )
+
+    def is_large(self) -> bool:
+        """Whether it is to be replaced before the next round."""
+        return self.talk is not None and self._footprint.is_large(self.talk.client.memory_bytes(), time.monotonic() - self._ready_at)
+
+    def has_grown(self) -> bool:
+        """Whether it is to be replaced before the next document."""
+        return self.talk is not None and self._footprint.has_grown(self.talk.client.memory_bytes())
