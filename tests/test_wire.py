@@ -124,7 +124,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "report": (decode.diagnostic_report, {"kind": "full", "items": [{"range": WHERE, "message": "m", "severity": 1, "code": 1}]}),
     "report, item by item": (decode.diagnostic_items, {"kind": "full", "items": [{"range": WHERE, "message": "m"}]}),
     "published": (decode.published_diagnostics, {"uri": "file:///a.py", "version": 1, "diagnostics": [{"range": WHERE, "message": "m"}]}),
-    "published, item by item": (decode.any_diagnostics, {"uri": "file:///a.py", "version": 1, "diagnostics": [{"message": "m"}]}),
+    "diagnostics": (decode.diagnostics, [{"range": WHERE, "message": "m"}]),
     "progress": (decode.sign, {"token": "t", "value": {"kind": "begin", "title": "Loading", "message": "m", "percentage": 3}}),
     "message": (decode.shown_message, {"type": 1, "message": "m"}),
     "status": (decode.members, {"health": "ok", "quiescent": True}),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-DOCUMENT_SYMBOL = "textDocument/documentSymbol"
-DEFINITION = "textDocument/definition"
-HOVER = "textDocument/hover"
-DIAGNOSTIC = "textDocument/diagnostic"
-SUPERTYPES = "typeHierarchy/supertypes"
-HIGHLIGHT = "textDocument/documentHighlight"
-PREPARE_TYPE_HIERARCHY = "textDocument/prepareTypeHierarchy"
+from indexer.lsp import methods
+
+DOCUMENT_SYMBOL = methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL
+DEFINITION = methods.TEXT_DOCUMENT_DEFINITION
+HOVER = methods.TEXT_DOCUMENT_HOVER
+DIAGNOSTIC = methods.TEXT_DOCUMENT_DIAGNOSTIC
+SUPERTYPES = methods.TYPE_HIERARCHY_SUPERTYPES
+HIGHLIGHT = methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT
+PREPARE_TYPE_HIERARCHY = methods.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY
 SYNTAX = "syntax"
 METHODS = (SYNTAX, DOCUMENT_SYMBOL, DEFINITION, HOVER, SUPERTYPES, DIAGNOSTIC)
 

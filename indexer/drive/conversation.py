@@ -19,13 +19,14 @@ from indexer.drive.client import Client
 from indexer.drive.published import Published
 from indexer.drive.readiness import LOADS_AT_MOST, Manner, Patience, Readiness, Wait
 from indexer.errors import ServerError, ServerNotReady, ServerTimeout
-from indexer.lsp import decode
+from indexer.lsp import decode, methods
+from indexer.lsp.enums import LSPErrorCodes, MessageType
 from indexer.lsp.session import Answer, Notification
 
 log = logging.getLogger(__name__)
 
-PASSING = frozenset({-32800, -32801, -32802})
-"""Request cancelled, content modified, server cancelled: the server changed its mind about the world; it is asked once more."""
+PASSING = frozenset({LSPErrorCodes.REQUEST_CANCELLED, LSPErrorCodes.CONTENT_MODIFIED, LSPErrorCodes.SERVER_CANCELLED})
+"""The server changed its mind about the world; it is asked once more."""
 
 TRIES_AGAIN = 5
 """How often a question is asked again that was answered so."""
@@ -52,13 +53,10 @@ class Messages:
 
     def take(self, event: Notification) -> None:
         """Takes in a `window/showMessage`."""
-        try:
-            message = decode.anything(event.params)
-        except decode.BROKEN:
+        said = decode.shown_message(event.params)
+        if said is None or said.type not in (MessageType.ERROR, MessageType.WARNING) or len(self.texts) >= _MESSAGES:
             return
-        if not isinstance(message, dict) or message.get("type") not in (1, 2) or len(self.texts) >= _MESSAGES:
-            return
-        text = str(message.get("message", ""))[:_MESSAGE_CHARS]
+        text = said.message[:_MESSAGE_CHARS]
         if text not in self.texts and not (self._noise is not None and self._noise.search(text)):
             self.texts.append(text)
             log.warning("server says: %s", text)
@@ -101,12 +99,12 @@ class Conversation:
         for event in events:
             if not isinstance(event, Notification):
                 continue
-            if event.method == "textDocument/publishDiagnostics":
+            if event.method == methods.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS:
                 if self.published is not None:
                     self.published.take(event)
                 continue
             self.readiness.notified(event)
-            if event.method == "window/showMessage":
+            if event.method == methods.WINDOW_SHOW_MESSAGE:
                 self.messages.take(event)
             self._overhear(event)
 

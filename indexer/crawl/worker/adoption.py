@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.lsp.decode import DocumentSymbol, Range
+from indexer.lsp.enums import SymbolTag
 from indexer.lsp.uri import uri_to_path
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import Definition, Span, Syntax
@@ -105,5 +106,5 @@ def adopt_kinds(syntax: Syntax, symbols: list[DocumentSymbol]) -> None:
         kind = SymbolKind(item.kind)
         if (mine.kind in callables) == (kind in callables) and SymbolFlag.PARAMETER not in mine.flags:
             mine.kind = kind
-        if item.deprecated or 1 in (item.tags or ()):
+        if item.deprecated or SymbolTag.DEPRECATED in (item.tags or ()):
             mine.flags |= SymbolFlag.DEPRECATED
