@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from indexer.languages import GO
+
 SYSTEMS = frozenset(
     [
         "aix",
@@ -98,7 +100,7 @@ DEFAULT = Build()
 
 def constraint(language: str, path: str, source: bytes) -> str:
     """What a file demands of a build, as one expression; empty where it demands nothing."""
-    if language != "go":
+    if language != GO.name:
         return ""
     header = source[:_HEADER_BYTES].decode("utf-8", "replace")
     package = _PACKAGE.search(header)
@@ -224,7 +226,7 @@ def is_left_out(expression: str) -> bool:
 
 def left_out(language: str, path: str, source: bytes) -> str:
     """Why no build that was loaded takes a file in, in words for people."""
-    if language == "go":
+    if language == GO.name:
         expression = constraint(language, path, source)
         if expression and not holds(expression, DEFAULT.has):
             return f"behind build constraint '{expression}'"

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from indexer import python_project
 from indexer.encoding import open_plain, read_manifest, read_toml
+from indexer.languages import record_of
 from indexer.private_places import is_held
 from indexer.python_project import NAMELESS, External
 
@@ -147,11 +148,12 @@ def own_packages(root: Path, language: str, documents: Sequence[str], nameless: 
         documents: paths relative to `root`.
         nameless: what a package is called that no manifest names; never after the root's folder, whose name differs between clones.
     """
-    read = _MANIFESTS.get(language)
+    manager = record_of(language).manager
+    read = _MANIFESTS.get(manager)
     default = Package("", nameless or NAMELESS)
     if read is None:
         return {path: (default, path) for path in documents}
-    manifest, name_of, manager = read
+    manifest, name_of = read
     known: dict[str, tuple[Package, str]] = {}
 
     def of_folder(folder: str) -> tuple[Package, str]:
@@ -203,13 +205,13 @@ def _maven_name(manifest: Path) -> str:
     return match.group(1).strip() if match else ""
 
 
-_MANIFESTS: dict[str, tuple[str, Callable[[Path], str], str]] = {
-    "typescript": ("package.json", _npm_name, "npm"),
-    "javascript": ("package.json", _npm_name, "npm"),
-    "go": ("go.mod", _go_name, "go"),
-    "rust": ("Cargo.toml", _cargo_name, "cargo"),
-    "java": ("pom.xml", _maven_name, "maven"),
+_MANIFESTS: dict[str, tuple[str, Callable[[Path], str]]] = {
+    "npm": ("package.json", _npm_name),
+    "go": ("go.mod", _go_name),
+    "cargo": ("Cargo.toml", _cargo_name),
+    "maven": ("pom.xml", _maven_name),
 }
+"""By manager of packages: the file that names a package, and what reads the name."""
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from indexer.crawl.plan.probes import probe_documents
 from indexer.crawl.plan.survey import cut
 from indexer.crawl.pool import Pool, Task
 from indexer.crawl.units import Unit
+from indexer.languages import PYTHON
 from indexer.lsp.protocol import initialize_params
 from indexer.model import LossReason, Trust
 from indexer.servers.grants import reach_of
@@ -391,7 +392,7 @@ def _tasks(groups: Sequence[Group], recipe: str, folder: Path, *, prefix: str = 
     tasks: list[Task] = []
     for number, item in enumerate(groups):
         spec = item.server.spec
-        name = prefix if "python" in spec.languages else f"{prefix}{item.key}-"
+        name = prefix if PYTHON.name in spec.languages else f"{prefix}{item.key}-"
         for unit in cut(item.documents, recipe, prefix=name, fine=not spec.fresh):
             shard = folder / f"{unit.name}-{unit.fingerprint[:12]}.parquet"
             tasks.append(Task(unit, number, shard, lane="" if spec.split else item.key))

@@ -16,7 +16,7 @@ import msgspec
 from indexer import vcs
 from indexer.builds import other_builds
 from indexer.config import Config
-from indexer.consent import Refusal
+from indexer.consent import Told
 from indexer.crawl.messages import Check, Done, Hello, Position
 from indexer.crawl.plan.groups import Group
 from indexer.crawl.plan.launch import sandbox_of
@@ -81,7 +81,7 @@ class Account:
     is_imported: bool
     crawled: int | None
     extent: Extent | None
-    refused: Sequence[Refusal]
+    refused: Sequence[Told]
     surroundings: list[object]
     missing_servers: Mapping[str, str]
     languages_lost: Sequence[Lost]

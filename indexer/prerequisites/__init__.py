@@ -15,6 +15,7 @@ from typing import Protocol
 
 import msgspec
 
+from indexer.languages import CPP, GO, JAVASCRIPT, PYTHON, RUST, TYPESCRIPT, C
 from indexer.model import Trust
 from indexer.servers.installed import servers_dir
 
@@ -111,11 +112,11 @@ def _tools(languages: frozenset[str]) -> Iterator[BuildTool]:
     from indexer.prerequisites import c, go, node, python, rust
 
     modules: Sequence[tuple[frozenset[str], BuildTool]] = (
-        (frozenset({"python"}), python),
-        (frozenset({"typescript", "javascript"}), node),
-        (frozenset({"go"}), go),
-        (frozenset({"rust"}), rust),
-        (frozenset({"c", "cpp"}), c),
+        (frozenset({PYTHON.name}), python),
+        (frozenset({TYPESCRIPT.name, JAVASCRIPT.name}), node),
+        (frozenset({GO.name}), go),
+        (frozenset({RUST.name}), rust),
+        (frozenset({C.name, CPP.name}), c),
     )
     for served, module in modules:
         if served & languages:

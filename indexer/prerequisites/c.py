@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from indexer.languages import CPP, C
 from indexer.prerequisites import Look, Prerequisite, Step
 from indexer.servers.registry import is_test
 
@@ -31,7 +32,7 @@ def find(look: Look) -> list[Prerequisite]:
         return []
     return [
         Prerequisite(
-            language="cpp" if "cpp" in look.languages else "c",
+            language=CPP.name if CPP.name in look.languages else C.name,
             name="compilation database",
             detail="there is no compile_commands.json, so include folders are guessed and macros of the build are unknown",
             remedy=next(command for name, command in _HOW if not name or (look.root / name).is_file()),
@@ -41,7 +42,7 @@ def find(look: Look) -> list[Prerequisite]:
 
 def _is_built(look: Look) -> bool:
     """Whether a build of the repository compiles C or C++: what only tests and examples hold has no database anyway."""
-    return any(path.endswith(_SOURCES) and not is_test(path, "cpp") and not _ASIDE & set(path.split("/")[:-1]) for path in look.paths)
+    return any(path.endswith(_SOURCES) and not is_test(path, CPP.name) and not _ASIDE & set(path.split("/")[:-1]) for path in look.paths)
 
 
 def steps(look: Look) -> list[Step]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from indexer import go_modules
 from indexer.encoding import read_manifest
+from indexer.languages import GO
 from indexer.prerequisites import Look, Prerequisite, Step
 
 _NAMED = 3
@@ -25,7 +26,7 @@ def find(look: Look) -> list[Prerequisite]:
     named = ", ".join(item.path for item in absent[:_NAMED]) + (", …" if len(absent) > _NAMED else "")
     return [
         Prerequisite(
-            language="go",
+            language=GO.name,
             name="modules",
             detail=f"{len(absent)} of {len(required)} required modules are not downloaded ({named})",
             remedy=_remedy(look),
@@ -55,7 +56,7 @@ def steps(look: Look) -> list[Step]:
         }
         made.append(
             Step(
-                language="go",
+                language=GO.name,
                 command=["go", "mod", "download", f"-modfile={copy / 'go.mod'}"],
                 cwd=folder,
                 environment=variables,

@@ -16,6 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from indexer.encoding import read_beginning
+from indexer.languages import JAVASCRIPT, TYPESCRIPT
 from indexer.node_workspace import DEPENDENCIES, NodeWorkspace, read_yaml
 from indexer.prerequisites import Look, Prerequisite, Step
 
@@ -95,7 +96,7 @@ def find(look: Look) -> list[Prerequisite]:
         inside = f" (in {project.folder})" if project.folder else ""
         found.append(
             Prerequisite(
-                language="typescript" if "typescript" in look.languages else "javascript",
+                language=TYPESCRIPT.name if TYPESCRIPT.name in look.languages else JAVASCRIPT.name,
                 name="node_modules",
                 detail=f"{len(names)} of the {project.declared} packages that the manifests{where} name are not installed: {shown}",
                 remedy=project.manager.remedy + inside,
@@ -114,7 +115,7 @@ def steps(look: Look) -> list[Step]:
             continue
         found.append(
             Step(
-                language="typescript" if "typescript" in look.languages else "javascript",
+                language=TYPESCRIPT.name if TYPESCRIPT.name in look.languages else JAVASCRIPT.name,
                 command=list(project.command),
                 cwd=place / project.folder,
                 environment=_ENVIRONMENT,

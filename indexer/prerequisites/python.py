@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from indexer.languages import PYTHON
 from indexer.prerequisites import Look, Prerequisite, Step, fetched_dir, fetched_folder
 from indexer.python_manifests import read_manifests
 from indexer.python_project import PythonProject, find_project, installed
@@ -54,7 +55,7 @@ def steps(look: Look) -> list[Step]:
         return []
     return [
         Step(
-            language="python",
+            language=PYTHON.name,
             command=[
                 sys.executable,
                 "-I",
@@ -87,7 +88,7 @@ def _look(look: Look) -> tuple[PythonProject, list[Need]]:
 
 
 def _missing(detail: str, remedy: str, *, can_fetch: bool = False) -> Prerequisite:
-    return Prerequisite(language="python", name="environment", detail=detail, remedy=remedy, can_fetch=can_fetch)
+    return Prerequisite(language=PYTHON.name, name="environment", detail=detail, remedy=remedy, can_fetch=can_fetch)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from indexer.cargo.linked import COPIES, Crates, find_crates
 from indexer.cargo.toolchain import Toolchain
+from indexer.languages import RUST
 from indexer.prerequisites import Look, Prerequisite, Step
 
 _NAMED = 3
@@ -39,7 +40,7 @@ def steps(look: Look) -> list[Step]:
             continue
         found.append(
             Step(
-                language="rust",
+                language=RUST.name,
                 command=["cargo", "fetch", "--manifest-path", str(own / "Cargo.toml")],
                 cwd=copies,
                 environment=_environment(look, crates.toolchain),
@@ -66,11 +67,11 @@ def _of_toolchain(toolchain: Toolchain) -> list[Prerequisite]:
     if not toolchain.folder:
         detail = "there is no Rust toolchain: no platform's conditions, no standard library"
         remedy = "install rustup, then: rustup toolchain install stable"
-        return [Prerequisite(language="rust", name="toolchain", detail=detail, remedy=remedy)]
+        return [Prerequisite(language=RUST.name, name="toolchain", detail=detail, remedy=remedy)]
     if toolchain.absent:
         found.append(
             Prerequisite(
-                language="rust",
+                language=RUST.name,
                 name="toolchain",
                 detail=f"the toolchain {toolchain.absent} that is asked for here is not installed, {toolchain.instead} is taken",
                 remedy=f"rustup toolchain install {toolchain.absent}",
@@ -84,7 +85,7 @@ def _of_toolchain(toolchain: Toolchain) -> list[Prerequisite]:
             else "the sources of the standard library are not installed"
         )
         remedy = "rustup component add rust-src" if toolchain.by_rustup else "install the package rust-src of where rustc came from"
-        found.append(Prerequisite(language="rust", name="rust-src", detail=detail, remedy=remedy))
+        found.append(Prerequisite(language=RUST.name, name="rust-src", detail=detail, remedy=remedy))
     return found
 
 
@@ -99,7 +100,7 @@ def _of_crates(look: Look, crates: Crates) -> list[Prerequisite]:
         "1 crate that is needed is not downloaded" if len(missing) == 1 else f"{len(missing)} crates that are needed are not downloaded"
     )
     detail = f"{lacking} ({named})"
-    return [Prerequisite(language="rust", name="crates", detail=detail, remedy=f"cargo fetch{where}", can_fetch=True)]
+    return [Prerequisite(language=RUST.name, name="crates", detail=detail, remedy=f"cargo fetch{where}", can_fetch=True)]
 
 
 def _copies(root: Path, crates: Crates, copies: Path) -> dict[str, str]:

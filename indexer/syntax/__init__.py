@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexer.languages import PYTHON, record_of
 from indexer.text import for_grammars
 
 if TYPE_CHECKING:
     from indexer.syntax.model import Syntax
-
-_TREE = frozenset({
-    "bash", "c", "cpp", "go", "java", "javascript", "javascriptreact", "rust", "shellscript", "typescript", "typescriptreact",
-})  # fmt: skip
 
 
 def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool = False, definitions_only: bool = False) -> Syntax:
@@ -34,11 +31,11 @@ def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool
         Symbols in outline order (module first, each before its members) and tokens in document order.
     """
     source = for_grammars(source)
-    if language == "python":  # adapters load grammars, so each is imported by who needs it
+    if language == PYTHON.name:  # adapters load grammars, so each is imported by who needs it
         from indexer.syntax import python
 
         return python.parse(source, module, is_test=is_test, definitions_only=definitions_only)
-    if language in _TREE:
+    if record_of(language).grammar is not None:
         from indexer.syntax import tree
 
         return tree.parse(language, path, source, module, definitions_only=definitions_only)
@@ -49,7 +46,7 @@ def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool
 
 def prepare(language: str) -> None:
     """Does now what the first `parse` for definitions only would have to do."""
-    if language in _TREE:
+    if record_of(language).grammar is not None:
         from indexer.syntax import tree
 
         tree.prepare(language)

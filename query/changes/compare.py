@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from indexer.languages import record_of
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS
 from query.changes.diff import FileChange
 from query.changes.outlines import Entity, Outline
@@ -278,7 +279,8 @@ def _is_same_in_package(left: Changed, right: Changed) -> bool:
     """Whether two are one for whoever uses them: in which of a package's files something stands is nobody's business in Go."""
     ours, theirs = left.side.outline, right.side.outline
     return (
-        ours.language == theirs.language == "go"
+        ours.language == theirs.language
+        and record_of(ours.language).spreads
         and left.entity.chain == right.entity.chain
         and ours.path.rpartition("/")[0] == theirs.path.rpartition("/")[0]
     )

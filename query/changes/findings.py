@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from indexer.languages import record_of
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Role, SymbolKind
 from query.answers.envelope import SymbolRecord
 from query.changes.compare import Changed, What
@@ -384,7 +385,7 @@ def _left_alone(found: _Found) -> tuple[int, int]:
 
 def _is_only_named(site: CallSite, language: str) -> bool:
     """An annotation of Python says something to a type checker; nothing that runs depends on it."""
-    return language == "python" and site.use.relation == "reference" and bool(site.use.roles & _ANNOTATION)
+    return not record_of(language).is_compiled and site.use.relation == "reference" and bool(site.use.roles & _ANNOTATION)
 
 
 def _qualified(outline: Outline, chain: tuple[str, ...]) -> str:

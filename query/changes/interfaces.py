@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from indexer.languages import record_of
 from indexer.model import CALLABLE_KINDS, Evidence, SymbolFlag, SymbolKind
 from query.changes.compare import Changed, What
 from query.changes.effects import Bound, CallSite, Files, call_sites, names_in
@@ -32,7 +33,6 @@ How = Literal["missing", "differs"]
 _MEMBERS = (int(SymbolKind.METHOD), int(SymbolKind.PROPERTY), int(SymbolKind.FIELD))
 _INTERFACE = int(SymbolKind.INTERFACE)
 _ABSTRACT, _EXTERNAL = int(SymbolFlag.ABSTRACT), int(SymbolFlag.EXTERNAL)
-_TYPESCRIPT = ("typescript", "typescriptreact", "javascript", "javascriptreact")
 _RECEIVER = re.compile(r"^func \([^)]*\)")
 _PACKAGE = re.compile(r"go go std \S+ ([\w./~-]*)/`[^`]*`/(\w+)#\Z")
 
@@ -174,7 +174,7 @@ def _lost(kinship: Kinship, type_id: int, interface_id: int, member_id: int, how
         how=how,
         heir=heir,
         external=bool(its.flags & _EXTERNAL),
-        declared=its.language != "go" and not kinship.is_abstract(type_id),
+        declared=record_of(its.language).satisfies != "unsaid" and not kinship.is_abstract(type_id),
         sites=(),
     )
 
@@ -203,13 +203,15 @@ def _is_asked(change: Changed) -> bool:
 
 def _has_no_default(language: str, name: str, signature: str, last_line: str) -> bool:
     """Whether a member of an interface must be had, by how it is declared: in TypeScript it may be optional, elsewhere have a body."""
-    if language == "python":
-        return False
-    if language == "go":
-        return True
-    if language in _TYPESCRIPT:
-        return re.match(rf"[\w\s]*{re.escape(name)}\?", signature) is None
-    return not last_line.rstrip().endswith("}")
+    match record_of(language).satisfies:
+        case "protocol":
+            return False
+        case "unsaid":
+            return True
+        case "shape":
+            return re.match(rf"[\w\s]*{re.escape(name)}\?", signature) is None
+        case _:
+            return not last_line.rstrip().endswith("}")
 
 
 def _how(item: Bound) -> How | None:
@@ -256,7 +258,7 @@ class _Demands:
         """Whether the type has such a member from one that it builds on, other than the one that was changed."""
         for super_id in self._kinship.above(type_id, listed=True):
             member = held.get((super_id, name))
-            if member is not None and super_id != without and (member.language == "go" or not self._asks(member)):
+            if member is not None and super_id != without and (record_of(member.language).satisfies == "unsaid" or not self._asks(member)):
                 return True
         return False
 
@@ -265,7 +267,7 @@ class _Demands:
         around = self._kinship.types[member.container]
         if member.flags & _ABSTRACT:
             return True
-        if member.language == "python":
+        if record_of(member.language).satisfies == "protocol":
             return any(self._kinship.types[super_id].name == "Protocol" for super_id in self._kinship.above(member.container))
         return around.kind == _INTERFACE and _has_no_default(member.language, member.name, member.signature, self._last(member))
 
@@ -297,7 +299,7 @@ def _without_kept(
         shows_new = files.is_new_in(new, bound[number].changed.side.outline.path)
         for item in items:
             own, theirs = kinship.types[item.type_id], kinship.types[item.interface_id]
-            if not (shows_new and own.language == "go" and (own.moniker, theirs.moniker) in satisfied):
+            if not (shows_new and record_of(own.language).satisfies == "unsaid" and (own.moniker, theirs.moniker) in satisfied):
                 kept.setdefault(number, []).append(item)
     return kept
 

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from indexer.languages import record_of
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, SymbolFlag, SymbolKind
 from query.changes.suites import cargo_tests, go_mains, go_tests, suites
 from query.facts.documents import Document, documents
@@ -70,10 +71,6 @@ _SET_UP = frozenset(
      "teardown_class", "asyncTearDown", "setup")
 )  # fmt: skip
 _SET_UP_MODULE = frozenset(("setUpModule", "tearDownModule", "setup_module", "teardown_module", "setup_function", "teardown_function"))
-_TEST_NAMES: Mapping[str, tuple[str, ...]] = {"python": ("test",), "go": ("Test", "Fuzz", "Example")}
-_DECLARED_ONLY = ("go", "rust")
-"""Languages in which nothing runs outside functions but what a variable is set to; who names a package does not run all of it."""
-
 _LOCAL, _FIXTURE = int(SymbolFlag.LOCAL), int(SymbolFlag.FIXTURE)
 _DUNDER = re.compile(r"__\w+__")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -206,7 +203,7 @@ def _steps(index: Index, onward: set[int]) -> dict[int, dict[int, Step]]:
     by_uses, named = _to_users(index, onward, known)
     leads: list[Lead] = [
         *by_uses,
-        *_to_macros(index, {sym_id for sym_id in onward if docs[known[sym_id].doc_id].language == "rust"}),
+        *_to_macros(index, {sym_id for sym_id in onward if record_of(docs[known[sym_id].doc_id].language).has_macros}),
         *((edge.of, edge.other, "subclass") for edge in subtypes(index, onward)),
         *_to_users_of_overridden(index, [sym_id for sym_id in onward if known[sym_id].flags & _FIXTURE]),
         *((source, test, "prepares") for source, test in _prepared(index, onward, known, docs)),
@@ -243,7 +240,7 @@ def _to_users(index: Index, onward: set[int], known: Mapping[int, Scope]) -> tup
             continue
         if around is not None and around != use.sym_id:
             leads.append((use.sym_id, around, "reference"))
-        if use.holder in by_module and docs[at[use.holder].doc_id].language in _DECLARED_ONLY:
+        if use.holder in by_module and record_of(docs[at[use.holder].doc_id].language).declared_only:
             continue
         leads.append((use.sym_id, use.holder, use.relation))
         if not use.dispatch:
@@ -298,7 +295,7 @@ def _outwards(
 
 def _is_test_file(document: Document) -> bool:
     """Whether tests are run by their file, whose functions are not known to be tests."""
-    return document.is_test and document.language not in (*_TEST_NAMES, "rust")
+    return document.is_test and record_of(document.language).runner == "file"
 
 
 def _prepared(index: Index, ids: Collection[int], known: Mapping[int, Scope], docs: Mapping[int, Document]) -> Iterator[tuple[int, int]]:
@@ -309,7 +306,7 @@ def _prepared(index: Index, ids: Collection[int], known: Mapping[int, Scope], do
     in_suites = suites(index)
     yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.prepares.get(sym_id, ()))
     yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.of.get(sym_id, ()))
-    mains = [sym_id for sym_id in ids if known[sym_id].name == "TestMain" and docs[known[sym_id].doc_id].language == "go"]
+    mains = [sym_id for sym_id in ids if known[sym_id].name == "TestMain" and record_of(docs[known[sym_id].doc_id].language).runner == "go"]
     for sym_id in sorted(go_mains(index, mains)):
         folder = docs[known[sym_id].doc_id].path.rpartition("/")[0]
         yield from ((sym_id, test) for test in sorted(go_tests(index, go_functions_of_tests(index, folder))))
@@ -343,14 +340,15 @@ def test_runs(index: Index, ids: Collection[int]) -> set[int]:
     for sym_id in ids:
         scope = known[sym_id]
         document = docs[scope.doc_id]
-        if document.language == "rust":
+        rules = record_of(document.language)
+        if rules.runner == "cargo":
             is_run = sym_id in by_cargo
-        elif document.language == "go":
+        elif rules.runner == "go":
             is_run = sym_id in in_suites
-            if document.is_test and scope.kind == SymbolKind.FUNCTION and scope.name.startswith(_TEST_NAMES["go"]):
+            if document.is_test and scope.kind == SymbolKind.FUNCTION and scope.name.startswith(rules.test_names):
                 functions.add(sym_id)
-        elif document.language in _TEST_NAMES:
-            is_run = document.is_test and scope.runs and not scope.flags & _LOCAL and scope.name.startswith(_TEST_NAMES[document.language])
+        elif rules.test_names:
+            is_run = document.is_test and scope.runs and not scope.flags & _LOCAL and scope.name.startswith(rules.test_names)
         else:
             is_run = _is_test_file(document) and scope.kind == SymbolKind.MODULE
         if is_run:

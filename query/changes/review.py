@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
+from indexer.languages import record_of
 from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Completeness, Reason
 from query.answers.paths import of_paths
@@ -18,7 +19,7 @@ from query.changes.compare import Changed, compare, match_moved
 from query.changes.diff import Diff, Sides, diff
 from query.changes.effects import Bound, Files, bind
 from query.changes.findings import Findings
-from query.changes.model import Affected, AffectedTest, ChangedFile, ChangedSymbol, Review, Runner, Totals
+from query.changes.model import Affected, AffectedTest, ChangedFile, ChangedSymbol, Review, Totals
 from query.changes.reach import Reach, TestReach, inherited, tests_reaching
 from query.changes.rules import LEVELS, worst
 from query.changes.selection import with_likely
@@ -218,17 +219,17 @@ def _records(index: Index, reach: Reach) -> Iterator[AffectedTest]:
         if item.holder in run_by:
             names = [(known[function].name, function) for function in run_by[item.holder]]
             named = [(selectors.of_suite(function, known[item.holder].name), sym_id) for function, sym_id in names]
-        elif own.language == "python" and known[item.holder].kind != SymbolKind.MODULE:
+        elif record_of(own.language).runner == "pytest" and known[item.holder].kind != SymbolKind.MODULE:
             owners = (known[item.holder].container, *heirs.get(item.holder, ()))
             named = [_of_pytest(index, item.holder, owner, known, docs) for owner in owners]
-        elif own.language == "rust":
+        elif record_of(own.language).runner == "cargo":
             modules = [known[step].name for step in around(index, item.holder) if _is_module_within(known[step])]
             named = [(selectors.of_cargo(index.root, own.path, modules[::-1], known[item.holder].name), item.holder)]
         else:
-            named = [(known[item.holder].name if own.language == "go" else own.path, item.holder)]
+            named = [(known[item.holder].name if record_of(own.language).runner == "go" else own.path, item.holder)]
         for selector, at in named:
             there = docs[known[at].doc_id]
-            beside = there.path.rpartition("/")[0] == own.path.rpartition("/")[0] and own.language == "go"
+            beside = there.path.rpartition("/")[0] == own.path.rpartition("/")[0] and record_of(own.language).spreads
             yield AffectedTest(
                 selector=selector,
                 path=own.path if beside else there.path,
@@ -236,7 +237,7 @@ def _records(index: Index, reach: Reach) -> Iterator[AffectedTest]:
                 name=records[item.holder].record.name,
                 distance=item.distance,
                 via=records[item.via].record.qualified_name,
-                runner=_RUNNERS.get(there.language, "file"),
+                runner=record_of(there.language).runner,
                 import_only=item.import_only,
                 cases=cases.get(item.holder, False),
                 score=round(item.score, 5),
@@ -252,9 +253,6 @@ def _of_pytest(index: Index, test: int, owner: int | None, known: Mapping[int, S
 
 def _is_module_within(scope: Scope) -> bool:
     return scope.kind == SymbolKind.MODULE and scope.container is not None
-
-
-_RUNNERS: dict[str, Runner] = {"python": "pytest", "go": "go", "rust": "cargo"}
 
 
 # ---- completeness
@@ -303,7 +301,7 @@ def _completeness(
 
 def _is_of_go_type(changed: Changed) -> bool:
     """A method of Go: what its type satisfies is written nowhere."""
-    return changed.side.outline.language == "go" and changed.entity.kind == SymbolKind.METHOD
+    return record_of(changed.side.outline.language).satisfies == "unsaid" and changed.entity.kind == SymbolKind.METHOD
 
 
 def _should_be_read(special: str) -> bool:

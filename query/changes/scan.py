@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
+
+from indexer.languages import record_of
 
 _PYTHON = re.compile(
     r"""
@@ -28,7 +30,7 @@ _PLAIN_STRING = re.compile(r"""(['"])([^'"\\]*)\1""")
 def code(language: str, lines: Sequence[str]) -> tuple[str, ...]:
     """Words without comments, documentation and layout; in Python the depth of each statement counts, for it means something."""
     text = "\n".join(lines)
-    return _python(text) if language == "python" else _other(language, text)
+    return _python(text) if record_of(language).is_indented else _other(language, text)
 
 
 @lru_cache(maxsize=2_000)
@@ -107,8 +109,8 @@ def _lexer(language: str) -> Any:
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
-    names: Mapping[str, str] = {"typescriptreact": "tsx", "javascriptreact": "jsx", "shellscript": "bash"}
+    name = record_of(language).lexer or record_of(language).name
     try:
-        return get_lexer_by_name(names.get(language, language), stripnl=False, ensurenl=False)
+        return get_lexer_by_name(name, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return get_lexer_by_name("text", stripnl=False, ensurenl=False)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from indexer.languages import PYTHON, Parameters, record_of
 from indexer.model import TYPE_KINDS, SymbolFlag
 
 CALLED_AS = int(SymbolFlag.ASYNC | SymbolFlag.PROPERTY | SymbolFlag.STATIC | SymbolFlag.CLASSMETHOD)
@@ -33,10 +34,11 @@ def is_compatible(language: str, kind: int, old: str, new: str) -> bool:
     if plain(old) == plain(new):
         return True
     if kind in TYPE_KINDS:
-        return language == "python" and _without_arguments(old) == _without_arguments(new)
-    if language == "python":
+        return language == PYTHON.name and _without_arguments(old) == _without_arguments(new)
+    rules = record_of(language)
+    if rules.parameters == "python":
         return _python(old, new)
-    reader = _READERS.get(language)
+    reader = _READERS.get(rules.parameters)
     if reader is None:
         return False
     before, after = _split(old), _split(new)
@@ -51,16 +53,17 @@ def stands_in(language: str, old: str, new: str) -> bool:
     """
     if plain(old) == plain(new):
         return True
-    if language == "python":
+    rules = record_of(language)
+    if rules.parameters == "python":
         return _python(old, new)
-    if language == "rust":
+    if rules.parameters == "exact":
         return False
-    reader = _READERS.get(language)
+    reader = _READERS.get(rules.parameters)
     before, after = _split(old), _split(new)
     if reader is None or before is None or after is None:
         return True
     theirs, ours = reader(before.parameters), reader(after.parameters)
-    if language == "go":
+    if rules.satisfies == "unsaid":
         return _extends(reader, before, after) and len(ours) == len(theirs)
     shared = [left.contract == right.contract for left, right in zip(theirs, ours, strict=False)]
     return plain(before.tail) == plain(after.tail) and all(shared) and all(item.optional for item in ours[len(theirs) :])
@@ -267,12 +270,5 @@ def _at_top(text: str, mark: str) -> tuple[str, str, str]:
     return text, "", ""
 
 
-_READERS: Mapping[str, Callable[[Sequence[str]], list[_Parameter]]] = {
-    "typescript": _typescript,
-    "typescriptreact": _typescript,
-    "javascript": _typescript,
-    "javascriptreact": _typescript,
-    "go": _go,
-    "c": _cpp,
-    "cpp": _cpp,
-}
+_READERS: Mapping[Parameters, Callable[[Sequence[str]], list[_Parameter]]] = {"typescript": _typescript, "go": _go, "c": _cpp}
+"""By how a language's parameter lists are read."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from indexer.languages import record_of
 from indexer.servers.registry import is_test, language_of, languages_present, load_table
 from query.changes import bases
 from query.changes.compare import Side
@@ -15,9 +16,6 @@ from query.facts.completeness import Certificate, languages_of
 from query.facts.documents import contents, digests, python_modules
 from query.facts.freshness import Drift
 from query.facts.index import Index
-
-_BODIES_ELSEWHERE = ("c", "cpp")
-"""An index knows a function at its body; that a header declares it, only the text says."""
 
 _MOST_NEIGHBOURS = 200
 """Modules that are looked at to tell the package of a file that the index has not got."""
@@ -116,7 +114,8 @@ class _Outlines:
         for item in files:
             ends = [(item.old_path, item.old_blob, contents.old), (item.new_path, item.new_blob, contents.new)]
             ends = [end for end in ends if end[0]]
-            if language(item.path) not in _BODIES_ELSEWHERE and all((path, blob) in known for path, blob, _ in ends):
+            # an index knows a function at its body; that a header declares it, only the text says
+            if not record_of(language(item.path)).bodies_elsewhere and all((path, blob) in known for path, blob, _ in ends):
                 held += [known[path, blob] for path, blob, _ in ends]
             else:
                 by_text.update({(path, blob): text for path, blob, read in ends if (text := read(item)) is not None})

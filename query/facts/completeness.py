@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.languages import PYTHON
 from indexer.model import FOREIGN, SkipReason
 from indexer.text import word_digest
 from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
@@ -371,7 +372,7 @@ def languages_of(index: Index) -> dict[str, str]:
 
 def _concerned(refused: Mapping[str, Any]) -> set[str]:
     """The languages that may lack something for a place that was not looked at; empty for all."""
-    return {"python"} if refused["setting"] in ("python", "source_roots") else set(refused.get("languages") or ())
+    return {PYTHON.name} if refused["setting"] in ("python", "source_roots") else set(refused.get("languages") or ())
 
 
 def family_of(index: Index, path: str) -> tuple[str, ...]:

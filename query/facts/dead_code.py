@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from indexer.languages import PYTHON, record_of
 from indexer.model import SymbolKind
 from query.answers.envelope import Completeness
 from query.facts.built_names import families, is_of, literals
@@ -106,11 +107,10 @@ def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
 
 def is_called_by_name(name: str, language: str, *, is_test: bool) -> bool:
     """Whether the language, a runner or a tool calls what has this name, so that no use of it needs to stand anywhere."""
-    if name in ("main", "_", "__all__", "init") or (name.startswith("__") and name.endswith("__")):
-        return name != "init" or language == "go"
-    if name.startswith(("~", "operator")) and language in ("cpp", "c"):
+    if name in ("main", "_", "__all__") or (name.startswith("__") and name.endswith("__")):
         return True
-    if language == "python" and name.startswith(("pytest_", "__", "_repr_", "_ipython_")):  # `__unittest`, `__tracebackhide__`
+    rules = record_of(language)
+    if name in rules.runs_by_name or name.startswith(rules.runs_by_start):
         return True
     return is_test and (name.lower().startswith(("test", "setup", "teardown", "benchmark", "example", "fuzz")) or name.endswith("Test"))
 
@@ -118,7 +118,7 @@ def is_called_by_name(name: str, language: str, *, is_test: bool) -> bool:
 def _with_built_names(index: Index, found: Sequence[Candidate]) -> set[int]:
     """Those whose name is a string, or may be made from one, in a Python document that looks attributes up by name."""
     docs = documents(index, {candidate.doc_id for candidate in found})
-    of_python = [candidate for candidate in found if docs[candidate.doc_id].language == "python"]
+    of_python = [candidate for candidate in found if docs[candidate.doc_id].language == PYTHON.name]
     if not of_python:
         return set()
     built = families(candidate.name for candidate in of_python if candidate.kind == SymbolKind.METHOD)

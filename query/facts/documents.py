@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from indexer.languages import record_of
 from query.facts.index import Index
 
 
@@ -60,11 +61,12 @@ def package_of(path: str, language: str, module: str, package: str) -> str:
         module, package: as the index has them for the document; may be empty.
     """
     folder, _, name = path.rpartition("/")
-    if language == "python":
+    rules = record_of(language)
+    if rules.package_of == "module":
         if name in ("__init__.py", "__init__.pyi"):
             return module or folder or "."
         return module.rpartition(".")[0] or folder or "."
-    if language in ("typescript", "javascript", "typescriptreact", "javascriptreact", "rust") and package:
+    if rules.package_of == "manifest" and package:
         return package
     return folder or "."
 

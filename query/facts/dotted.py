@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from indexer.languages import JAVASCRIPT, TYPESCRIPT
 from query.answers.envelope import SymbolRecord
 from query.facts.hierarchy import supertypes
 from query.facts.index import Index
@@ -85,7 +86,7 @@ def _without_doubles(found: list[Symbol]) -> list[Symbol]:
     kept = [symbol for symbol in found if not (symbol.record.kind == "constructor" and _outer(symbol) in names)]
     real = [symbol for symbol in kept if not _is_reexport(symbol.record)]
     languages = {symbol.record.symbol.partition(" ")[0] for symbol in real if symbol.record.exported}
-    return real if languages & {"typescript", "javascript"} else kept
+    return real if languages & {TYPESCRIPT.name, JAVASCRIPT.name} else kept
 
 
 def _outer(symbol: Symbol) -> str:

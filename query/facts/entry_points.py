@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from indexer.languages import PYTHON
 from query.facts.documents import paths_of_language
 from query.facts.index import Index
 
@@ -22,7 +23,7 @@ def entry_points(index: Index) -> frozenset[str]:
 
 
 def _read(index: Index) -> frozenset[str]:
-    parts = [path.split("/")[:-1] for path in paths_of_language(index, "python")]
+    parts = [path.split("/")[:-1] for path in paths_of_language(index, PYTHON.name)]
     folders = {"/".join(part[:depth]) for part in parts for depth in range(min(len(part), _MAX_DEPTH) + 1)}
     found: set[str] = set()
     for folder in folders:

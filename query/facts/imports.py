@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.languages import record_of
 from indexer.model import SymbolFlag, SymbolKind
 from query.facts.index import Index
 from query.facts.parameters import Sources
@@ -18,8 +19,8 @@ _MAX_LINES = 200
 _OPEN, _CLOSE = "([{", ")]}"
 _INCLUDE = re.compile(r"\s*#\s*(?:include(?:_next)?|import)\s*[<\"]([^>\"]+)[>\"]")
 _FROM = re.compile(r"\s*(?:import|export)\b[^'\"]*['\"]([^'\"]+)['\"]")
-_WRITTEN = {"c": _INCLUDE, "cpp": _INCLUDE, "objective-c": _INCLUDE, "typescript": _FROM, "javascript": _FROM}
-"""Statements that name a file and no identifier, by language: read from the text."""
+_WRITTEN = {"include": _INCLUDE, "from": _FROM}
+"""Statements that name a file and no identifier: read from the text."""
 
 _ENDINGS = ("", ".ts", ".tsx", ".d.ts", ".mts", ".js", ".jsx", ".mjs", "/index.ts", "/index.tsx", "/index.js")
 
@@ -106,7 +107,7 @@ def _import(text: list[str] | None, line: int, rows: Sequence[tuple[Any, ...]]) 
 def _add_written(index: Index, path: str, text: list[str], made: dict[int, Import], covered: set[int]) -> None:
     """Adds the statements that name a file only."""
     row = index.row("SELECT language FROM document WHERE path = ?", [path])
-    pattern = _WRITTEN.get(row[0]) if row else None
+    pattern = _WRITTEN.get(record_of(row[0]).file_imports) if row else None
     if pattern is None:
         return
     for number, line in enumerate(text):

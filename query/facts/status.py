@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 import click
 
+from indexer.languages import record_of
 from indexer.model import BORDERS, FOREIGN, SkipReason
 from query.answers.advice import lacking, losses, refused
 from query.answers.style import count, one_line
@@ -194,7 +195,7 @@ def status_text(report: Report) -> str:
                 fg="yellow",
             )
         )
-    if any(item["language"] == "python" for item in report["languages"]):
+    if any(record_of(item["language"]).has_environment for item in report["languages"]):
         lines.append(f"  python     environment: {manifest.get('environment', '')}")
     if manifest.get("trust"):
         lines.append(f"  trust      {manifest['trust']}, sandbox {one_line(manifest.get('sandbox', ''))}")

@@ -3,75 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
+from indexer.languages import PYTHON, Locks, record_of
 from query.facts.documents import languages
 from query.facts.extents import columns
 from query.facts.hierarchy import with_types_below
 from query.facts.index import Index
 from query.facts.scopes import around, scopes
-
-
-class Primitives(NamedTuple):
-    """Locks, mutexes, semaphores and atomics of a language.
-
-    names: as they are written. within: where the server knows what is meant, the beginning of its qualified name or of its package,
-    one of these; "" for whatever lies outside the workspace. types: inferred types as Python's servers print them.
-    """
-
-    names: tuple[str, ...]
-    within: tuple[str, ...] = ("",)
-    types: tuple[str, ...] = ()
-
-
-_C = Primitives(
-    (
-        *(
-            "mutex",
-            "recursive_mutex",
-            "timed_mutex",
-            "recursive_timed_mutex",
-            "shared_mutex",
-            "shared_timed_mutex",
-            "atomic",
-            "atomic_flag",
-        ),
-        *("atomic_ref", "condition_variable", "condition_variable_any", "counting_semaphore", "binary_semaphore", "pthread_mutex_t"),
-        *("pthread_rwlock_t", "pthread_cond_t", "pthread_spinlock_t", "sem_t", "mtx_t", "cnd_t", "_Atomic"),
-        *(f"atomic_{kind}" for kind in ("bool", "char", "short", "int", "uint", "long", "ulong", "size_t", "intptr_t", "uintptr_t")),
-    )
-)
-_WEB = Primitives(("Mutex", "Semaphore", "AsyncLock", "Atomics"), ("async-mutex", "async-lock", "typescript"))
-_PYTHON = ("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore")
-
-PRIMITIVES: Mapping[str, Primitives] = {
-    "python": Primitives(
-        (*_PYTHON, "CapacityLimiter", "allocate_lock"),
-        ("threading", "_thread", "multiprocessing", "asyncio", "anyio", "trio", "gevent", "eventlet"),
-        (*_PYTHON, "LockType", "lock"),  # what `threading.Lock()` makes
-    ),
-    "go": Primitives(
-        # a Cond holds a Locker
-        ("Mutex", "RWMutex", "Locker", "Cond", "Bool", "Int32", "Int64", "Uint32", "Uint64", "Uintptr", "Pointer", "Value", "Weighted"),
-        ("sync.", "golang.org/x/sync"),
-    ),
-    "c": _C,
-    "cpp": _C,
-    "rust": Primitives(
-        (
-            *("Mutex", "RwLock", "Condvar", "ReentrantMutex", "Semaphore"),
-            *(f"Atomic{kind}" for kind in ("Bool", "Ptr", "U8", "U16", "U32", "U64", "Usize", "I8", "I16", "I32", "I64", "Isize")),
-        )
-    ),
-    "java": Primitives(
-        (
-            *("Lock", "ReentrantLock", "ReadWriteLock", "ReentrantReadWriteLock", "StampedLock", "Condition", "Semaphore"),
-            *("AtomicInteger", "AtomicLong", "AtomicBoolean", "AtomicReference", "AtomicIntegerArray", "AtomicLongArray"),
-        )
-    ),
-    "typescript": _WEB,  # the languages have none of their own but Atomics; these are packages
-    "javascript": _WEB,
-}
 
 _NAMED = """
     SELECT o.doc_id, o.line, o.col, o.name, d.language, o.sym_id IS NULL, coalesce(t.qualified_name, ''), coalesce(e.package, '')
@@ -126,7 +64,7 @@ def guarded(index: Index, ids: Collection[int]) -> set[int]:
 
 
 def _guarded_types(index: Index) -> frozenset[int]:
-    tables = {language: table for language, table in PRIMITIVES.items() if language in languages(index)}
+    tables = {language: locks for language in languages(index) if (locks := record_of(language).locks) is not None}
     names = sorted({name for table in tables.values() for name in table.names})
     if not names:
         return frozenset()
@@ -136,14 +74,14 @@ def _guarded_types(index: Index) -> frozenset[int]:
         if table and name in table.names and (unknown or qualified.startswith(table.within) or package.startswith(table.within)):
             places.append((doc_id, line, col))
     found = {row[0] for row in index.rows(_FIELDS_AROUND, columns(places))} if places else set()
-    if "python" in tables:
-        hovers = [f"```python\n{name}\n```" for name in tables["python"].types]
+    if PYTHON.name in tables:
+        hovers = [f"```python\n{name}\n```" for name in tables[PYTHON.name].made]
         found |= {row[0] for row in index.rows(_FIELDS_OF_TYPE, {"hovers": hovers})}
     found |= _embedding(index, tables)
     return with_types_below(index, found)
 
 
-def _embedding(index: Index, tables: Mapping[str, Primitives]) -> set[int]:
+def _embedding(index: Index, tables: Mapping[str, Locks]) -> set[int]:
     """Types that are primitives themselves by embedding (Go) or inheritance."""
     rows = index.rows(
         """

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from indexer.languages import record_of
 from indexer.model import SymbolFlag
 from query.facts.completeness import family_of, languages_of
 from query.facts.dotted import named
@@ -20,7 +21,6 @@ from query.facts.parameters import Sources
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 
 _CALLABLE = ("function", "method", "constructor")
-_TYPE_BEFORE_NAME = ("c", "cpp", "java", "csharp", "arduino")
 _MAX_HOVER_NAMES = 8
 _BINDS = re.compile(r"^\s*(?::[^=]*)?(?::=|=)\s*(?:await\s+)?(?:new\s+|&|\*)?[\w.:]*\Z")
 _CALLS = re.compile(r"^\s*(?:<[^()]*>|\[[^()]*\])?\s*[({]")
@@ -104,7 +104,7 @@ def _declared(index: Index, symbol: Symbol, row: tuple[Any, ...], sources: Sourc
     if not found:
         return []
     sel_line, sel_col, sel_end = row[6:9]
-    if languages_of(index).get(symbol.record.path) in _TYPE_BEFORE_NAME:
+    if record_of(languages_of(index).get(symbol.record.path, "")).type_before_name:
         return [sym_id for line, col, _, sym_id, _ in found if (line, col) < (sel_line, sel_col)]
     value = _value_at(sources, symbol.record.path, sel_line, sel_end)
     return [sym_id for line, col, _, sym_id, _ in found if (sel_line, sel_end) <= (line, col) < (value or (line + 1, 0))]
@@ -135,7 +135,7 @@ def _declared_result(index: Index, symbol: Symbol, row: tuple[Any, ...]) -> list
         """,
         {"id": symbol.sym_id, "doc": row[0]},
     )
-    if languages_of(index).get(symbol.record.path) in _TYPE_BEFORE_NAME:
+    if record_of(languages_of(index).get(symbol.record.path, "")).type_before_name:
         return [sym_id for line, col, _, sym_id, _ in found if (line, col) < (sel_line, sel_col)]
     head_end = max([(sel_line, sel_end), *((item[2], item[3]) for item in inside if item[4])])
     body = min([(item[0], item[1]) for item in inside if not item[4] and (item[0], item[1]) >= head_end], default=(row[4], row[5]))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from indexer import syntax as syntaxes
 from indexer.errors import AmbiguousName, NameNotFound
+from indexer.languages import record_of
 from indexer.lsp.decode import Range
 from indexer.model import SymbolFlag
 from indexer.servers.registry import language_of
@@ -104,7 +105,7 @@ def _span(where: Range) -> Span:
 
 def _head(lines: list[str], span: Span, language: str) -> tuple[int, int]:
     """Python's decorators stand on lines of their own before the definition."""
-    if language != "python":
+    if not record_of(language).decorators_above:
         return span.line, span.col
     line, depth = span.line, 0
     while line < min(span.end_line, len(lines)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indexer.encoding import as_text
 from indexer.errors import EditRefused, NameNotFound, UsageError
+from indexer.languages import record_of
 from indexer.lsp.uri import uri_to_path
 from indexer.text import utf16_to_index
 from query.answers.envelope import Place, Reason, SymbolRecord
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from query.edits.workspace_edit import Decoded
 
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
-_MARKS = {"rust": ("r#", "'"), "typescript": ("#", "@"), "javascript": ("#", "@"), "cpp": ("~",)}
 _MARK = "\ufeff"
 """A byte order mark: the index counts it as a column of the first line, servers and edits do not see it."""
 
@@ -55,12 +54,12 @@ class Site(NamedTuple):
 def check_name(new_name: str, language: str) -> None:
     """Raises UsageError for what no identifier of this language looks like; servers write anything."""
     plain = new_name
-    for mark in _MARKS.get(language, ()):
+    for mark in record_of(language).name_marks:
         plain = plain.removeprefix(mark)
     if not _NAME.fullmatch(plain):
         raise UsageError(f"'{new_name}' is no name of {language}; give an identifier")
-    if language == "python" and keyword.iskeyword(new_name):
-        raise UsageError(f"'{new_name}' is a keyword of Python")
+    if new_name in record_of(language).keywords:
+        raise UsageError(f"'{new_name}' is a keyword of {language.capitalize()}")
 
 
 def name_at(spot: Spot) -> str:

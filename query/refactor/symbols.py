@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from indexer.errors import EditRefused, ServerError, UsageError
+from indexer.languages import record_of
 from indexer.lsp import methods
 from indexer.servers.registry import language_of
 from query.answers.envelope import Answer, Reason
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from query.edits.text import Document, Edit
 
 _BLANK = re.compile(r"\s*")
-_COMMENTS = {"python": ("#",), "bash": ("#",), "ruby": ("#",)}
-_SLASHES = ("//", "/*", "*", "*/", "#[", "#![")
 
 
 class OfSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -148,7 +147,7 @@ def fitted(target: Target, text: str, *, first: bool) -> str:
     plain = not own and bool(target.indent)
     if plain and not first and rest:  # the first line may stand alone without its white space, and the others have theirs
         least = min(len(_indent_of(line)) for line in rest)
-        deep = len(target.indent) + (1 if target.language == "python" else 0)
+        deep = len(target.indent) + (1 if record_of(target.language).is_indented else 0)
         plain = least < deep
     if plain:
         shown = [shown[0], *(target.indent + line if line.strip() else line for line in shown[1:])]
@@ -177,7 +176,7 @@ def end_of(target: Target) -> tuple[int, int]:
 
 def comments_above(target: Target) -> int:
     """The first line of the comments and attributes that stand directly above the symbol, else its own first line."""
-    marks = _COMMENTS.get(target.language, _SLASHES)
+    marks = record_of(target.language).comments
     line = target.symbol.span.line
     while line > 0 and (above := target.line(line - 1).strip()) and above.startswith(marks):
         line -= 1

@@ -18,6 +18,7 @@ import msgspec
 from indexer.config import load_config
 from indexer.drive.process import clean_environment
 from indexer.errors import LspidxError
+from indexer.languages import record_of
 from indexer.python_project import PythonProject
 from indexer.python_project import find_project as find_python
 from indexer.servers.registry import find_executables, server_spec
@@ -89,7 +90,7 @@ class Surroundings:
 
     def environment(self) -> dict[str, str]:
         """As if the project's environment was activated."""
-        if self.project.language != "python" or self.python.interpreter is None or self.python.prefix is None:
+        if not record_of(self.project.language).has_environment or self.python.interpreter is None or self.python.prefix is None:
             return {}
         folder = str(self.python.interpreter.parent)
         active = {"VIRTUAL_ENV": str(self.python.prefix)} if (self.python.prefix / "pyvenv.cfg").is_file() else {}
@@ -107,7 +108,7 @@ class Surroundings:
 
     def python_name(self) -> str:
         """The environment, as it was found."""
-        return self.python.found_by if self.project.language == "python" else ""
+        return self.python.found_by if record_of(self.project.language).has_environment else ""
 
     def _candidates(self, kind: str, name: str) -> Iterator[str]:
         folder, top = self.project.folder, self.project.root

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from indexer.drive.process import clean_environment
+from indexer.languages import GO, PYTHON, RUST, names_of, record_of
 from indexer.python_project import find_project
 from query.toolchain import rustdoc
 from query.toolchain.diagnostics import plain
@@ -30,9 +31,9 @@ _DESCRIBE = Path(__file__).with_name("describe_python.py")
 _OFFLINE_GO = {"GOTOOLCHAIN": "local", "GOPROXY": "off"}
 _OFFLINE_RUST = {"RUSTUP_AUTO_INSTALL": "0", "CARGO_NET_OFFLINE": "true"}
 _NAMES = {
-    "go": re.compile(r"\w(?!.*\.\.)[\w./~-]*"),
-    "python": re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"),
-    "rust": re.compile(r"[^\W\d]\w*(?:::[^\W\d]\w*)*!?"),
+    "go doc": re.compile(r"\w(?!.*\.\.)[\w./~-]*"),
+    "pydoc": re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"),
+    "rustdoc": re.compile(r"[^\W\d]\w*(?:::[^\W\d]\w*)*!?"),
 }
 
 
@@ -59,14 +60,14 @@ def describe(language: str, name: str, *, root: Path, folder: Path, own_environm
         own_environment: whether a Python that lies in the workspace may be started; else the machine's is asked.
     """
     began = time.monotonic()
-    if language not in _ASK:
-        return Described(language=language, error=f"the toolchain of {language} documents no names; known: {', '.join(_ASK)}")
-    if len(name) > 500 or not _NAMES[language].fullmatch(name):
+    by = record_of(language).documented_by
+    if not by:
+        known = ", ".join(names_of(lambda rules: bool(rules.documented_by)))
+        return Described(language=language, error=f"the toolchain of {language} documents no names; known: {known}")
+    if len(name) > 500 or not _NAMES[by].fullmatch(name):
         return Described(language=language, error=f"'{name}' is not a qualified name of {language}")
     with tempfile.TemporaryDirectory(prefix="lspidx-doc-") as scratch:
-        found = _ASK[language](
-            name, _Place(root=root, folder=folder, own=own_environment, deadline=began + timeout_s, scratch=Path(scratch))
-        )
+        found = _ASK[by](name, _Place(root=root, folder=folder, own=own_environment, deadline=began + timeout_s, scratch=Path(scratch)))
     text = plain(found.doc)
     return msgspec.structs.replace(
         found,
@@ -109,13 +110,13 @@ def _which(name: str) -> str:
 def _go(name: str, place: _Place) -> Described:
     program = _which("go")
     if not program:
-        return Described(language="go", error="there is no 'go' on PATH")
+        return Described(language=GO.name, error="there is no 'go' on PATH")
     tool = f"go doc {_number(_run([program, 'version'], place, _OFFLINE_GO, place.scratch)[1])}"
     _, text, error = _run([program, "doc", name], place, _OFFLINE_GO, place.folder)
     if error:
-        return Described(language="go", error=error, tool=tool)
+        return Described(language=GO.name, error=error, tool=tool)
     signature, doc = _split_go(text)
-    return Described(language="go", doc=doc, signature=signature, tool=tool)
+    return Described(language=GO.name, doc=doc, signature=signature, tool=tool)
 
 
 def _split_go(text: str) -> tuple[str, str]:
@@ -150,16 +151,16 @@ def _python(name: str, place: _Place) -> Described:
     ]
     project = next((item for item in found if item.found_by.startswith("folder")), found[-1])
     if project.interpreter is None:
-        return Described(language="python", error=f"no Python was found for the project ({project.found_by})")
+        return Described(language=PYTHON.name, error=f"no Python was found for the project ({project.found_by})")
     _, text, error = _run([str(project.interpreter), "-I", str(_DESCRIBE), name], place, {}, place.scratch)
     try:
         said = json.loads(text)
         tool = f"pydoc {said['version']}"
     except (ValueError, KeyError, TypeError):
-        return Described(language="python", error=error or "the interpreter's answer cannot be read", tool="pydoc unknown")
+        return Described(language=PYTHON.name, error=error or "the interpreter's answer cannot be read", tool="pydoc unknown")
     if said.get("error"):
-        return Described(language="python", error=f"{said['error']} (asked: the Python by {project.found_by})", tool=tool)
-    return Described(language="python", doc=str(said.get("doc", "")), signature=str(said.get("signature", "")), tool=tool)
+        return Described(language=PYTHON.name, error=f"{said['error']} (asked: the Python by {project.found_by})", tool=tool)
+    return Described(language=PYTHON.name, doc=str(said.get("doc", "")), signature=str(said.get("signature", "")), tool=tool)
 
 
 # ---- Rust
@@ -179,12 +180,12 @@ def _rust(name: str, place: _Place) -> Described:
     present = [root for root in roots if root.is_dir()]
     page = rustdoc.look_up(name, present)
     if page is not None:
-        return Described(language="rust", doc=page.doc, signature=page.signature, tool=tool)
+        return Described(language=RUST.name, doc=page.doc, signature=page.signature, tool=tool)
     if not present:
         detail = "there are no pages of rustdoc here; to get them: rustup component add rust-docs, and for crates: cargo doc"
     else:
         detail = f"no page of rustdoc has '{name}'; pages of crates are made by: cargo doc"
-    return Described(language="rust", error=detail, tool=tool)
+    return Described(language=RUST.name, error=detail, tool=tool)
 
 
-_ASK: Mapping[str, Callable[[str, _Place], Described]] = {"python": _python, "go": _go, "rust": _rust}
+_ASK: Mapping[str, Callable[[str, _Place], Described]] = {"pydoc": _python, "go doc": _go, "rustdoc": _rust}

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from indexer.errors import UsageError
+from indexer.languages import record_of
 from indexer.servers.detect import list_files, rank_languages
 from indexer.servers.registry import language_of, load_table
 from query.toolchain.table import Kind, languages
@@ -93,24 +94,24 @@ def _detected(kind: Kind, top: Path, place: Path, files: Sequence[str], known: S
 
 def _folder(top: Path, place: Path, files: Sequence[str], language: str) -> tuple[Path, str]:
     """The nearest folder at or above `place` with a project file of the language; else the only one below; else the root."""
+    rules = record_of(language)
     patterns = [pattern for pattern in load_table().language[language].manifests if not pattern.startswith("compile_")]
-    if language in ("c", "cpp"):
-        patterns = ["CMakeLists.txt", "Makefile", "makefile", "GNUmakefile"]
+    patterns = [*rules.build_files] or patterns
     start = place if place.is_dir() else place.parent
     # the outermost CMakeLists.txt is the project's, the ones below it are its parts
     above = [folder for folder in (start, *start.parents) if folder == top or top in folder.parents]
     found = [folder for folder in above if _has(folder, patterns)]
     if found:
-        folder = found[-1] if language in ("c", "cpp", "java", "kotlin") else found[0]
+        folder = found[-1] if rules.project_is_outermost else found[0]
         return folder, "" if folder == top else f"; the project of '{os.path.relpath(folder, top)}'"
     if place != top:
         return top, ""
     below = sorted({file.rpartition("/")[0] for file in files if "/" in file and any(_fits(file, pattern) for pattern in patterns)})
     outermost = [folder for folder in below if not any(folder.startswith(f"{other}/") for other in below)]
-    if len(outermost) > 1 and language != "python":
+    if len(outermost) > 1 and not rules.has_environment:
         listed = ", ".join(outermost[:_MAX_NAMED])
         raise UsageError(f"{len(outermost)} projects of {language} are in '{top}', none in its root; say which by path: {listed}")
-    if len(outermost) == 1 and language != "python":
+    if len(outermost) == 1 and not rules.has_environment:
         return top / outermost[0], f"; its only project is '{outermost[0]}'"
     return top, ""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from indexer.languages import record_of
 from indexer.store.generations import Home
 from query.toolchain.choose import Chosen, Surroundings, choose
 from query.toolchain.diagnostics import read_problems
@@ -118,7 +119,7 @@ def _command(
 ) -> list[str]:
     """A step of the table with its words filled in."""
     entry = chosen.entry
-    interpreter = around.python.interpreter if project.language == "python" else None
+    interpreter = around.python.interpreter if record_of(project.language).has_environment else None
     single = {
         "program": chosen.program,
         "python": str(interpreter or "python3"),
@@ -168,7 +169,7 @@ def _scope(entry: Toolchain, project: Project, selected: bool) -> list[str]:
 
 def _cargo_workspaces(project: Project) -> Iterator[Path]:
     """Folders above a crate, which Cargo prints paths from where they are a workspace."""
-    if project.language == "rust":
+    if record_of(project.language).manager == "cargo":
         for folder in project.folder.parents:
             if folder == project.root or project.root in folder.parents:
                 yield folder

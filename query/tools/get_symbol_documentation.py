@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
+from indexer.languages import RUST, names_of
 from query.answers.envelope import Answer, Reason, SymbolRecord, completeness_from, unindexed
 from query.answers.pages import all_of
 from query.answers.style import Style
@@ -23,7 +24,7 @@ from query.surface.registry import tool
 if TYPE_CHECKING:
     from query.toolchain.documentation import Described
 
-_DOCUMENTED = ("python", "go", "rust")
+_DOCUMENTED = names_of(lambda rules: bool(rules.documented_by))
 """By toolchains, see query.toolchain.documentation, which is loaded only where one is asked."""
 
 
@@ -156,10 +157,10 @@ def _by_toolchain(index: Index, ask: GetSymbolDocumentation) -> Described:
     if language:
         wanted = [language]
     elif "::" in ask.symbol:
-        wanted = ["rust"]
+        wanted = [RUST.name]
     else:
-        spoken = set(known.values())
-        wanted = [item for item in _DOCUMENTED if item in spoken and item != "rust"] or ["python", "go"]
+        spoken, others = set(known.values()), [item for item in _DOCUMENTED if item != RUST.name]
+        wanted = [item for item in others if item in spoken] or others
     said: list[Described] = []
     for item in wanted:
         folder = (index.root / path).parent if path else index.root

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from indexer.languages import record_of
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
@@ -11,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import UsageError
+from indexer.languages import record_of
 from indexer.model import SymbolKind
 from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from indexer.errors import EditRefused, NameNotFound, ServerError
+from indexer.languages import PYTHON, record_of
 from query.answers.envelope import Answer, Reason
 from query.answers.style import Style, count
 from query.context import Context
@@ -180,7 +181,7 @@ def _make(target: Target) -> list[Edit]:
     before, after = _errors(target, []), _errors(target, [whole])
     if after > before:  # a block of Python needs at least one statement
         filled = Edit(start=(first, 0), end=whole.end, new_text=f"{target.indent}pass\n")
-        if target.language != "python" or _errors(target, [filled]) > before:
+        if not record_of(target.language).is_indented or _errors(target, [filled]) > before:
             raise EditRefused(f"without '{target.symbol.dotted}' the file could no longer be parsed; edit it by hand")
         return [filled]
     return [whole]
@@ -190,7 +191,7 @@ def _errors(target: Target, edits: Sequence[Edit]) -> int:
     from indexer import syntax
 
     text = target.document.edited(edits).for_server
-    if target.language == "python":  # our grammar takes a class without a body
+    if target.language == PYTHON.name:  # our grammar takes a class without a body
         try:
             ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):

@@ -17,6 +17,7 @@ from indexer import prerequisites, python_project, sandbox, vcs
 from indexer.config import load_config
 from indexer.crawl.ownership import refuse_tracked
 from indexer.errors import UnsafeIndex
+from indexer.languages import record_of
 from indexer.prerequisites.python import fetched_environment
 from indexer.private_places import is_held
 from indexer.servers.detect import look_for, rank_languages
@@ -159,7 +160,7 @@ def doctor_text(report: dict[str, Any], *, show_all: bool = False) -> str:
         lines.append(f"not crawled, since their servers know neither references nor calls: {', '.join(only_listed)}")
     project = report["project"]
     python: list[str] = []
-    if any(item["language"] == "python" and item["files"] for item in report["languages"]):
+    if any(record_of(item["language"]).has_environment and item["files"] for item in report["languages"]):
         python = [
             f"  environment   {one_line(project['python_environment'] or '-')} ({project['found_by']})",
             f"  source roots  {one_line(', '.join(project['source_roots']))}",

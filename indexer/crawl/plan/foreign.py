@@ -19,6 +19,7 @@ from typing import Literal
 
 import msgspec
 
+from indexer.languages import TYPESCRIPT, C, record_of
 from indexer.model import SkipReason
 from indexer.servers.registry import families
 
@@ -46,9 +47,6 @@ _MOST_GENERATED = 50
 """With more generated sources that nothing shows to be used, generated sources are what the repository is about: a client library."""
 
 _DEPTH_OF_LICENCES = 3
-
-_SCRIPTS = frozenset({"javascript", "typescript"})
-_C = frozenset({"c", "cpp"})
 
 
 class FolderRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -198,13 +196,13 @@ class Judge:
         """What the file itself shows; remembers what only all files together show (`of_tree`)."""
         if content[:1] in _BEGINS_COMMENT:
             head = content[:_HEAD_BYTES]
-            may_sign = b"enerated" in head or b"ENERATED" in head or (language in _C and b"Bison" in head)
+            may_sign = b"enerated" in head or b"ENERATED" in head or (record_of(language).family == C.family and b"Bison" in head)
             if may_sign and is_signed(head, language):
                 self._generated[path] = language
-        if language not in _SCRIPTS:
+        if record_of(language).family != TYPESCRIPT.family:
             return None
         is_declaration = path.endswith((".d.ts", ".d.mts", ".d.cts"))
-        if language == "typescript" and not is_declaration:
+        if language == TYPESCRIPT.name and not is_declaration:
             self._note_size(path, len(content))
             return None
         if _ends_with_map(content):
@@ -336,8 +334,9 @@ def _import_names(path: str, language: str) -> Collection[bytes]:
     folder, _, name = path.rpartition("/")
     stem = name.split(".", 1)[0]
     of_folder = folder.rpartition("/")[2]
-    if language in ("go", "java", "kotlin", "scala", "csharp") or stem in ("index", "__init__", "mod", "lib", "main"):
-        return {part.encode() for part in (of_folder, *([] if language == "go" else [stem])) if part}
+    rules = record_of(language)
+    if rules.imports_folders or stem in ("index", "__init__", "mod", "lib", "main"):
+        return {part.encode() for part in (of_folder, *([stem] if rules.imports_files else [])) if part}
     return {stem.encode()}
 
 

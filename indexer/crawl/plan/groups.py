@@ -23,6 +23,7 @@ from indexer.config import Config, LanguageConfig
 from indexer.crawl.plan.companions import guessed_folders
 from indexer.crawl.units import PlannedDocument
 from indexer.errors import ServerMissing
+from indexer.languages import GO, PYTHON, RUST, record_of
 from indexer.model import Skipped, SkipReason, Trust
 from indexer.prerequisites import fetched_dir, fetched_folder
 from indexer.prerequisites.python import fetched_environment
@@ -282,10 +283,10 @@ def _python_group(
             f"roots {relative_roots} {len(roots)} {len(last)}",
             f"environment {python_project.environment_digest(project)} {project.version}",
             f"settings {python_project.settings_digest(root, paths)}",
-            _settings_text(config, ["python"]),
+            _settings_text(config, [PYTHON.name]),
         ],
         environment=project.found_by,
-        settings=config.of_language("python"),
+        settings=config.of_language(PYTHON.name),
         paths=paths,
     )
 
@@ -354,7 +355,7 @@ def _rust_group(
     fetched = str(look.fetched / "cargo") if look.fetched_here.is_dir() else ""
     reach = reach_of(root, config, [folder.path for folder in folders], environment)
     crates = find_crates(root, paths, environment, fetched, look.fetched_here / COPIES, reach.may_read)
-    stated = config.of_language("rust").options.get("cargo")
+    stated = config.of_language(RUST.name).options.get("cargo")
     linked = link(
         crates,
         with_sysroot=not (isinstance(stated, dict) and stated.get("sysroot", "discover") is None),
@@ -398,8 +399,9 @@ def _of_companions(
     may_read: Callable[[str], bool],
 ) -> list[str]:
     """What a server will be told beside the repository: other answers come once Go's modules are downloaded, or includes lead elsewhere."""
-    if "go" not in languages:
-        return [f"include folders {guessed_folders(root, documents, paths, may_read)}"] if {"c", "cpp"} & {*languages} else []
+    if GO.name not in languages:
+        has_includes = any(record_of(language).is_included for language in languages)
+        return [f"include folders {guessed_folders(root, documents, paths, may_read)}"] if has_includes else []
     folders = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
     _, modules = go_modules.best_cache(folders, environment, fetched_dir(environment), may_read)
     return [f"go modules missing {modules.missing} {modules.absent}"]
@@ -436,4 +438,4 @@ def _described(document: PlannedDocument, module: str, package: tuple[str, str, 
     )
 
 
-_MAKERS = {"python": _python_group, "rust": _rust_group}
+_MAKERS = {PYTHON.name: _python_group, RUST.name: _rust_group}

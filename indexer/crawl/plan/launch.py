@@ -19,6 +19,7 @@ from indexer.config import Config, overlay
 from indexer.crawl.plan.companions import compile_commands, go_workspace, python_environment, rust_project
 from indexer.crawl.plan.groups import Group
 from indexer.git_command import variables_within_the_fence
+from indexer.languages import GO, PYTHON, record_of
 from indexer.model import Trust
 from indexer.sandbox import Confinement
 from indexer.servers.grants import confinement, fetched_places, reach_of
@@ -122,18 +123,18 @@ def _prepare(
         Its variables, and what it must be able to read beyond the workspace.
     """
     variables, readable = dict(environment), list[str]()
-    if "c" in item.languages or "cpp" in item.languages:
+    if any(record_of(language).is_included for language in item.languages):
         made_of = compile_commands(home.root, item.documents, cache, item.paths, may_read)
         values["compile_commands"] = str(cache)
         log.info("compilation database: %s", made_of)
-    if "python" in item.languages and "python_version" in values:
+    if PYTHON.name in item.languages and "python_version" in values:
         behind = values.get("python_behind")
         own_python = python_environment(cache, str(values["python_version"]), behind or [])
         values["no_python"] = str(own_python / "bin" / "python")  # it does not exist: a server that cannot ask it knows no other either
         values["python"] = values["python"] or values["no_python"]
         values["source_roots"] = values["source_roots"] or [str(own_python / "nothing")]  # without a word it would be the workspace
         values["python_environment"] = str(own_python) if behind is not None else values["python_prefix"]
-    if "go" in item.languages:
+    if GO.name in item.languages:
         go = go_workspace(folders, item.paths, cache, caller, may_read)
         variables |= go.variables
         readable += [path for name, path in go.variables.items() if name == "GOMODCACHE"]

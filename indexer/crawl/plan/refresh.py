@@ -15,17 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from indexer.crawl.plan.interface import READ, Difference, Interface, difference, interface, same
+from indexer.languages import record_of
 from indexer.model import Role
 from indexer.store import merge
 from indexer.store.facts import HEADER
 from indexer.store.macros import expand
 from indexer.store.states import State
-
-_FINE = frozenset({"python"})
-"""Languages whose rules are known well enough to say which documents an edit concerns; in others, all that one server crawls are."""
-
-_INCLUDED = frozenset({"c", "cpp"})
-"""What another file includes has no inside."""
 
 _OF_PROTOCOLS = frozenset(
     {"read", "readline", "readlines", "readinto", "write", "writelines", "flush", "close", "seek", "tell", "fileno", "keys", "values"}
@@ -95,12 +90,12 @@ class Refresh:
         for path in sorted(old.keys() | new.keys()):
             language = self._languages.get(path, "") or self._language_of_deleted(path)
             is_same_text = self._base.documents.get(path, ("",))[0] == self._described.get(path)
-            if language in _FINE:
+            if record_of(language).refreshes_by_name:
                 found = difference(old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text)
                 if found:
                     differences[path] = found
             elif not same(old.get(path), new.get(path), is_same_text=is_same_text) or (
-                language in _INCLUDED and not is_same_text and self._leads_to({path}, set())
+                record_of(language).is_included and not is_same_text and self._leads_to({path}, set())
             ):
                 concerned |= self._same_server(language)
         self.deleted = set[str]()  # they have been taken into account
@@ -109,7 +104,7 @@ class Refresh:
             concerned |= self._concerned(differences)
         concerned = (concerned & self._described.keys()) - self._crawled
         self._waves += 1
-        rest = {path for path in self._described if self._languages[path] in _FINE} - self._crawled - concerned
+        rest = {path for path in self._described if record_of(self._languages[path]).refreshes_by_name} - self._crawled - concerned
         so_far = len(concerned) + len(self._crawled)
         is_late = self._waves > 1 and len(rest) <= _REST
         if concerned and len(self._described) > _FEW and (is_late or so_far > _MOST_OF_ALL * len(self._described)):

@@ -15,6 +15,7 @@ from indexer.crawl.messages import ExternalJob, Position
 from indexer.crawl.sources import read_source
 from indexer.crawl.worker import harvest
 from indexer.encoding import as_utf8, encoding_of
+from indexer.languages import CPP, C
 from indexer.packages import Externals
 from indexer.servers.registry import language_of
 from indexer.store.facts import DocumentFacts
@@ -85,7 +86,7 @@ def _keep_names_alone(syntax: Syntax) -> None:
 
 def _language(path: str, source: bytes) -> str:
     """By its ending; the standard headers of C++ have none and say what they are in their first line."""
-    return language_of(path) or ("cpp" if b"C++" in source[:200] or b"<bits/" in source else "c")
+    return language_of(path) or (CPP.name if b"C++" in source[:200] or b"<bits/" in source else C.name)
 
 
 def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list[tuple[int, Position]]]:

@@ -15,6 +15,7 @@ from indexer.crawl import methods
 from indexer.crawl.units import PlannedDocument
 from indexer.crawl.worker import unparsed
 from indexer.crawl.worker.adoption import adopt_kinds, adopt_symbols, discover
+from indexer.languages import record_of
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
 from indexer.model import CALLABLE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
 from indexer.store.facts import AT_PLACE, DocumentFacts
@@ -113,7 +114,7 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     """
     if syntax.adopts:
         adopt_symbols(syntax, answers.symbols)
-    if document.language in ("c", "cpp"):
+    if record_of(document.language).is_included:
         unparsed.drop(syntax, answers.definitions, path)
     if syntax.discovers:
         discover(syntax, answers.definitions, path)
@@ -149,7 +150,7 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
 
 def module_prefix(language: str, module: str, place: str) -> str:
     """Descriptors of a file: Python's modules by name, all else by place, for only Python has one file to a module."""
-    return monikers.module_descriptors(module) if language == "python" else monikers.place_descriptors(place)
+    return monikers.module_descriptors(module) if record_of(language).is_module else monikers.place_descriptors(place)
 
 
 def add_symbols(facts: DocumentFacts, syntax: Syntax, hovers: Mapping[int, str], prefix: str, module: str) -> None:

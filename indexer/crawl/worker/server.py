@@ -17,6 +17,7 @@ from indexer.drive.client import Client
 from indexer.drive.conversation import Conversation, Messages
 from indexer.drive.published import Published
 from indexer.errors import ServerCrashed, ServerError, ServerTimeout
+from indexer.languages import PYTHON
 from indexer.lsp import decode
 from indexer.model import LossReason
 
@@ -114,7 +115,7 @@ class Server:
     def _await_ready(self, talk: Conversation) -> None:
         """Until it may be believed: by its own signal, and by what it must know."""
         setup, since = self._setup, time.monotonic()
-        is_python = "python" in setup.languages
+        is_python = PYTHON.name in setup.languages
         by_builtins = is_python and not talk.readiness.has_signal
         asked: set[int] = set()
 

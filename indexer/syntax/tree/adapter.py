@@ -11,7 +11,7 @@ import tree_sitter
 
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
-from indexer.syntax.tree.languages import Grammar
+from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.outline import Sweep
 from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of
@@ -50,10 +50,10 @@ _READLESS = IMPORT | KEYWORD | WRITE | DELETE
 class Adapter:
     """One file on its way to a `Syntax`."""
 
-    def __init__(self, grammar: Grammar, path: str, source: bytes, module: str, *, definitions_only: bool) -> None:
+    def __init__(self, grammar: LoadedGrammar, path: str, source: bytes, module: str, *, definitions_only: bool) -> None:
         source = valid_utf8(source)
         self.source = source
-        self.language = grammar.language
+        self.rules = grammar.rules
         self.offsets = OffsetMap(source)
         root, self.error_lines = self._parse(grammar)
         query = grammar.definitions if definitions_only else grammar.full
@@ -75,23 +75,21 @@ class Adapter:
         )
         self.root = root
         self.seconds = {node.start_byte for node in self.captures.get("second", ())}
-        self.sweep = Sweep(self.captures, size=len(source), inherits=self.language.inherits)
-        self.symbols = Symbols(self.sweep, source, self.offsets, self.language, path)
+        self.sweep = Sweep(self.captures, size=len(source), inherits=self.rules.inherits)
+        self.symbols = Symbols(self.sweep, source, self.offsets, self.rules, path)
 
-    def _parse(self, grammar: Grammar) -> tuple[Any, list[int]]:
+    def _parse(self, grammar: LoadedGrammar) -> tuple[Any, list[int]]:
         """The tree's root and its error lines; a text that the grammar does not know may be read in other words."""
-        source = self.source if self.language.rewrite is None else self.language.rewrite(self.source)
-        root = grammar.parser.parse(source).root_node
+        root = grammar.parser.parse(grammar.rewritten(self.source)).root_node
         if not root.has_error:
             return root, []
         errors = error_offsets(root)
-        if self.language.repair is not None:
-            repaired = self.language.repair(self.source)
-            if repaired != self.source:
-                other = grammar.parser.parse(repaired).root_node
-                other_errors = error_offsets(other)
-                if len(other_errors) < len(errors):
-                    root, errors = other, other_errors
+        repaired = grammar.repaired(self.source)
+        if repaired != self.source:
+            other = grammar.parser.parse(repaired).root_node
+            other_errors = error_offsets(other)
+            if len(other_errors) < len(errors):
+                root, errors = other, other_errors
         return root, sorted({self.offsets.line(offset) for offset in errors[:MAX_ERRORS]})
 
     def syntax(self) -> Syntax:
@@ -179,7 +177,7 @@ class Adapter:
                 start = node.start_byte
                 if capture == "drop" or source[start : start + 1].islower():
                     ends.pop(start, None)
-        values = frozenset(lookable) if self.language.exports == "export" else frozenset[int]()
+        values = frozenset(lookable) if self.rules.exports == "export" else frozenset[int]()
         for capture in ("ask", "keyword"):
             lookable.difference_update(node.start_byte for node in captures.get(capture, ()))
         return ends, lookable, values
@@ -195,7 +193,7 @@ class Adapter:
 
     def _lay_out(self, starts: list[int], ends: dict[int, int], tokens: Tokens) -> list[tuple[int, int, Scope | None]]:
         """Positions and names of all tokens; returns where each begins, the symbol around it, and its scope."""
-        source, blank = self.source, self.language.blank
+        source, blank = self.source, self.rules.blank
         is_ascii = self.offsets.is_identity
         text = source.decode("latin-1") if is_ascii else ""
         units, line_starts, changes = self.offsets.units, self.offsets.line_starts, self.sweep.changes
@@ -255,7 +253,7 @@ class Adapter:
         captures, source, names = self.captures, self.source, tokens.name
         defined = {entry.start: entry for entry in self.sweep.entries if entry.group is not None}
         all_roles, enclosings, meant, asked, callees = tokens.roles, tokens.enclosing, tokens.symbol, tokens.ask, tokens.callee_as
-        module = ModuleNames(self.root, captures, self.sweep.module) if self.language.exports == "export" else None
+        module = ModuleNames(self.root, captures, self.sweep.module) if self.rules.exports == "export" else None
         lexical = lookable.union(node.start_byte for node in captures.get("lexical", ()))
         type_members = {node.start_byte for node in captures.get("member", ())}
         lexical -= type_members
@@ -327,7 +325,7 @@ class Adapter:
         ):
             roles |= WRITE
         # The body in this file may be that of another overload.
-        declared = entry.declared and (self.language.overloads or all(other.declared for other in group.entries))
+        declared = entry.declared and (self.rules.overloads or all(other.declared for other in group.entries))
         tokens.roles.append(roles)
         if kind == "parameter" and entry.scope.kind == FUNCTION:
             owner = entry.scope.owner
@@ -346,7 +344,7 @@ class Adapter:
         Only names of functions' own scopes are certain: whatever lies outside may be changed by another file, by inheritance or
         by a macro.
         """
-        language = self.language
+        rules = self.rules
         if name in self.symbols.macros:
             return None
         at: Scope | None = scope
@@ -358,14 +356,14 @@ class Adapter:
                 if group is None:
                     return None
                 first = group.entries[0]
-                if first.declared or (len(group.entries) > 1 and not language.rebinds):
+                if first.declared or (len(group.entries) > 1 and not rules.rebinds):
                     return None
                 if first.draft.kind == "condition":  # where it holds depends on the flow of control
                     return None
                 if first.kind in VARIABLES or first.kind == SymbolKind.FUNCTION:
                     if first.draft.kind == "parameter":
                         return group, False
-                    if language.ordered and start < first.draft.end:
+                    if rules.ordered and start < first.draft.end:
                         return None
                     if start < at.body_start:  # a parameter's default value does not see what the body declares
                         return None
@@ -424,7 +422,7 @@ class Adapter:
                 if joined.startswith(("::", ".")) and index + 1 < len(inside):
                     path.append(text)
                 elif not is_alias:
-                    result.append((at[start], self.language.path_separator.join([*path, text])))
+                    result.append((at[start], self.rules.path_separator.join([*path, text])))
                 is_alias = joined.startswith("as ")
                 for char in after:
                     if char == "{":

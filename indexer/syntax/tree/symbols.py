@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from indexer.languages import Grammar
 from indexer.model import SymbolFlag, SymbolKind
 from indexer.syntax.model import Definition, Span
 from indexer.syntax.tree.comments import Comments
-from indexer.syntax.tree.languages import Language
 from indexer.syntax.tree.outline import Sweep
 from indexer.syntax.tree.scopes import (
     CALLABLES,
@@ -39,11 +39,11 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 class Symbols:
     """The symbols of one file. `groups` are in outline order once `order` has run; the module itself is none of them."""
 
-    def __init__(self, sweep: Sweep, source: bytes, offsets: OffsetMap, language: Language, path: str) -> None:
+    def __init__(self, sweep: Sweep, source: bytes, offsets: OffsetMap, rules: Grammar, path: str) -> None:
         self.sweep = sweep
         self.source = source
         self.offsets = offsets
-        self.language = language
+        self.rules = rules
         self.path = path
         self.groups: list[Group] = []
         self.macros: set[str] = set()
@@ -53,16 +53,16 @@ class Symbols:
     def group(self) -> None:
         """Joins entries of one scope and name."""
         later: list[Entry] = []
-        source, prototypes = self.source, self.language.prototypes
-        names_owner = self.language.class_named_constructors
+        source, prototypes = self.source, self.rules.prototypes
+        names_owner = self.rules.class_named_constructors
         for entry in self.sweep.entries:
             name = entry.name = source[entry.start : entry.end].decode("utf-8", "replace")
             scope = entry.scope
             if entry.kind == SymbolKind.NULL:
                 scope.names[name] = None
                 continue
-            lower = self.language.binds_lower_case and entry.draft.kind in ("variable", "condition", "parameter")
-            if name == self.language.blank or (lower and name[:1].isupper() and entry.draft.scope.local):
+            lower = self.rules.binds_lower_case and entry.draft.kind in ("variable", "condition", "parameter")
+            if name == self.rules.blank or (lower and name[:1].isupper() and entry.draft.scope.local):
                 entry.end = -1
                 continue
             if prototypes:
@@ -146,7 +146,7 @@ class Symbols:
         return group.members
 
     def _space(self, kind: SymbolKind) -> int:
-        spaces = self.language.namespaces
+        spaces = self.rules.namespaces
         if kind == SymbolKind.TYPE_PARAMETER:
             return 3
         if spaces == "one":
@@ -176,7 +176,7 @@ class Symbols:
                 entry.kind = SymbolKind.FUNCTION
             elif not named and entry.kind == SymbolKind.VARIABLE:
                 entry.kind = SymbolKind.FIELD
-            if entry.kind == SymbolKind.METHOD and self.language.class_named_constructors and entry.name == names[-1]:
+            if entry.kind == SymbolKind.METHOD and self.rules.class_named_constructors and entry.name == names[-1]:
                 entry.kind = SymbolKind.CONSTRUCTOR
             if group.qualifier:
                 self.owners.append((group, spans[-1][0]))
@@ -233,7 +233,7 @@ class Symbols:
 
     def definitions(self, module: Definition, captures: dict[str, list[Any]]) -> list[Definition]:
         """What `Syntax.symbols` holds, after `order`."""
-        comments = Comments(self.source, self.offsets, captures, self.language.line_comment)
+        comments = Comments(self.source, self.offsets, captures, self.rules.line_comment)
         exports = {self.source[node.start_byte : node.end_byte].decode("utf-8", "replace") for node in captures.get("export", ())}
         module.documentation = next((comments.above(node.start_byte) for node in captures.get("package", ())), "")
         result = [module]
@@ -307,7 +307,7 @@ class Symbols:
             flags |= SymbolFlag.ASYNC
         if "static" in words and scope.kind in (CLASS, IMPL) and kind not in CLASS_LIKE:
             flags |= SymbolFlag.STATIC
-        if "abstract" in words or (self.language.prototypes and best.draft.init and kind == SymbolKind.METHOD):
+        if "abstract" in words or (self.rules.prototypes and best.draft.init and kind == SymbolKind.METHOD):
             flags |= SymbolFlag.ABSTRACT
         if kind == SymbolKind.PROPERTY:
             flags |= SymbolFlag.PROPERTY
@@ -315,11 +315,11 @@ class Symbols:
             callables = [entry.has_body for entry in group.entries if entry.kind in CALLABLES]
             bodies = sum(callables)
             signatures = len(callables) - bodies
-            if self.language.overloads:
+            if self.rules.overloads:
                 flags |= SymbolFlag.OVERLOADED if max(bodies, signatures) > 1 else SymbolFlag(0)
             elif bodies > 1:
                 flags |= SymbolFlag.CONDITIONAL
-            elif len(callables) > 1 and not self.language.prototypes:
+            elif len(callables) > 1 and not self.rules.prototypes:
                 flags |= SymbolFlag.OVERLOADED
         if SymbolFlag.LOCAL not in flags and self._is_exported(group, words, container, exports):
             flags |= SymbolFlag.EXPORTED
@@ -332,7 +332,7 @@ class Symbols:
         return _ASYNC.search(self.source, entry.end, min(draft.body_start, entry.end + 400)) is not None
 
     def _is_exported(self, group: Group, words: frozenset[str], container: Definition, exports: set[str]) -> bool:
-        rule = self.language.exports
+        rule = self.rules.exports
         inside = SymbolFlag.EXPORTED in container.flags
         name = group.name
         if rule == "export":
