@@ -46,7 +46,7 @@ def written() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("path", generate.texts(), ids=lambda path: path.name)
 def test_the_generated_files_are_as_lsprotocol_has_it(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == formatted(generate.texts()[path]), "to write it again: make docs"
+    assert path.read_text(encoding="utf-8") == formatted(generate.texts()[path], path), "to write it again: make docs"
     assert "do not edit" in path.read_text(encoding="utf-8").partition('"""\n')[0] + path.read_text(encoding="utf-8")[:400]
 
 

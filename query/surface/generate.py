@@ -68,21 +68,21 @@ def _type(hint: Any, imports: dict[str, set[str]]) -> str:
     return "Any" if hint is Any else hint.__name__
 
 
-def formatted(code: str) -> str:
-    """In the house's format."""
+def formatted(code: str, path: Path) -> str:
+    """In the house's format, which is another one for a stub."""
     ruff = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if ruff is None:
-        raise SystemExit("ruff is needed to write query/api.pyi; to get it: make setup")
-    command = [ruff, "format", "--quiet", "--stdin-filename", str(STUB), "-"]
+        raise SystemExit("ruff is needed to write Python; to get it: make setup")
+    command = [ruff, "format", "--quiet", "--stdin-filename", str(path), "-"]
     return subprocess.run(command, input=code, capture_output=True, check=True, encoding="utf-8").stdout
 
 
 def _of_protocol() -> dict[Path, str]:
-    return {path: formatted(text) for path, text in protocol.texts().items()}
+    return {path: formatted(text, path) for path, text in protocol.texts().items()}
 
 
 def _of_tools() -> dict[Path, str]:
-    return {STUB: formatted(python_api()), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
+    return {STUB: formatted(python_api(), STUB), manual.DOCUMENT: manual.document(), matrix.DOCUMENT: matrix.document()}
 
 
 def main() -> None:
