@@ -162,3 +162,18 @@ def test_fewer_strings_outside_of_the_records_name_a_language():
         if not path.startswith("indexer/languages/"):
             found += sum(text in names or len(quoted.findall(text)) for text in _texts(tree))
     assert found == LANGUAGE_NAMES
+
+
+def test_no_module_has_more_than_five_hundred_lines():
+    files = [file for package in ("indexer", "query", "ci") for file in (ROOT / package).rglob("*.py")]
+    assert [file.relative_to(ROOT).as_posix() for file in files if len(file.read_bytes().splitlines()) > 500] == []
+
+
+def test_no_function_has_more_than_eighty_lines():
+    found = [
+        f"{path}: {node.name}"
+        for path, tree in _modules("indexer", "query")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.end_lineno is not None and node.end_lineno - node.lineno >= 80
+    ]
+    assert found == []

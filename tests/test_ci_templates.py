@@ -336,7 +336,7 @@ def test_the_job_of_a_pull_request_fails_at_its_level_after_the_report_is_kept(m
 def crawled(site: Site, machine: Path, root: Path) -> tuple[int, int]:
     """How many files a job has asked its servers about, and how many there are, as the machine's user sees its index."""
     env = environment(root, **home_of(machine))
-    manifest = json.loads(ends_well(site.venv / "bin" / "lspidx", "status", "--json", cwd=root, env=env))["manifest"]
+    manifest = json.loads(ends_well(site.venv / "bin" / "lspidx", "status", "--json", cwd=root, env=env))["result"]["details"]["manifest"]
     return manifest["crawled"], manifest["counts"]["documents"]
 
 

@@ -11,9 +11,8 @@ import pytest
 
 from indexer.errors import ConfigError, ServerMissing
 from indexer.servers import quirks, registry, table
-from indexer.servers.placeholders import fill, fill_words
+from indexer.servers.placeholders import PLACEHOLDERS, fill, fill_words
 from indexer.servers.registry import (
-    PLACEHOLDERS,
     FoundServer,
     find_server,
     is_test,

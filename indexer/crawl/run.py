@@ -24,7 +24,7 @@ import msgspec
 from indexer import logs, plain_files, prerequisites, vcs
 from indexer.config import Config, why_withheld
 from indexer.consent import Refusal, told
-from indexer.crawl.dispatch import PARENT_MEMORY_MB, Watcher, Work, machine_memory_mb, processors, worker_count
+from indexer.crawl.dispatch import Watcher, Work, processors, worker_count
 from indexer.crawl.manifest import Account
 from indexer.crawl.ownership import look, refuse_tracked
 from indexer.crawl.plan import outside
@@ -35,6 +35,7 @@ from indexer.crawl.plan.partial import Extent, is_better
 from indexer.crawl.plan.recipe import digest_of, header, ingredients, recipe_of
 from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
+from indexer.crawl.shares import of_merge
 from indexer.crawl.sources import size_of
 from indexer.crawl.waves import Found, Tree, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
@@ -56,14 +57,6 @@ if TYPE_CHECKING:
     from indexer.store import merge
 
 log = logging.getLogger(__name__)
-
-_MERGE_MEMORY_MB = 600
-_MERGE_MEMORY_PER_SHARD_MB = 40
-"""Of memory for each MB of shards: 20,000 files with 117 MB do not go into 600 MB."""
-
-_SHARDS_MB_PER_MERGE_THREAD = 2
-"""With less to do, threads cost more than they bring."""
-_LEAST_MERGE_MEMORY_MB = 200
 
 
 @dataclass(slots=True)
@@ -454,10 +447,8 @@ class _Run:
         )
         existing = [shard for shard in found.shards if shard.is_file()]
         megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000
-        threads = min(processors(), 4, 1 + megabytes // _SHARDS_MB_PER_MERGE_THREAD)
-        made = merge.build(
-            built, existing, around, kept=found.kept, gone=found.gone, memory_mb=self._merge_memory_mb(megabytes), threads=threads
-        )
+        share = of_merge(self.config, megabytes)
+        made = merge.build(built, existing, around, kept=found.kept, gone=found.gone, memory_mb=share.memory_mb, threads=share.threads)
         return built, made
 
     def _state(self, work: Work, found: Found, settled: pa.Table, plan: _Plan) -> State:
@@ -483,13 +474,6 @@ class _Run:
             imported=found.is_imported,
             skipped=dict(tree.left_out),
         )
-
-    def _merge_memory_mb(self, shards_mb: int) -> int:
-        """No worker runs any more: what `--memory` leaves beside ourselves, else a quarter of the machine; at most what a merge uses."""
-        wanted = max(_MERGE_MEMORY_MB, _MERGE_MEMORY_PER_SHARD_MB * shards_mb)
-        if not self.config.memory_mb:
-            return max(_MERGE_MEMORY_MB, min(wanted, machine_memory_mb() // 4))
-        return min(wanted, max(_LEAST_MERGE_MEMORY_MB, self.config.memory_mb - PARENT_MEMORY_MB))
 
     def _record(self, work: Work, manifest: Mapping[str, Any], elapsed_s: float) -> None:
         entry = {"elapsed_s": round(elapsed_s, 3), "reused_units": work.totals.reused, **manifest}

@@ -6,6 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+PLACEHOLDERS = frozenset({
+    "all_roots", "cache", "cargo_manifests", "compile_commands", "fetched", "memory", "no_python", "python", "python_environment",
+    "python_prefix", "root", "rust_sources", "rust_toolchain", "scratch", "search_paths", "server", "source_roots", "threads",
+    "user_cache",
+})  # fmt: skip
+"""What may stand between braces in the table; `servers.toml` says what each is."""
+
 _FILLED = re.compile(r"(-[\w-]+=)?\{(\w+)\}(/.*)?")
 
 

@@ -26,27 +26,10 @@ from indexer.errors import ConfigError, ServerMissing
 from indexer.sandbox import lies_in, safe_path
 from indexer.servers.hazards import HAZARDS
 from indexer.servers.installed import Ecosystem, find_installed
+from indexer.servers.placeholders import PLACEHOLDERS
 from indexer.servers.quirks import HOVER
 
 TABLE = Path(__file__).with_name("servers.toml")
-
-PLACEHOLDERS = frozenset(
-    {
-        "python",
-        "python_prefix",
-        "source_roots",
-        "cargo_manifests",
-        "root",
-        "scratch",
-        "cache",
-        "server",
-        "compile_commands",
-        "threads",
-        "memory",
-    }
-    | {"search_paths", "all_roots", "python_environment", "no_python", "user_cache", "fetched", "rust_sources", "rust_toolchain"}
-)
-"""What may stand between braces in the table; `servers.toml` says what each is."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _VERSION_WORD = re.compile(r"v?\d")
