@@ -32,8 +32,7 @@ TRIES_AGAIN = 5
 """How often a question is asked again that was answered so."""
 
 _LATE_S = 0.06
-_LATE_LOOKS = 3
-"""Late registrations (pull diagnostics, say) come right after `initialized`, in a few pieces."""
+"""Late registrations (pull diagnostics, say) come right after `initialized`, in a few pieces, among other messages."""
 
 _FAILED_PATIENCE_S = 3.0
 """For an answer that proves a server, once it has said itself that it could not load the workspace."""
@@ -123,10 +122,17 @@ class Conversation:
 
     # ---- until it may be believed
 
-    def hear_late_registrations(self, since: float, *, hear: Callable[[float], object] | None = None) -> None:
-        """Right after the start, which was at `since` (monotonic); `hear` in place of our own, where answers may come."""
-        for _ in range(_LATE_LOOKS):
-            (hear or self.hear)(min(_LATE_S / _LATE_LOOKS, max(0.0, since + _LATE_S - time.monotonic())))
+    def hear_late_registrations(self, since: float, *, hear: Callable[[float], object] | None = None, looks: int = 0) -> None:
+        """Right after the start, which was at `since` (monotonic).
+
+        Args:
+            hear: in place of our own, where answers may come.
+            looks: how often, each time until something comes; 0: for the whole time, for who decides at once by what was registered.
+        """
+        for _ in range(looks):
+            (hear or self.hear)(min(_LATE_S / looks, max(0.0, since + _LATE_S - time.monotonic())))
+        while not looks and (left_s := since + _LATE_S - time.monotonic()) > 0:
+            (hear or self.hear)(left_s)
 
     def await_signal(self, *, patience: float = 1.0, most_s: float = 0.0, hear: Callable[[float], object] | None = None) -> bool:
         """Waits until the server says that it is ready, as long as it says anything new of its progress.

@@ -23,6 +23,9 @@ from indexer.model import LossReason
 
 log = logging.getLogger("indexer.crawl.worker")
 
+_LATE_LOOKS = 3
+"""For registrations right after the start: what a crawl asks of them comes much later."""
+
 _PATIENT = 2.5  # times `timeout_s`, at the second try of a unit
 
 
@@ -127,7 +130,7 @@ class Server:
             if asked:
                 hear(0.0)
         probes = [] if by_builtins else self._probing.probes()
-        talk.hear_late_registrations(since, hear=hear)
+        talk.hear_late_registrations(since, hear=hear, looks=_LATE_LOOKS)
         if not by_builtins:
             # Should the server die of them, others are asked at its next start; what they do to it is seen when they are crawled.
             self._probing.open(talk, probes)
