@@ -16,6 +16,7 @@ import toolchains
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer import user_state
+from indexer.crawl import pool
 from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl
 
@@ -37,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     groups.find_server = toolchains.chosen(groups.find_server)
+    pool.Worker.__init__ = toolchains.started(pool.Worker.__init__)
     machine = getattr(config, "workerinput", {}).get(MACHINE)
     config.stash[DOOR] = toolchains.make_door(
         is_quick=config.getoption("--quick"), wants_all=config.getoption("--all-servers"), whole=machine

@@ -187,6 +187,23 @@ def chosen(find: Callable[..., FoundServer]) -> Callable[..., FoundServer]:
     return watching
 
 
+def started(start: Callable[..., None]) -> Callable[..., None]:
+    """In place of the start of a crawl's worker, which comes before servers are chosen: a server finds its toolchain by what the worker has.
+
+    Not in a quick run, and not where a test has made the environment its own.
+    """
+
+    def within_the_machine(*arguments: Any) -> None:
+        assert _door is not None
+        if _door.is_quick or _door.is_open or not _door.is_untouched():
+            start(*arguments)
+            return
+        with _door.machine():
+            start(*arguments)
+
+    return within_the_machine
+
+
 def hint() -> str:
     """What to say to a test that failed while the door was shut."""
     return (
