@@ -141,15 +141,19 @@ def test_links_are_followed_by_their_words_alone(root: Path) -> None:
 def test_status_names_every_border_and_answers_stay_complete(root: Path, tmp_path: Path) -> None:
     """Other repositories are used and do not use: no answer lacks anything for them. A linked source outside may."""
     repository(root / "nested", {"f.py": "f\n"})
+    crawl_with_ty(root)
+    with open_index(root) as index:
+        assert Certificate(index).of_workspace(DEFINITION, "f").status == "complete"
     (root / "out").symlink_to(tmp_path)
     crawl_with_ty(root)
     with open_index(root) as index:
         text = status_text(status(index))
-        assert Certificate(index).of_workspace(DEFINITION, "f").status == "complete"
+        whole = Certificate(index).of_workspace(DEFINITION, "f")
+        assert (whole.status, [reason.code for reason in whole.reasons]) == ("partial", ["not_allowed"])
     assert "nested/   nested_repository (another repository: lspidx index --include PATH, or an index of its own)" in text
     assert "out   unlisted_link (a link to what is no file of the workspace: lspidx index --folder PATH)" in text
     (root / "x.py").symlink_to(os.path.join("..", "x.py"))
     crawl_with_ty(root)
     with open_index(root) as index:
         found = Certificate(index).of_workspace(DEFINITION, "f")
-    assert [reason.code for reason in found.reasons] == ["skipped_unlisted_link"]
+    assert [reason.code for reason in found.reasons] == ["skipped_unlisted_link", "not_allowed"]

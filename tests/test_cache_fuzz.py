@@ -156,6 +156,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "uint8": st.integers(0, 255),
     "uint16": st.integers(0, 65_535),
     "int32": NUMBERS,
+    "uint64": st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1)),
     "string": TEXTS,
     "bool": st.booleans(),
     "list<int32>": st.lists(NUMBERS, max_size=3),

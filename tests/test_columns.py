@@ -24,7 +24,7 @@ _EDITS = {
         ('    "evidence": Column(U8, one_of=Evidence),\n    "symbol"', '    "is_short": Column(FLAG),\n'),
         ('    "package_version": ', '    "first_letter": Column(TEXT, absent="?"),\n'),
     ),
-    "crawl/harvest.py": (
+    "crawl/worker/harvest.py": (
         ("            hover=hovers", "            name_length=len(symbol.name),\n"),
         ("            lines.append(", '            columns["is_short"].append(len(tokens.name[token]) < 5)\n'),
         ('            "module": document.module', '            "first_letter": document.path[0],\n'),

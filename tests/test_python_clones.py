@@ -284,7 +284,9 @@ def test_roots_behind_the_standard_library_leave_the_projects_environment_in_for
     meant = _defined(crawl_with_ty(root, exclude=(".venv",)))
     assert meant["a.py", 4, "of_dep"] == "python pip dep 1.0 dep/of_dep()."
     assert "stdlib" in str(meant["a.py", 4, "Queue"])
-    assert meant["a.py", 4, "x"]
+    assert meant["a.py", 4, "x"] is None, "what the environment points to outside is read with the user's word"
+    allowed = _defined(crawl_with_ty(root, exclude=(".venv",), allowed=(str(tmp_path / "linked"),)))
+    assert allowed["a.py", 4, "x"]
 
 
 # ---- requirements

@@ -188,7 +188,7 @@ def chosen(find: Callable[..., FoundServer]) -> Callable[..., FoundServer]:
 
 
 def started(start: Callable[..., None]) -> Callable[..., None]:
-    """In place of the start of a crawl's worker, which comes before servers are chosen: a server finds its toolchain by what the worker has.
+    """In place of the start of a crawl's worker, which comes before servers are chosen: a server finds toolchains by what the worker has.
 
     Not in a quick run, and not where a test has made the environment its own.
     """

@@ -163,7 +163,7 @@ anything: Any = msgspec.json.Decoder().decode
 class Sign(NamedTuple):
     """What a server says of its own state: a note of progress, a message to people, a status of its own making.
 
-    token, kind: of a note of progress; None, empty where it is none. words: title or health, and message, what is not empty of them.
+    token, kind: of a note of progress; None, empty where it is none. words: title or health, and message, as far as they are text.
     percentage: how far it has come, as it says it; None where it does not.
     """
 
@@ -184,7 +184,7 @@ def sign(params: msgspec.Raw) -> Sign:
         token=token if isinstance(note, dict) and isinstance(token, int | str) else None,
         kind=str(said.get("kind", "")),
         title=str(said.get("title", "")),
-        words=[str(said[key]) for key in ("title", "health", "message") if said.get(key)],
+        words=[word for key in ("title", "health", "message") if isinstance(word := said.get(key), str) and word],
         percentage=said.get("percentage"),
     )
 
