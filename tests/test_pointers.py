@@ -11,14 +11,14 @@ import duckdb
 import pytest
 from query_support import json_of, lspidx
 from support import write_tree
+from toolchains import requires
 
 from indexer.consent import Reach, told
-from indexer.errors import ServerMissing
 from indexer.model import Trust
 from indexer.servers.grants import confinement
 from indexer.servers.installed import servers_dir
 from indexer.servers.pointers import refused_pointers
-from indexer.servers.registry import FoundServer, find_server, server_spec
+from indexer.servers.registry import FoundServer, server_spec
 
 SECRET = "neighbours_text"
 NEXT = {
@@ -284,10 +284,7 @@ def test_nothing_of_a_neighbour_gets_into_anything(machine: Path, by: str) -> No
     """Neither a type, nor a message of a compiler; with the user's word what is there is read."""
     tree, place = TREES[by]
     name = _SERVERS[os.path.splitext(next(path for path in tree if path.endswith(tuple(_SERVERS))))[1]]
-    try:
-        find_server(name)
-    except ServerMissing as error:
-        pytest.skip(str(error))
+    requires(name)
     write_tree(machine / "work", dict(tree))
     said = _index(machine / "work")
     assert "nothing lost" in said["index --jobs 1 "], said["index --jobs 1 "]
