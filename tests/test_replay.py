@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from cache_support import clone, tables
 from support import crawl_with_ty
+from toolchains import PYPI, requires
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +26,7 @@ CHAINS = {
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    requires(PYPI)
     folder = tmp_path_factory.mktemp("wheels")
     for package, versions in CHAINS.items():
         for version in versions:

@@ -745,7 +745,7 @@ def _blocks(draw: st.DrawFn, depth: int, place: str) -> list[str]:
     return lines
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(_blocks(3, "module"))
 def test_random_programs_agree_with_cpythons_symbol_table(lines: list[str]) -> None:
     """Whatever CPython compiles, it and we bind every bare name in the same scope."""
