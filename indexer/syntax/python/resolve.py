@@ -157,8 +157,9 @@ class Resolver(Recorder):
         first = True
         while own is not None:
             if name in own.declared and (own.kind != CLASS_SCOPE or first):
-                home = own.declared[name] or nonlocal_home(name, own)
-                if home is not None and name in home.bindings:
+                if (module := own.declared[name]) is not None:  # `global`: no function around is meant, even where no module binds it
+                    return module.bindings.get(name)
+                if (home := nonlocal_home(name, own)) is not None:
                     return home.bindings[name]
             elif (binding := own.bindings.get(name)) is not None and (
                 own.kind != CLASS_SCOPE
