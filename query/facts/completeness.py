@@ -17,7 +17,9 @@ from query.answers.envelope import Answer, Completeness, Provenance, Reason, com
 from query.answers.paths import listed, of_paths
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
+from query.facts.gaps.uses import Question, Uses
 from query.facts.index import Index
+from query.facts.symbols import Symbol
 
 DEFINITION = ["syntax", "textDocument/definition"]
 """The methods that occurrences come from."""
@@ -59,6 +61,10 @@ _GAPS = """
 """
 
 _SKIPPED = "SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path) ORDER BY ALL"
+
+
+_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = ()
+"""What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
 
 class Certificate:
@@ -115,6 +121,26 @@ class Certificate:
         reasons += self._of_another_build(about)
         reasons += self._of_refused(family)
         return self._certify([*reasons, *more])
+
+    def of_uses(
+        self,
+        symbols: Sequence[Symbol],
+        question: Question,
+        methods: Sequence[str],
+        more: Sequence[Reason] = (),
+        *,
+        typed: Callable[[], str] | None = None,
+    ) -> Completeness:
+        """For answers about who uses these symbols: the promise of ADR 0040, condition by condition.
+
+        Args:
+            symbols: asked about together, of one document or one family of languages. methods, more, typed: as in `of_workspace`.
+        """
+        about = symbols[0].record.path
+        uses = Uses(symbols=tuple(symbols), question=question, family=family_of(self._index, about), could_refer=lambda path: True)
+        found = [reason for reasons in _CONDITIONS for reason in reasons(self._index, uses)]
+        name = symbols[0].record.name if len(symbols) == 1 and not symbols[0].is_local else ""
+        return self.of_workspace(methods, name, [*found, *more], about=about, typed=typed)
 
     def _of_another_build(self, path: str) -> list[Reason]:
         """What a file defines that only another build takes in is used by files of the default build, too, and those were asked there."""

@@ -187,12 +187,13 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     more = certificate.unresolved_callers(_expanded(ask, edges, "incoming"), about=about) if ask.depth > 1 else []
     if ask.direction != "incoming":
         more += certificate.unresolved_calls([symbol.sym_id, *_expanded(ask, edges, "outgoing")])
-    name = symbol.record.name if ask.direction != "outgoing" and not symbol.is_local else ""
     only_own = ask.direction == "outgoing" and ask.depth == 1 and not symbol.record.external
     if only_own:
         completeness = certificate.of_documents([about, *ask.document(index)], DEFINITION, more)
+    elif ask.direction == "outgoing":
+        completeness = certificate.of_workspace(DEFINITION, "", more, about=about)
     else:
-        completeness = certificate.of_workspace(DEFINITION, name, more, about=about, typed=lambda: unambiguous(index, symbol))
+        completeness = certificate.of_uses([symbol], "callers", DEFINITION, more, typed=lambda: unambiguous(index, symbol))
     page = page_of(offset, len(shown), len(edges), cut_short=capped)
     return context.answer(ask, result, page, completeness, meant=symbol, about=about)
 
