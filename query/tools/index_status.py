@@ -20,8 +20,6 @@ from query.facts.index import Index
 from query.facts.status import Report, status, status_text
 from query.surface.registry import tool
 
-_MAX_LISTED = 50
-
 
 class IndexStatus(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     file_path: Annotated[str, msgspec.Meta(description="only this file, or what is below this folder; all by default")] = ""
@@ -30,7 +28,7 @@ class IndexStatus(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     details: Annotated[
         bool, msgspec.Meta(description="also how the index was made and what the workspace lacks, as lspidx status prints it")
     ] = False
-    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="gaps shown")] = 200
+    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="entries shown of each list")] = 200
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
 
@@ -155,9 +153,9 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
         languages=_languages(index, report, part),
         methods=[MethodStatus(**row._asdict()) for row in methods],
         gaps=[Gap(**row._asdict()) for row in page],
-        skipped=[SkippedFile(path=path, reason=reason) for path, reason in skipped[:_MAX_LISTED]],
+        skipped=[SkippedFile(path=path, reason=reason) for path, reason in skipped[offset : offset + ask.limit]],
         skipped_count=len(skipped),
-        changed=changed[:_MAX_LISTED],
+        changed=changed[offset : offset + ask.limit],
         changed_count=len(changed),
         checked=tree.checked,
         refresh=report["refresh"],
@@ -168,7 +166,7 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
     return context.answer(
         ask,
         result,
-        page_of(offset, len(page), total),
+        page_of(offset, ask.limit, max(total, len(skipped), len(changed))),
         context.certificate.of_workspace(every, language=language, holds=holds if scope else None),
         more={"file_path": scope} if scope else {},
         language=language,
