@@ -12,8 +12,9 @@ from query.changes import bases
 from query.changes.compare import Side
 from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
 from query.changes.outlines import Held, Outline, from_index, from_text, lookup, numbered
-from query.facts.completeness import Certificate, languages_of
+from query.facts.completeness import Certificate
 from query.facts.documents import contents, digests, python_modules
+from query.facts.families import languages_of
 from query.facts.freshness import Drift
 from query.facts.index import Index
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from query.facts.completeness import family_of
 from query.facts.documents import documents
+from query.facts.families import family_of
 from query.facts.index import Index
 
 

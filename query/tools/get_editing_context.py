@@ -16,8 +16,9 @@ from query.answers.style import Style, count, printable
 from query.context import Context
 from query.facts import sync_guards
 from query.facts.calls import callees_of
-from query.facts.completeness import DEFINITION, finished_at, languages_of
+from query.facts.completeness import DEFINITION, finished_at
 from query.facts.documents import Document, contents, documents, sizes_of
+from query.facts.families import languages_of
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
 from query.facts.index import Index

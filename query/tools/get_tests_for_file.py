@@ -16,9 +16,10 @@ from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
-from query.facts.completeness import DEFINITION, languages_of
+from query.facts.completeness import DEFINITION
 from query.facts.documents import contents, documents, documents_of_tests
 from query.facts.extents import symbols_of
+from query.facts.families import languages_of
 from query.facts.index import Index
 from query.facts.inline_tests import no_tests, test_symbols
 from query.facts.names import document_path
