@@ -61,7 +61,7 @@ def status(index: Index) -> Report:
     )
     modules = index.rows(
         """
-        SELECT CASE WHEN language = 'go' THEN u.module ELSE regexp_extract(u.module, '^\\.*[^.:]*') END, count(*)
+        SELECT CASE WHEN language_has(language, 'imports_hosts') THEN u.module ELSE regexp_extract(u.module, '^\\.*[^.:]*') END, count(*)
         FROM unresolved_import u JOIN document USING (doc_id) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20
         """
     )
