@@ -11,6 +11,7 @@ from query.facts.index import Index
 from query.live.control import Session
 from query.live.formatting import Formatted
 from query.refactor.outcome import Edited
+from query.refactor.preparation import Renameable
 from query.refactor.trial import Evaluation, OneEdit
 from query.surface.search import Found
 from query.tools.activate_skill import Activated
@@ -49,7 +50,6 @@ from query.tools.index_status import Status
 from query.tools.inspect_symbol import Inspection
 from query.tools.list_symbols import OutlineItem
 from query.tools.list_workspace_folders import WorkspaceFolder
-from query.tools.prepare_rename import Renameable
 from query.tools.rename_symbol import Renamed
 from query.tools.run_build import BuildResult
 from query.tools.run_tests import TestRun

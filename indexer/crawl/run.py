@@ -32,7 +32,7 @@ from indexer.crawl.plan.groups import Group, group
 from indexer.crawl.plan.launch import unconfined
 from indexer.crawl.plan.losses import Lost, languages_lost, worse_than
 from indexer.crawl.plan.partial import Extent, is_better
-from indexer.crawl.plan.recipe import digest_of, header, ingredients, recipe_of
+from indexer.crawl.plan.recipe import digest_of, ingredients, recipe_of
 from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
 from indexer.crawl.shares import of_merge
@@ -99,7 +99,9 @@ class _Plan:
         """The same for the workers; not made where there is nothing to do."""
         return Tree(
             groups=self.groups,
-            described={item.path: describe(header(item), self.recipes[member.key]) for member in self.groups for item in member.documents},
+            described={
+                item.path: describe(item.header(""), self.recipes[member.key]) for member in self.groups for item in member.documents
+            },
             recipes=self.recipes,
             left_out=self.left_out,
             unread=outside.unread(str(self.root), self.seen.skipped),

@@ -34,6 +34,7 @@ C = Language(
     bodies_elsewhere=True,
     project_is_outermost=True,
     build_files=("CMakeLists.txt", "Makefile", "makefile", "GNUmakefile"),
+    builds_choose_files=True,
     parameters="c",
     locks=Locks(
         names=(

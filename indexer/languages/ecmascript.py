@@ -34,10 +34,13 @@ TYPESCRIPT = Language(
     package_of="manifest",
     manager="npm",
     satisfies="shape",
+    members_by_assignment=True,
+    merges_declarations=True,
+    points_at_texts=True,
     parameters="typescript",
     # the language has none of its own but Atomics; these are packages
     locks=Locks(names=("Mutex", "Semaphore", "AsyncLock", "Atomics"), within=("async-mutex", "async-lock", "typescript")),
 )
 TYPESCRIPT_REACT = replace(TYPESCRIPT, names=("typescriptreact", "tsx"), grammar=_TSX, variants=(), lexer="tsx")
-JAVASCRIPT = replace(TYPESCRIPT, names=("javascript",), grammar=_JAVASCRIPT, variants=(), is_compiled=False)
+JAVASCRIPT = replace(TYPESCRIPT, names=("javascript",), grammar=_JAVASCRIPT, variants=(), is_compiled=False, merges_declarations=False)
 JAVASCRIPT_REACT = replace(JAVASCRIPT, names=("javascriptreact", "jsx"), lexer="jsx")

@@ -105,11 +105,18 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     build_files: project files of those who build, where servers go by others.
     declared_only: nothing runs outside functions but what a variable is set to; who names a package does not run all of it.
     refreshes_by_name: its rules are known well enough to say which documents an edit concerns.
+    builds_choose_files: several files of a folder may define the same, and a build takes one of them.
+    imports_hosts: what is imported may begin with the name of a host, whose dots separate nothing.
+    looks_up_names: code finds members and modules by strings, as `getattr` does.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
 
     Types:
     satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
         by a "protocol" (Python); empty: it does not.
+    fields_by_assignment: a class gets fields by assignments in its methods (`self.x = …`).
+    members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
+    merges_declarations: a class or interface may be declared in several parts, one of them in another package.
+    points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
     parameters: the reader of parameter lists (`query.changes.signatures`); "exact": any difference counts; empty: they are not read.
     locks: types that keep threads apart.
 
@@ -151,9 +158,16 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     build_files: tuple[str, ...] = ()
     declared_only: bool = False
     refreshes_by_name: bool = False
+    builds_choose_files: bool = False
+    imports_hosts: bool = False
+    looks_up_names: bool = False
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
+    fields_by_assignment: bool = False
+    members_by_assignment: bool = False
+    merges_declarations: bool = False
+    points_at_texts: bool = False
     parameters: Parameters = ""
     locks: Locks | None = None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from query.facts.index import Index
 
 State = Literal["done", "in part", "unsupported", "lost", "skipped"]
@@ -68,8 +70,8 @@ class Part(NamedTuple):
         return {"scope": self.path, "language": self.language}
 
 
-class MethodCount(NamedTuple):
-    """How a method went for the documents of a language: `asked` and `answered` count its requests (for `syntax`, identifiers)."""
+class MethodStatus(msgspec.Struct, kw_only=True):
+    """How a method went for the documents of a language: asked and answered count its requests (for `syntax`, identifiers)."""
 
     language: str
     method: str
@@ -79,8 +81,8 @@ class MethodCount(NamedTuple):
     answered: int
 
 
-class Gap(NamedTuple):
-    """A document that lacks the answers of a method."""
+class Gap(msgspec.Struct, kw_only=True):
+    """A document that lacks the answers of a method. status: lost, unsupported, skipped, or done with text that does not parse."""
 
     path: str
     language: str
@@ -112,12 +114,14 @@ def is_folder(index: Index, path: str) -> bool:
     return index.row(sql, {"folder": path}) is not None
 
 
-def method_counts(index: Index, part: Part) -> list[MethodCount]:
+def method_counts(index: Index, part: Part) -> list[MethodStatus]:
     """By language, method and status."""
     sql = f"SELECT d.language, c.method, c.status, count(*), sum(c.asked), sum(c.answered) {_COVERAGE} GROUP BY ALL ORDER BY ALL"
     rows = index.rows(sql, {**part.values, "method": part.method})
     return [
-        MethodCount(language, method, status, documents, int(asked or 0), int(answered or 0))
+        MethodStatus(
+            language=language, method=method, status=status, documents=documents, asked=int(asked or 0), answered=int(answered or 0)
+        )
         for language, method, status, documents, asked, answered in rows
     ]
 
@@ -133,7 +137,10 @@ def gaps(index: Index, part: Part, *, offset: int, limit: int) -> tuple[list[Gap
         """,
         {**values, "limit": limit, "offset": offset},
     )
-    return [Gap(*row) for row in rows], int(counted[0]) if counted else 0
+    found = [
+        Gap(path=path, language=language, method=method, status=status, reason=reason) for path, language, method, status, reason in rows
+    ]
+    return found, int(counted[0]) if counted else 0
 
 
 def skipped_files(index: Index, part: Part) -> list[tuple[str, str]]:

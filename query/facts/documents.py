@@ -93,11 +93,15 @@ def digests(index: Index) -> dict[str, str]:
     return known
 
 
-def python_modules(index: Index, folder: str, most: int) -> list[tuple[str, str]]:
-    """(path, dotted module) of Python's documents in a folder and below it, by path; of all where `folder` is empty; at most `most`."""
+def modules(index: Index, folder: str, most: int) -> list[tuple[str, str]]:
+    """(path, dotted module) of the documents in a folder and below it that are modules, by path; of all where `folder` is empty.
+
+    At most `most`.
+    """
     return index.rows(
         """
-        SELECT path, module FROM document WHERE language = 'python' AND status <> 'external' AND starts_with(path, $folder) AND module <> ''
+        SELECT path, module FROM document
+        WHERE language_has(language, 'is_module') AND status <> 'external' AND starts_with(path, $folder) AND module <> ''
         ORDER BY 1 LIMIT $most
         """,
         {"folder": f"{folder}/" if folder else "", "most": most},

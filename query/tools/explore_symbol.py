@@ -18,9 +18,10 @@ from query.facts.documents import documents
 from query.facts.hierarchy import Kin, kin
 from query.facts.index import Index
 from query.facts.names import unambiguous
-from query.facts.parameters import Named, Sources
+from query.facts.parameters import Named
 from query.facts.references import references_by_file
 from query.facts.risk import risks
+from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.facts.texts import definition_lines, source_of, text_of
 from query.facts.uses import Use, uses_of

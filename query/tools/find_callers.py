@@ -17,7 +17,8 @@ from query.context import Context, Workspace
 from query.facts.calls import DIRECTIONS, Reached, Selection, walk
 from query.facts.completeness import DEFINITION
 from query.facts.names import unambiguous
-from query.facts.parameters import Live, Named, Sources
+from query.facts.parameters import Live, Named
+from query.facts.sources import Sources
 from query.facts.symbols import symbols_by_id
 from query.surface.registry import tool
 

@@ -24,8 +24,8 @@ from query.facts.imports import Import, imports_of
 from query.facts.index import Index
 from query.facts.names import document_path
 from query.facts.outline import Span, spans
-from query.facts.parameters import Sources
 from query.facts.risk import Risk, risks
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.uses import Use, uses_of
 from query.surface.registry import tool

@@ -119,25 +119,9 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     if syntax.discovers:
         discover(syntax, answers.definitions, path)
     adopt_kinds(syntax, answers.symbols)
-    package = document.package
-    facts = DocumentFacts(
-        header={
-            "path": document.path,
-            "language": document.language,
-            "module": document.module,
-            "digest": document.digest,
-            "size_bytes": document.size_bytes,
-            "line_count": syntax.line_count,
-            "is_test": document.is_test,
-            "status": "",
-            "error_lines": syntax.error_lines,
-            "package_manager": package[0],
-            "package": package[1],
-            "package_version": package[2],
-        }
-    )
+    facts = DocumentFacts(document.header("", line_count=syntax.line_count, error_lines=syntax.error_lines))
     descriptors = module_prefix(document.language, document.module, document.place)
-    add_symbols(facts, syntax, answers.hovers, monikers.package_prefix(document.language, *package) + descriptors, document.module)
+    add_symbols(facts, syntax, answers.hovers, monikers.package_prefix(document.language, *document.package) + descriptors, document.module)
     targets = _Targets(facts, surroundings)
     _add_owners(facts, syntax, answers, targets)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
