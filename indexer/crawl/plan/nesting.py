@@ -1,0 +1,64 @@
+"""Whether a text is nested too deeply, told from its signs alone, before a parser or a server sees it (ADR 0041). Pure, in linear time.
+
+Parsers call themselves for each level: some end with a full stack, some take time in squares or worse. What is looked for here are texts
+that would bring a server down while it loads a project; how deep a tree is in truth, `indexer.syntax` says of what it has parsed.
+"""
+
+from __future__ import annotations
+
+import re
+
+_OPENING, _CLOSING = b"([{", b")]}"
+_OPENED_BY = dict(zip(_CLOSING, _OPENING, strict=True))
+_ALL_BUT_BRACKETS = bytes(sign for sign in range(256) if sign not in _OPENING + _CLOSING)
+_ALL_BUT_PREFIXES = bytes(sign for sign in range(256) if sign not in b"-+!~*&)")
+_PAIRS = (b"()", b"[]", b"{}")
+_ROUNDS = 40
+"""So often pairs are taken out from the inside; real files have none left long before."""
+
+_PREFIX = rb"(?:[-+!~*&]|\([A-Za-z_][\w ]{0,40}\**\))[ \t\r\n]{0,4}"
+"""An operator, or a cast, in front of its operand."""
+
+_RUN, _ONE = re.compile(rb"(?:" + _PREFIX + rb")+"), re.compile(_PREFIX)
+
+
+def is_deeper(source: bytes, limit: int) -> bool:
+    """Whether more than `limit` brackets are open at once, or as many operators and casts stand in front of one operand.
+
+    Brackets in strings and comments count too, up to where a bracket around them closes.
+    """
+    brackets = source.translate(None, delete=_ALL_BUT_BRACKETS)
+    if sum(map(brackets.count, _OPENING)) > limit and _opens_more(brackets, limit):
+        return True
+    if len(source.translate(None, delete=_ALL_BUT_PREFIXES)) <= limit:
+        return False
+    return any(len(match[0]) > limit and len(_ONE.findall(match[0])) > limit for match in _RUN.finditer(source))
+
+
+def _opens_more(brackets: bytes, limit: int) -> bool:
+    """A bracket that closes ends those inside of it, too; one that nothing has opened is passed over."""
+    rounds, before = 0, len(brackets) + 1
+    while rounds < min(_ROUNDS, limit) and len(brackets) < before:
+        before = len(brackets)
+        for pair in _PAIRS:
+            brackets = brackets.replace(pair, b"")
+        rounds += 1
+    if brackets.count(b"(") + brackets.count(b"[") + brackets.count(b"{") <= limit - rounds:
+        return False
+    most = limit - rounds
+    opened = dict.fromkeys(_OPENING, 0)
+    stack = bytearray()
+    for sign in brackets:
+        if sign in opened:
+            if len(stack) >= most:
+                return True
+            stack.append(sign)
+            opened[sign] += 1
+            continue
+        wanted = _OPENED_BY[sign]
+        while opened[wanted]:
+            last = stack.pop()
+            opened[last] -= 1
+            if last == wanted:
+                break
+    return False
