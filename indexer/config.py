@@ -91,7 +91,7 @@ class Config:
     exclude: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     max_file_bytes: int = 5_000_000
-    max_file_depth: int = 1_000
+    max_file_depth: int = 400
     max_file_questions: int = 50_000
     max_unit_questions: int = 200_000
     max_file_s: float = 180.0

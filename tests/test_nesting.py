@@ -35,6 +35,7 @@ CrawlWith = Callable[..., Crawl]
         b"x = " + b"!" * 301 + b"a",
         b"int x = " + b"(unsigned char *) " * 301 + b"p;",
         b"char c = '('; " * 3 + b"[" * 301,
+        b'x = /*"*/' + b"[" * 301 + b'/*"*/',
     ],
 )
 def test_brackets_and_operators_without_end_are_seen_without_a_parser(source: bytes) -> None:
@@ -52,6 +53,8 @@ def test_brackets_and_operators_without_end_are_seen_without_a_parser(source: by
         b"x = 1" + b" - f(1)" * 5_000,
         b"{ c = '('; }\n" * 5_000,  # the brackets around it close
         b")" * 5_000 + b"(" * 5,
+        b'x = "(((" \n' * 5_000,
+        b'print("\\x1b[1mA\\033[0m' + b"\\x1b[3m" * 500 + b'")\n',
         b"# " + b"a-b " * 5_000,
     ],
 )

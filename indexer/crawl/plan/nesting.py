@@ -19,20 +19,38 @@ _ROUNDS = 40
 _PREFIX = rb"(?:[-+!~*&]|\([A-Za-z_][\w ]{0,40}\**\))[ \t\r\n]{0,4}"
 """An operator, or a cast, in front of its operand."""
 
-_RUN, _ONE = re.compile(rb"(?:" + _PREFIX + rb")+"), re.compile(_PREFIX)
+_STRING = re.compile(rb'"(?:\\.|[^"\\\n])*"?')
+"""On one line, also one that does not end; it matches at every quote, so the text is gone through once."""
+
+_STRING_HOLDS = 100
+"""Brackets of a string that are left out; what holds more is taken for text between two quotes."""
+
+_ESCAPE = re.compile(rb"\\(?:x1[bB]|0?33|u001[bB]|e)\[")
+"""How a colour of a terminal begins in a string: tests of what is printed have thousands."""
+
+_RUN, _ONE = re.compile(rb"(?:" + _PREFIX + rb"){8,}"), re.compile(_PREFIX)
 
 
 def is_deeper(source: bytes, limit: int) -> bool:
     """Whether more than `limit` brackets are open at once, or as many operators and casts stand in front of one operand.
 
-    Brackets in strings and comments count too, up to where a bracket around them closes.
+    Brackets in comments count too, up to where a bracket around them closes.
     """
-    brackets = source.translate(None, delete=_ALL_BUT_BRACKETS)
-    if sum(map(brackets.count, _OPENING)) > limit and _opens_more(brackets, limit):
-        return True
+    if sum(map(source.count, _OPENING)) > limit and _opens_more(_brackets(source), limit):
+        text = _STRING.sub(_without_few, _ESCAPE.sub(b"", source))
+        if _opens_more(_brackets(text), limit):
+            return True
     if len(source.translate(None, delete=_ALL_BUT_PREFIXES)) <= limit:
         return False
     return any(len(match[0]) > limit and len(_ONE.findall(match[0])) > limit for match in _RUN.finditer(source))
+
+
+def _brackets(text: bytes) -> bytes:
+    return text.translate(None, delete=_ALL_BUT_BRACKETS)
+
+
+def _without_few(string: re.Match[bytes]) -> bytes:
+    return string[0] if sum(map(string[0].count, _OPENING)) > _STRING_HOLDS else b""
 
 
 def _opens_more(brackets: bytes, limit: int) -> bool:
