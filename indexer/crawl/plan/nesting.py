@@ -11,14 +11,14 @@ import re
 _OPENING, _CLOSING = b"([{", b")]}"
 _OPENED_BY = dict(zip(_CLOSING, _OPENING, strict=True))
 _ALL_BUT_BRACKETS = bytes(sign for sign in range(256) if sign not in _OPENING + _CLOSING)
-_ALL_BUT_PREFIXES = bytes(sign for sign in range(256) if sign not in b"-+!~*&)")
 _PAIRS = (b"()", b"[]", b"{}")
 _ROUNDS = 40
 """So often pairs are taken out from the inside; real files have none left long before."""
 
-_PREFIX = rb"(?:[-+!~*&]|\([A-Za-z_][\w ]{0,40}\**\))[ \t\r\n]{0,4}"
-"""An operator, or a cast, in front of its operand."""
-
+_SPACE = b" \t\r\n\f\v"
+_OPERATORS = re.compile(rb"[-+!~*&]{20,}")
+_CAST = re.compile(rb"\([A-Za-z_][\w ]{0,40}\*{0,9}\)\s{0,4}")
+_CASTS = re.compile(rb"(?:%b){20,}" % _CAST.pattern)
 _STRING = re.compile(rb'"(?:\\.|[^"\\\n])*"?')
 """On one line, also one that does not end; it matches at every quote, so the text is gone through once."""
 
@@ -27,8 +27,6 @@ _STRING_HOLDS = 100
 
 _ESCAPE = re.compile(rb"\\(?:x1[bB]|0?33|u001[bB]|e)\[")
 """How a colour of a terminal begins in a string: tests of what is printed have thousands."""
-
-_RUN, _ONE = re.compile(rb"(?:" + _PREFIX + rb"){8,}"), re.compile(_PREFIX)
 
 
 def is_deeper(source: bytes, limit: int) -> bool:
@@ -40,9 +38,9 @@ def is_deeper(source: bytes, limit: int) -> bool:
         text = _STRING.sub(_without_few, _ESCAPE.sub(b"", source))
         if _opens_more(_brackets(text), limit):
             return True
-    if len(source.translate(None, delete=_ALL_BUT_PREFIXES)) <= limit:
-        return False
-    return any(len(match[0]) > limit and len(_ONE.findall(match[0])) > limit for match in _RUN.finditer(source))
+    if any(len(run[0]) > limit for run in _OPERATORS.finditer(source.translate(None, delete=_SPACE))):
+        return True
+    return source.count(b")") > limit and any(len(_CAST.findall(run[0])) > limit for run in _CASTS.finditer(source))
 
 
 def _brackets(text: bytes) -> bytes:
