@@ -153,6 +153,7 @@ class SkipReason(StrEnum):
     """Why a file of the repository was not crawled. Those about folders and links stand at a path that ends with `/`, or at the link."""
 
     TOO_LARGE = "too_large"
+    TOO_DEEP = "too_deep"  # nested; of a document: read for its text only, no server is asked
     BINARY = "binary"
     NOT_DECODABLE = "not_decodable"
     GENERATED = "generated"

@@ -39,7 +39,7 @@ from indexer.crawl.shares import of_merge
 from indexer.crawl.sources import size_of
 from indexer.crawl.waves import Found, Tree, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
-from indexer.model import BORDERS, LossReason
+from indexer.model import BORDERS, LossReason, SkipReason
 from indexer.packages import Externals
 from indexer.prerequisites.fetch import fetch
 from indexer.private_places import is_held
@@ -204,6 +204,7 @@ class _Run:
         work = Work(
             self.home, self.folders, tree.groups, config, self.watcher, pool, recipe=plan.recipe, full=self.full, unread=tree.unread
         )
+        work.too_deep = [(item.path, item.language) for item in plan.seen.skipped if item.reason is SkipReason.TOO_DEEP]
         if self.current is None:  # should this run be cut off, the next goes on from there only with the same settings
             self.home.remember(config.flags())
         try:

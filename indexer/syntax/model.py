@@ -90,6 +90,7 @@ class Syntax:
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
     `discovers`: an identifier that the server says is its own definition becomes a symbol, though the text did not show it.
     `adopts`: the text shows no symbols, so the server's outline becomes them.
+    `depth`: of the tree, where that is worth telling (`indexer.syntax.depth`); else 0.
     """
 
     symbols: list[Definition]
@@ -103,3 +104,4 @@ class Syntax:
     owners: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     discovers: bool = False
     adopts: bool = False
+    depth: int = 0

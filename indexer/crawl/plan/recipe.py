@@ -26,6 +26,7 @@ def ingredients(config: Config, folders: Sequence[Folder]) -> str:
         f"schema {SCHEMA_VERSION} content {CONTENT_VERSION} code {code_digest()}",
         f"grammars {grammars}",
         f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check} most={config.max_file_questions}",
+        f"depth {config.max_file_depth}",
         f"folders {[(folder.name, folder.prefix) for folder in folders[1:]]}",
         f"readable {[os.path.relpath(path, folders[0].path) for path in (*config.allowed, *config.readable)]}",
     ]

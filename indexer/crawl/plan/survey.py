@@ -20,6 +20,7 @@ from indexer import builds, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
+from indexer.crawl.plan.nesting import is_deeper
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
@@ -120,6 +121,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             continue
         if stamp is not None:
             stamps[path] = stamp
+        if reason is None and config.max_file_depth and is_deeper(content, config.max_file_depth):
+            skipped.append(Skipped(path=path, reason=SkipReason.TOO_DEEP, language=language, words=word_digests(content)))
+            continue
         if reason is None:
             documents[path] = PlannedDocument(
                 path=path,

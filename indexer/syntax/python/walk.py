@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind
+from indexer.syntax.depth import depth_of
 from indexer.syntax.model import Span, Syntax
 from indexer.syntax.python.annotations import Annotations
 from indexer.syntax.python.nodes import (
@@ -90,6 +91,7 @@ class Walk(Annotations):
             self.resolve_uses()
         self.mark_exported(module)
         result = self.finish(line_count)
+        result.depth = depth_of(root)
         for made in self.scopes:  # scopes and bindings point at each other; cut, they go without the garbage collector
             made.bindings.clear()
             made.declared.clear()

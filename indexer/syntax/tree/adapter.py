@@ -10,6 +10,7 @@ from typing import Any
 import tree_sitter
 
 from indexer.model import Role, SymbolFlag, SymbolKind
+from indexer.syntax.depth import depth_of
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.modules import ModuleNames
@@ -106,6 +107,7 @@ class Adapter:
             line_count=self.line_count,
             error_lines=self.error_lines,
             discovers=True,
+            depth=depth_of(self.root),
         )
         at = self._tokens(result.tokens, result.members)
         for entry in self.sweep.entries:

@@ -27,6 +27,7 @@ _HARMLESS_SKIPS = frozenset(
 
 _SENTENCES = {
     "too_large": "larger than max_file_bytes",
+    "too_deep": "nested more deeply than max_file_depth",
     "binary": "with NUL bytes in them",
     "not_decodable": "that are not UTF-8",
     "lfs_pointer": "whose content git-lfs keeps elsewhere",
@@ -44,6 +45,7 @@ _GAPS = """
     FROM document_coverage c JOIN document d USING (doc_id)
     WHERE c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR starts_with(c.reason, 'targets_cut')
        OR starts_with(c.reason, 'not_in_build') OR starts_with(c.reason, 'questions_cut')
+       OR starts_with(c.reason, 'too_deep')
        OR (c.method = 'syntax' AND c.reason <> '')
     ORDER BY c.method, c.status, c.reason, d.path
 """
@@ -111,6 +113,8 @@ def _gap(method: str, status: str, reason: str, count: int, cut_off: str) -> tup
         return reason, f"{method} is missing for {files} that no build takes in which was loaded; which: lspidx status"
     if reason == "questions_cut":
         return reason, f"{method} was asked about a part of {files} only, at the limit of questions (max_file_questions)"
+    if reason == "too_deep":
+        return reason, f"{method} was not asked about {files} nested more deeply than max_file_depth; which: lspidx status"
     if status == "skipped":
         return reason, f"{method} is missing for {files}: there was no language server for them; see: lspidx doctor"
     if reason == "targets_cut":
