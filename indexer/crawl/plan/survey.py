@@ -26,7 +26,8 @@ from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
-from indexer.servers.registry import language_of, languages_present
+from indexer.servers.registry import languages_present
+from indexer.servers.scripts import language_of_file
 from indexer.text import blob_digest, word_digests
 
 UNIT_BYTES_MOST = 1_200_000
@@ -74,7 +75,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         paths: as `vcs.list_files` lists them.
     """
     present = languages_present(paths)
-    candidates = [(path, language) for path in paths if (language := language_of(path, present)) in languages]
+    candidates = [(path, language) for path in paths if (language := language_of_file(root, path, present)) in languages]
     judge = Judge(paths, lambda path: _read(root, path, config.max_file_bytes)[0])
     marked = _marks(root, paths, [path for path, _ in candidates])
     documents: dict[str, PlannedDocument] = {}
