@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import keyword
 
-from indexer.languages.record import Language, Locks
+from indexer.languages.record import Language, Locks, Lookup
+from indexer.model import NameUse
 
 _MADE = ("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore")
+
+_OF_FIRST = ("getattr", "setattr", "hasattr", "delattr", "getattr_static", "__setattr__", "__getattribute__", "__delattr__")
+_LOOKUPS = (
+    *(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0) for call in (*_OF_FIRST, "patch.object", "patch.multiple", "spy", "stub")),
+    *(Lookup(call=call, use=NameUse.OBJECT) for call in ("patch", "patch.dict", "patch.multiple", "setattr", "delattr")),  # monkeypatch's
+    *(Lookup(call=call, use=NameUse.OBJECT) for call in ("import_module", "__import__", "importorskip", "find_spec", "run_module")),
+    *(Lookup(call=call, use=NameUse.OBJECT) for call in ("import_string", "import_from_string", "resolve_name", "locate")),
+    Lookup(call="attrgetter", use=NameUse.MEMBER, argument=-1),
+    Lookup(call="methodcaller", use=NameUse.MEMBER),
+    Lookup(call="usefixtures", use=NameUse.FIXTURE, argument=-1),
+    *(Lookup(call=call, use=NameUse.FIXTURE) for call in ("getfixturevalue", "lazy_fixture")),
+    *(Lookup(call=call, use=NameUse.CLASS, keyword="to") for call in ("ForeignKey", "OneToOneField", "ManyToManyField")),
+    Lookup(call="ManyToManyField", use=NameUse.CLASS, argument=-2, keyword="through"),
+    Lookup(call="relationship", use=NameUse.CLASS, keyword="argument"),
+    *(Lookup(call="get_model", use=NameUse.CLASS, argument=argument) for argument in (0, 1)),
+)
 
 PYTHON = Language(
     names=("python",),
@@ -15,6 +32,7 @@ PYTHON = Language(
     decorators_above=True,
     is_indented=True,
     keywords=frozenset(keyword.kwlist),
+    lookups=_LOOKUPS,
     package_of="module",
     is_module=True,
     has_environment=True,
