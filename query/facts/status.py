@@ -125,7 +125,7 @@ def _languages(index: Index, missing: Mapping[str, str]) -> list[dict[str, Any]]
     rows = index.rows(
         """
         SELECT language, count(*) FILTER (NOT skipped), count(*) FILTER (skipped) FROM (
-            SELECT language, false AS skipped FROM document WHERE status <> 'external'
+            SELECT language, false AS skipped FROM document WHERE status NOT IN ('external', 'manifest')
             UNION ALL SELECT language, true FROM skipped WHERE language <> ''
         ) GROUP BY language ORDER BY count(*) DESC, language
         """

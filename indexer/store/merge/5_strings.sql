@@ -63,6 +63,15 @@ JOIN symbol s ON s.qualified_name = array_to_string(p.parts[:p.depth], '.')
 JOIN document d ON d.doc_id = s.doc_id
 WHERE s.container_id IS NULL AND NOT has_flag(s.flags, 'external') AND d.language = 'python';
 
+-- A type of a language in which packages are folders and a file is called like its type.
+INSERT INTO module_part
+SELECT p.name, p.parts, p.depth, s.sym_id
+FROM (SELECT name, parts, unnest(range(2, len(parts) + 1)) AS depth FROM dotted) p
+JOIN symbol s ON s.name = p.parts[p.depth] AND is_type(s.kind)
+JOIN document d ON d.doc_id = s.doc_id AND d.language IN ('java', 'kotlin', 'scala')
+WHERE NOT has_flag(s.flags, 'local', 'external')
+  AND suffix(regexp_replace('/' || d.path, '\.[a-z]+$', ''), '/' || array_to_string(p.parts[:p.depth], '/'));
+
 CREATE TEMP TABLE dotted_part AS
 WITH RECURSIVE step(name, parts, depth, sym_id, module_depth) AS (
     SELECT name, parts, depth, sym_id, depth FROM module_part QUALIFY row_number() OVER (PARTITION BY name ORDER BY depth DESC, sym_id) = 1
@@ -125,6 +134,19 @@ JOIN document d ON d.path = w.path || e.ending AND d.status <> 'external'
 JOIN sym_of m ON m.doc_id = d.doc_id AND m.ordinal = 0
 GROUP BY w.string_id;
 
+-- Names by which a linker or a registry knows something: certain where just one has it.
+CREATE TEMP TABLE only_one AS
+SELECT r.string_id, min(s.sym_id) AS sym_id
+FROM raw_string r
+JOIN document d ON d.doc_id = r.doc_id
+JOIN symbol s ON s.name = r.parts[len(r.parts)]
+JOIN document f ON f.doc_id = s.doc_id
+WHERE NOT has_flag(s.flags, 'local', 'parameter', 'external') AND f.language = d.language
+  AND (is_use(r.use, 'linked') AND s.container_id IS NOT NULL AND NOT is_kind(s.kind, 'module')
+       AND (r.name NOT LIKE '%.%' OR regexp_extract(r.name, '([^/.]+)\.[^.]*$', 1) = regexp_extract(f.path, '([^/]+)/[^/]*$', 1))
+       OR is_use(r.use, 'class') AND is_type(s.kind) AND len(r.parts) = 2 AND list_contains(string_split(f.module, '.'), r.parts[1]))
+GROUP BY r.string_id HAVING count(*) = 1;
+
 -- Where each part stands that names a symbol.
 CREATE TEMP TABLE string_use AS
 SELECT doc_id, line, (col + start)::INTEGER AS col, (col + start + length(part))::INTEGER AS end_col, part AS name, roles, encl_id, evidence, sym_id
@@ -139,14 +161,17 @@ FROM (
       -- A name of something else may begin as a module's does: `django.request` is a logger.
       AND (e.depth = e.length OR e.depth > e.module_depth OR NOT is_use(r.use, 'dotted'))
     UNION ALL
-    SELECT r.doc_id, r.line, r.col, r.encl_id, coalesce(n.sym_id, f.sym_id, g.sym_id), r.name, 0, role('mention')::USMALLINT,
+    SELECT r.doc_id, r.line, r.col, r.encl_id, coalesce(n.sym_id, f.sym_id, g.sym_id, u.sym_id),
+           CASE WHEN u.sym_id IS NULL THEN r.name ELSE r.parts[len(r.parts)] END,
+           CASE WHEN u.sym_id IS NULL THEN 0 ELSE length(r.name) - length(r.parts[len(r.parts)]) END, role('mention')::USMALLINT,
            evidence('string')::UTINYINT
     FROM raw_string r
     LEFT JOIN looked_in l ON l.string_id = r.string_id AND NOT is_use(r.use, 'beginning')
     LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
     LEFT JOIN fixture_named f ON f.string_id = r.string_id
     LEFT JOIN file_named g ON g.string_id = r.string_id
-    WHERE coalesce(n.sym_id, f.sym_id, g.sym_id) IS NOT NULL
+    LEFT JOIN only_one u ON u.string_id = r.string_id
+    WHERE coalesce(n.sym_id, f.sym_id, g.sym_id, u.sym_id) IS NOT NULL
 )
 WHERE sym_id IS NOT NULL
 GROUP BY ALL;
@@ -159,8 +184,9 @@ FROM raw_string r
 LEFT JOIN looked_in l ON l.string_id = r.string_id
 LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
 LEFT JOIN fixture_named f ON f.string_id = r.string_id
+LEFT JOIN only_one u ON u.string_id = r.string_id
 LEFT JOIN symbol s ON s.sym_id = l.owner_id
-WHERE n.sym_id IS NULL AND f.sym_id IS NULL
+WHERE n.sym_id IS NULL AND f.sym_id IS NULL AND u.sym_id IS NULL
   AND (is_use(r.use, 'fixture', 'linked', 'class')
        OR is_use(r.use, 'member', 'beginning') AND (s.sym_id IS NULL OR NOT has_flag(s.flags, 'external') AND NOT is_kind(s.kind, 'module')))
 UNION

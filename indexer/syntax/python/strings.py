@@ -32,6 +32,9 @@ K_CONDITIONAL = kind_id("conditional_expression")
 _PART = rb"[A-Za-z_\x80-\xef][\w\x80-\xef]*"
 _NAME = re.compile(_PART)
 _DOTTED = re.compile(rb"%b(?:\.%b)*(?::%b(?:\.%b)*)?" % (_PART, _PART, _PART, _PART))
+_ENTRY = re.compile(rb"[\w .-]+=\s*(%b(?:\.%b)*:%b(?:\.%b)*)\s*(?:\[[\w, ]*\])?" % (_PART, _PART, _PART, _PART))
+"""An entry point as `setup.py` writes it: `name = a.b:f [extra]`."""
+
 _MOST_BYTES = 250
 """Longer strings are no names."""
 
@@ -141,6 +144,8 @@ class Strings(Annotations):
             return
         text = content.text
         if _DOTTED.fullmatch(text) is None:
+            if b":" in text and (entry := _ENTRY.fullmatch(text)) is not None:
+                self.add_string(content, entry.start(1), entry[1], NameUse.ENTRY, None, scope)
             return
         is_bare = b"." not in text and b":" not in text
         for place in places or ():
