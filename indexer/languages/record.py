@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from indexer.model import NameUse
+from indexer.model import NameUse, Role
 
 Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
 Namespaces = Literal["one", "types", "kinds"]
@@ -68,6 +68,7 @@ class Lookup(msgspec.Struct, frozen=True, kw_only=True):
     use: how the string is taken.
     argument: the position of the string; -1: each argument is one; -2: it has none. keyword: the name that it may be given by.
     of: the position of what the name is looked up in; -1: what the call is made on, or nothing.
+    roles: what happens to what is named, beside that it is named; nothing where it is only asked for, or replaced for a test.
     """
 
     call: str
@@ -75,6 +76,7 @@ class Lookup(msgspec.Struct, frozen=True, kw_only=True):
     argument: int = 0
     keyword: str = ""
     of: int = -1
+    roles: Role = Role.READ
 
 
 class Locks(msgspec.Struct, frozen=True, kw_only=True):

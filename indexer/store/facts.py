@@ -154,13 +154,14 @@ STRINGS = {
     "end_col": _place("col"),
     "name": Column(TEXT),
     "use": Column(U8, one_of=NameUse),
+    "roles": Column(U16, bits=sum(Role)),
     "enclosing": _leads_to("symbols"),
     "owner": _leads_to("symbols"),
     "of_line": _place("line"),
     "of_col": _place(),
 }
 """Strings, and comments that tools read, which may name a symbol; what they name the merge finds out, so that no row here depends on another
-file. `owner`: the class in which the name is looked up, -1 where that is not known by the text. `of_line`, `of_col`: where the identifier
+file. `roles`: of the last part of the name. `owner`: the class in which the name is looked up, -1 where that is not known by the text. `of_line`, `of_col`: where the identifier
 stands in whose meaning the name is looked up; the string's own place where there is none."""
 
 UNRESOLVED = {"line": _place(ROW_BEFORE), "module": Column(TEXT)}

@@ -23,7 +23,7 @@ from query.surface.registry import tool
 
 Direction = Literal["incoming", "outgoing", "both"]
 
-CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "inherited", "entry_point")
+CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "inherited", "string", "entry_point")
 """Evidence that counts unless the caller chooses: the call is in the text and its target is known."""
 
 MAX_NODES = 5_000
@@ -39,6 +39,7 @@ IN_WORDS = {
     "decorator": "called as decorator",
     "inferred": "handed over here, probably called",
     "inherited": "by name in a base class",
+    "string": "named by a string",
     "entry_point": "entry point of a manifest",
     "override": "may end here, by override",
 }

@@ -3,7 +3,7 @@
 -- Makes: string_gap (names that may be those of several symbols, for questions about one of them). For later stages: string_use.
 
 CREATE TEMP TABLE raw_string AS
-SELECT row_number() OVER (ORDER BY x.doc_id, x.line, x.col, x.use, x.of_line, x.of_col) AS string_id, x.doc_id, x.line, x.col, x.end_col, x.name, x.use,
+SELECT row_number() OVER (ORDER BY x.doc_id, x.line, x.col, x.use, x.of_line, x.of_col) AS string_id, x.doc_id, x.line, x.col, x.end_col, x.name, x.use, x.roles,
        e.sym_id AS encl_id, w.sym_id AS owner_id, x.of_line, x.of_col, string_split(replace(x.name, ':', '.'), '.') AS parts
 FROM facts_strings x
 LEFT JOIN sym_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
@@ -153,7 +153,7 @@ SELECT doc_id, line, (col + start)::INTEGER AS col, (col + start + length(part))
 FROM (
     SELECT r.doc_id, r.line, r.col, r.encl_id, p.sym_id, p.parts[p.depth] AS part,
            length(array_to_string(p.parts[:p.depth], '.')) - length(p.parts[p.depth]) AS start,
-           CASE WHEN is_use(r.use, 'entry') AND p.depth = len(p.parts) THEN role('mention', 'call') ELSE role('mention') END::USMALLINT AS roles,
+           CASE WHEN p.depth = len(p.parts) THEN r.roles ELSE role('mention') END::USMALLINT AS roles,
            CASE WHEN is_use(r.use, 'entry') AND p.depth = len(p.parts) THEN evidence('entry_point')
                 ELSE evidence('string') END::UTINYINT AS evidence
     FROM raw_string r JOIN dotted_end e ON e.name = r.name JOIN dotted_part p ON p.name = r.name
@@ -163,7 +163,7 @@ FROM (
     UNION ALL
     SELECT r.doc_id, r.line, r.col, r.encl_id, coalesce(n.sym_id, f.sym_id, g.sym_id, u.sym_id),
            CASE WHEN u.sym_id IS NULL THEN r.name ELSE r.parts[len(r.parts)] END,
-           CASE WHEN u.sym_id IS NULL THEN 0 ELSE length(r.name) - length(r.parts[len(r.parts)]) END, role('mention')::USMALLINT,
+           CASE WHEN u.sym_id IS NULL THEN 0 ELSE length(r.name) - length(r.parts[len(r.parts)]) END, r.roles,
            evidence('string')::UTINYINT
     FROM raw_string r
     LEFT JOIN looked_in l ON l.string_id = r.string_id AND NOT is_use(r.use, 'beginning')

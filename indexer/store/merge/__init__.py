@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from indexer.errors import Bug, UsageError
 from indexer.manifests import ManifestFile
-from indexer.model import Evidence, Role, Skipped, SymbolFlag, SymbolKind
+from indexer.model import Evidence, NameUse, Role, Skipped, SymbolFlag, SymbolKind
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.macros import expand
@@ -134,8 +134,10 @@ def _facts_of(manifest: ManifestFile) -> DocumentFacts:
         **dict.fromkeys(("signature", "documentation", "hover"), ""),
     )
     for line, col, end_col, name, use in manifest.names:
+        roles = int(Role.MENTION | (Role.CALL if use == NameUse.ENTRY else Role.READ))
         facts.add(
-            "strings", line=line, col=col, end_col=end_col, name=name, use=int(use), enclosing=0, owner=-1, of_line=line, of_col=col
+            "strings",
+            line=line, col=col, end_col=end_col, name=name, use=int(use), roles=roles, enclosing=0, owner=-1, of_line=line, of_col=col,
         )  # fmt: skip
     return facts
 

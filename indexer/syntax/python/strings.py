@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from indexer.languages import PYTHON, Lookup
-from indexer.model import NameUse
+from indexer.model import NameUse, Role
 from indexer.syntax.model import NamedString
 from indexer.syntax.python.annotations import Annotations, is_plain_argument
 from indexer.syntax.python.nodes import (
@@ -52,10 +52,11 @@ _READS_KEY = (b"get", b"pop", b"setdefault", b"__getitem__")
 
 
 class _Place(NamedTuple):
-    """How a string at some place is taken, and in the meaning of which expression; None where there is none."""
+    """How a string at some place is taken, in the meaning of which expression (None where there is none), and what for."""
 
     use: NameUse
     of: Any
+    roles: Role = Role.READ
 
 
 class Strings(Annotations):
@@ -90,7 +91,7 @@ class Strings(Annotations):
             plain = [child for child in arguments.named_children if child.kind_id != K_KEYWORD_ARGUMENT]
             of = plain[lookup.of] if 0 <= lookup.of < len(plain) else None
             for argument in _arguments(lookup, arguments, plain):
-                self.expect(argument, _Place(lookup.use, of), scope)
+                self.expect(argument, _Place(lookup.use, of, lookup.roles), scope)
 
     def namespace(self, node: Any) -> _Place | None:
         """What has names as keys: `globals()`, `vars(x)`, `x.__dict__`."""
@@ -132,7 +133,7 @@ class Strings(Annotations):
         match = _NAME.match(content.text)
         if match is None or match.end() < _LEAST_BEGINNING or content.text[match.end() : match.end() + 1] not in (b"", b"%", b"{"):
             return
-        self.add_string(content, 0, match[0], NameUse.BEGINNING, place.of, scope)
+        self.add_string(content, 0, match[0], place._replace(use=NameUse.BEGINNING), scope)
 
     def string(self, node: Any, scope: Scope, roles: int) -> None:
         super().string(node, scope, roles)
@@ -145,31 +146,32 @@ class Strings(Annotations):
         text = content.text
         if _DOTTED.fullmatch(text) is None:
             if b":" in text and (entry := _ENTRY.fullmatch(text)) is not None:
-                self.add_string(content, entry.start(1), entry[1], NameUse.ENTRY, None, scope)
+                self.add_string(content, entry.start(1), entry[1], _Place(NameUse.ENTRY, None, Role.CALL), scope)
             return
         is_bare = b"." not in text and b":" not in text
         for place in places or ():
             if place.use in (NameUse.MEMBER, NameUse.GLOBAL, NameUse.FIXTURE) and not is_bare:
                 offset = 0
                 for part in text.split(b"."):  # `attrgetter("a.b")`
-                    self.add_string(content, offset, part, place.use, None, scope)
+                    self.add_string(content, offset, part, place._replace(of=None), scope)
                     offset += len(part) + 1
             else:
-                self.add_string(content, 0, text, place.use, place.of, scope)
+                self.add_string(content, 0, text, place, scope)
         if not places and not is_bare and node.parent.kind_id != K_EXPRESSION_STATEMENT:
-            self.add_string(content, 0, text, NameUse.DOTTED, None, scope)
+            self.add_string(content, 0, text, _Place(NameUse.DOTTED, None), scope)
 
-    def add_string(self, content: Any, offset: int, name: bytes, use: NameUse, of: Any, scope: Scope) -> None:
+    def add_string(self, content: Any, offset: int, name: bytes, taken: _Place, scope: Scope) -> None:
         line, start = content.start_point
         start += offset
         col, end_col = self.columns.utf16(line, start), self.columns.utf16(line, start + len(name))
         place, owner = (line, col), -1
-        if of is not None and (looked := _last_name(of)) is not None:
+        if taken.of is not None and (looked := _last_name(taken.of)) is not None:
             if not _is_attribute(looked):
                 owner = self_owner(name_of(looked.text), scope)
             of_line, of_start = looked.start_point
             place = (of_line, self.columns.utf16(of_line, of_start))
-        self.strings.append(NamedString(line, col, end_col, name.decode("utf-8", "replace"), use, scope.symbol, owner, *place))
+        roles = int(taken.roles | Role.MENTION)
+        self.strings.append(NamedString(line, col, end_col, name.decode("utf-8", "replace"), taken.use, roles, scope.symbol, owner, *place))
 
 
 def _arguments(lookup: Lookup, arguments: Any, plain: list[Any]) -> Iterator[Any]:
