@@ -36,7 +36,9 @@ NAMES = tuple(sorted({name.lower() for _, _, names in _FORMATS for name in names
 
 _PART = r"[^\W\d]\w*"
 _DOTTED = re.compile(rf"(?<![\w./\\@$-])(?:-m\s+)?(?P<name>{_PART}(?:\.{_PART})*(?::{_PART}(?:\.{_PART})*)?)(?![\w/\\$-]|[.:]\w)")
-_FILE = re.compile(r"(?<![\w./\\@$-])(?P<name>(?:\.{1,2}/)+[\w.@-]+(?:/[\w.@-]+)*|[\w@-]+(?:[/.][\w@-]+)*\.(?:[cm]?[jt]sx?|py|rs|go|java))(?![\w/\\-])")
+_RELATIVE = r"(?:\.{1,2}/)+[\w.@-]+(?:/[\w.@-]+)*"
+_SOURCE = r"[\w@-]+(?:[/.][\w@-]+)*\.(?:[cm]?[jt]sx?|py|rs|go|java)"
+_FILE = re.compile(rf"(?<![\w./\\@$-])(?P<name>{_RELATIVE}|{_SOURCE})(?![\w/\\-])")
 
 
 class NamedThere(NamedTuple):

@@ -160,9 +160,10 @@ STRINGS = {
     "of_line": _place("line"),
     "of_col": _place(),
 }
-"""Strings, and comments that tools read, which may name a symbol; what they name the merge finds out, so that no row here depends on another
-file. `roles`: of the last part of the name. `owner`: the class in which the name is looked up, -1 where that is not known by the text. `of_line`, `of_col`: where the identifier
-stands in whose meaning the name is looked up; the string's own place where there is none."""
+"""Strings, and comments that tools read, which may name a symbol. What they name the merge finds out, so no row depends on another file.
+
+`roles`: of the last part of the name. `owner`: the class in which the name is looked up, -1 where the text does not tell. `of_line`,
+`of_col`: where the identifier stands in whose meaning the name is looked up; the string's own place where there is none."""
 
 UNRESOLVED = {"line": _place(ROW_BEFORE), "module": Column(TEXT)}
 TABLES: dict[str, dict[str, Column]] = {

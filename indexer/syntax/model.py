@@ -47,7 +47,7 @@ class Definition:
 
 
 class NamedString(NamedTuple):
-    """A string, or a comment that a tool reads, which may name a symbol; see `indexer.store.facts.STRINGS`. The last part of the name has the roles.
+    """A string, or a comment that a tool reads, which may name a symbol; see `indexer.store.facts.STRINGS`.
 
     `line`, `col` and `end_col` are those of `name` as it stands in the text. `owner` and `enclosing` are ordinals in `Syntax.symbols`.
     """

@@ -116,7 +116,9 @@ def languages(index: Index) -> frozenset[str]:
     """Of the workspace."""
     found: frozenset[str] = index.keep(
         "languages of documents",
-        lambda: frozenset(row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status NOT IN ('external', 'manifest')")),
+        lambda: frozenset(
+            row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status NOT IN ('external', 'manifest')")
+        ),
     )
     return found
 

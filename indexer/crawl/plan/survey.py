@@ -145,9 +145,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             leave_out(path, language, verdict)
     skipped.sort(key=lambda item: item.path)
     read = _manifests(root, [path for path in paths if path not in documents], config, judge, stamps)
-    return Survey(
-        documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths), manifests=read
-    )
+    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths), manifests=read)
 
 
 def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, stamps: dict[str, FileStamp]) -> list[ManifestFile]:
@@ -155,7 +153,9 @@ def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, s
     found: list[ManifestFile] = []
     for path in paths:
         format_ = manifests.format_of(path)
-        if not format_ or not _is_utf8(path) or (config.exclude and matches(path, config.exclude)) or judge.of_path(path, format_) is not None:
+        if not format_ or not _is_utf8(path) or (config.exclude and matches(path, config.exclude)):
+            continue
+        if judge.of_path(path, format_) is not None:
             continue
         content, stamp, reason = _read(root, path, manifests.MOST_BYTES)
         made = read_manifest(path, content) if reason is None else None

@@ -141,8 +141,10 @@ FROM raw_string r
 JOIN document d ON d.doc_id = r.doc_id
 JOIN symbol s ON s.name = r.parts[len(r.parts)]
 JOIN document f ON f.doc_id = s.doc_id
+LEFT JOIN symbol c ON c.sym_id = s.container_id
 WHERE NOT has_flag(s.flags, 'local', 'parameter', 'external') AND f.language = d.language
   AND (is_use(r.use, 'linked') AND s.container_id IS NOT NULL AND NOT is_kind(s.kind, 'module')
+       AND (r.name NOT LIKE '%::%' OR r.parts[len(r.parts) - 2] IN (c.name, regexp_extract(f.path, '([^/.]+)[^/]*$', 1)))
        AND (r.name NOT LIKE '%.%' OR regexp_extract(r.name, '([^/.]+)\.[^.]*$', 1) = regexp_extract(f.path, '([^/]+)/[^/]*$', 1))
        OR is_use(r.use, 'class') AND is_type(s.kind) AND len(r.parts) = 2 AND list_contains(string_split(f.module, '.'), r.parts[1]))
 GROUP BY r.string_id HAVING count(*) = 1;
@@ -179,7 +181,7 @@ GROUP BY ALL;
 -- Bare names that nobody could lead to one symbol. `owner_id`: the class in which, or below which, the name is looked up, if that is known.
 -- What is looked up in a module, or in what lies outside, and is not there, names nothing of ours.
 CREATE TABLE string_gap AS
-SELECT DISTINCT r.parts[len(r.parts)] AS name, r.use, r.doc_id, r.line, r.col, r.end_col, r.encl_id, CASE WHEN is_type(s.kind) THEN l.owner_id END AS owner_id
+SELECT DISTINCT r.parts[len(r.parts)] AS name, r.use, r.roles, r.doc_id, r.line, r.encl_id, CASE WHEN is_type(s.kind) THEN l.owner_id END AS owner_id
 FROM raw_string r
 LEFT JOIN looked_in l ON l.string_id = r.string_id
 LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
@@ -187,14 +189,20 @@ LEFT JOIN fixture_named f ON f.string_id = r.string_id
 LEFT JOIN only_one u ON u.string_id = r.string_id
 LEFT JOIN symbol s ON s.sym_id = l.owner_id
 WHERE n.sym_id IS NULL AND f.sym_id IS NULL AND u.sym_id IS NULL
-  AND (is_use(r.use, 'fixture', 'linked', 'class')
+  AND (is_use(r.use, 'fixture', 'class') OR is_use(r.use, 'linked') AND r.name NOT LIKE '%::%'
        OR is_use(r.use, 'member', 'beginning') AND (s.sym_id IS NULL OR NOT has_flag(s.flags, 'external') AND NOT is_kind(s.kind, 'module')))
 UNION
 -- The end of a dotted name that leads to a symbol which has no such member by what is known.
-SELECT e.last, name_use('member'), r.doc_id, r.line, r.col, r.end_col, r.encl_id, NULL
+SELECT e.last, name_use('member')::UTINYINT, r.roles, r.doc_id, r.line, r.encl_id, NULL
 FROM raw_string r JOIN (
     SELECT d.name, d.parts[e.depth + 1] AS last, e.depth, e.module_depth, s.kind, s.flags
     FROM dotted d JOIN dotted_end e ON e.name = d.name JOIN symbol s ON s.sym_id = e.sym_id WHERE e.depth < e.length
 ) e ON e.name = r.name
 WHERE is_use(r.use, 'dotted', 'object', 'entry') AND e.depth > e.module_depth AND NOT is_kind(e.kind, 'module') AND NOT has_flag(e.flags, 'external')
+UNION
+-- An entry point in a module that is here under another name: nobody has said where imports start from.
+SELECT r.parts[len(r.parts)], r.use, r.roles, r.doc_id, r.line, r.encl_id, NULL
+FROM raw_string r LEFT JOIN dotted_end e ON e.name = r.name
+WHERE is_use(r.use, 'entry') AND e.name IS NULL AND len(r.parts) > 1
+  AND string_split(split_part(r.name, ':', 1), '.')[-1] IN (SELECT string_split(module, '.')[-1] FROM document WHERE status <> 'external')
 ORDER BY ALL;

@@ -191,8 +191,9 @@ def _last_name(node: Any) -> Any:
     """The identifier whose meaning an expression has, or whose class it is asked for: `b` of `a.b`, `x` of `type(x)`, `x.__class__`."""
     if node.kind_id == K_CALL:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        is_type = function is not None and function.text == b"type" and arguments is not None and arguments.named_child_count == 1
-        return _last_name(arguments.named_children[0]) if is_type else None
+        if function is None or function.text != b"type" or arguments is None or arguments.named_child_count != 1:
+            return None
+        return _last_name(arguments.named_children[0])
     if node.kind_id == K_ATTRIBUTE:
         last = node.child_by_field_name("attribute")
         return _last_name(node.child_by_field_name("object")) if last is not None and last.text == b"__class__" else last

@@ -6,17 +6,16 @@ A dotted name that leads to a symbol is a reference (`indexer/store/merge/5_stri
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.manifests import format_of
-from indexer.model import NameUse, SymbolFlag, SymbolKind
+from indexer.model import TYPE_KINDS, NameUse, Role, SymbolFlag, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.freshness import drift
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
-from query.facts.symbols import Symbol
 
 _MOST_BYTES = 2_000_000
 
@@ -26,6 +25,7 @@ _WORDS = {
     NameUse.FIXTURE: "a string names a fixture '{name}' that was not found",
     NameUse.CLASS: "a string names a class '{name}' of a registry",
     NameUse.LINKED: "'{name}' is looked up by the name that a linker or a loader knows",
+    NameUse.ENTRY: "an entry point is called '{name}', in a module of this name that was found elsewhere",
 }
 """What is said of a use; the member's own and no other uses leave gaps."""
 
@@ -35,6 +35,7 @@ class _Gap(NamedTuple):
 
     name: str
     use: NameUse
+    roles: int
     owner: int
     path: str
     language: str
@@ -45,8 +46,10 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     """Why strings may name one of the symbols, one reason for each way of looking up."""
     found: dict[tuple[NameUse, str], set[tuple[str, int]]] = {}
     for symbol in uses.symbols:
-        for gap in _of_symbol(index, symbol):
-            if (not uses.family or gap.language in uses.family or format_of(gap.path)) and uses.could_refer(gap.path):
+        for gap in _of_symbol(index, symbol.sym_id, symbol.record.name):
+            calls = uses.question != "callers" or gap.roles & (Role.READ | Role.CALL)  # `hasattr` and a test's patch call nothing
+            is_near = not uses.family or gap.language in uses.family or bool(format_of(gap.path))
+            if calls and is_near and uses.could_refer(gap.path):
                 found.setdefault((gap.use, gap.name), set()).add((gap.path, gap.line))
     made = [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
     if uses.question == "callers":
@@ -64,9 +67,9 @@ def _read_by_name(index: Index, uses: Uses) -> list[Reason]:
     return [of_paths("string_read", detail, list(dict.fromkeys(path for path, _ in rows)), len(rows))]
 
 
-def with_gaps(index: Index, symbols: Sequence[Symbol]) -> set[int]:
-    """Those of the symbols that a string may name."""
-    return {symbol.sym_id for symbol in symbols if any(True for _ in _of_symbol(index, symbol))}
+def with_gaps(index: Index, symbols: Collection[tuple[int, str]]) -> set[int]:
+    """Those of the symbols (number and name) that a string may name."""
+    return {sym_id for sym_id, name in symbols if next(_of_symbol(index, sym_id, name), None) is not None}
 
 
 def _reason(use: NameUse, name: str, places: Sequence[tuple[str, int]]) -> Reason:
@@ -75,49 +78,61 @@ def _reason(use: NameUse, name: str, places: Sequence[tuple[str, int]]) -> Reaso
     return of_paths(f"string_{use.label}", detail, list(dict.fromkeys(path for path, _ in places)), len(places))
 
 
-def _of_symbol(index: Index, symbol: Symbol) -> Iterator[_Gap]:
-    record = symbol.record
-    if record.external or symbol.is_local:
+def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
+    known: dict[str, list[_Gap]] = index.keep("string gaps", lambda: _by_name(index))
+    beginnings: list[tuple[str, list[_Gap]]] = index.keep("beginnings", lambda: _beginnings(known))
+    gaps = [gap for gap in known.get(name, ()) if gap.use is not NameUse.BEGINNING]
+    gaps += [gap for beginning, found in beginnings if name.startswith(beginning) for gap in found]
+    if not gaps:
         return
-    rows = index.rows(_NAMED, [record.name])
-    rows += [row for row in _beginnings(index) if record.name.startswith(row[0])]
-    if not rows:
+    [(flags, kind, container, container_kind)] = index.rows(_ABOUT, [sym_id])
+    if flags & _NOT_NAMED or kind == SymbolKind.MODULE:
         return
-    [(flags, kind, container, container_kind)] = index.rows(_ABOUT, [symbol.sym_id])
-    if flags & (SymbolFlag.LOCAL | SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL) or kind == SymbolKind.MODULE:
-        return
-    is_member = container_kind is not None and container_kind in _TYPES
+    is_member = container_kind in TYPE_KINDS
     kin: Collection[int] | None = None
-    for name, use, owner, path, language, line in rows:
-        gap = _Gap(name, NameUse(use), -1 if owner is None else owner, path, language, line)
-        if gap.use in (NameUse.MEMBER, NameUse.BEGINNING):
-            if gap.owner >= 0:
-                if not is_member:
-                    continue
-                if kin is None:
-                    kin = {sym_id for (sym_id,) in index.rows(_KIN, {"id": container})}
-                if gap.owner not in kin:
-                    continue
-            elif gap.use is NameUse.BEGINNING and not is_member:
-                continue
-        elif gap.use is NameUse.FIXTURE and not flags & SymbolFlag.FIXTURE:
-            continue
-        elif gap.use is NameUse.CLASS and kind not in _TYPES:
-            continue
-        elif gap.use is NameUse.LINKED and is_member:
-            continue
-        yield gap
+    for gap in gaps:
+        if gap.use in (NameUse.MEMBER, NameUse.BEGINNING) and gap.owner >= 0:
+            if is_member and kin is None:
+                kin = {type_id for (type_id,) in index.rows(_KIN, {"id": container})}
+            if kin is not None and gap.owner in kin:
+                yield gap
+        elif _FITS[gap.use](flags, kind, is_member):
+            yield gap
 
 
-_TYPES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.STRUCT, SymbolKind.ENUM})
+_NOT_NAMED = SymbolFlag.LOCAL | SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL
 
-_NAMED = """
-    SELECT g.name, g.use, g.owner_id, d.path, d.language, g.line FROM string_gap g JOIN document d USING (doc_id)
-    WHERE g.name = ? AND NOT is_use(g.use, 'beginning')
+_FITS: dict[NameUse, Callable[[int, int, bool], bool]] = {
+    NameUse.MEMBER: lambda _flags, _kind, _is_member: True,
+    NameUse.BEGINNING: lambda flags, kind, is_member: is_member,
+    NameUse.FIXTURE: lambda flags, kind, is_member: bool(flags & SymbolFlag.FIXTURE),
+    NameUse.CLASS: lambda flags, kind, is_member: kind in TYPE_KINDS,
+    NameUse.LINKED: lambda flags, kind, is_member: not is_member,
+    NameUse.ENTRY: lambda flags, kind, is_member: not is_member,
+}
+"""Whether a name that is looked up so may be that of a symbol of these flags and this kind."""
+
+
+def _by_name(index: Index) -> dict[str, list[_Gap]]:
+    """All of them: a few hundred in a large project."""
+    found: dict[str, list[_Gap]] = {}
+    for name, use, roles, owner, path, language, line in index.rows(_GAPS):
+        found.setdefault(name, []).append(_Gap(name, NameUse(use), roles, -1 if owner is None else owner, path, language, line))
+    return found
+
+
+def _beginnings(known: dict[str, list[_Gap]]) -> list[tuple[str, list[_Gap]]]:
+    found = [(name, [gap for gap in gaps if gap.use is NameUse.BEGINNING]) for name, gaps in known.items()]
+    return [(name, gaps) for name, gaps in found if gaps]
+
+
+_GAPS = """
+    SELECT g.name, g.use, g.roles, g.owner_id, d.path, d.language, g.line FROM string_gap g JOIN document d USING (doc_id) ORDER BY ALL
 """
 
 _READ = """
-    SELECT DISTINCT d.path, r.line FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id AND NOT is_kind(s.kind, 'module')
+    SELECT DISTINCT d.path, r.line FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+    JOIN symbol s ON s.sym_id = u.id AND NOT is_kind(s.kind, 'module')
     JOIN refs r ON r.sym_id = u.id JOIN document d ON d.doc_id = r.doc_id
     WHERE is_evidence(r.evidence, 'string') AND has_role(r.roles, 'read') AND NOT has_role(r.roles, 'call') ORDER BY ALL
 """
@@ -135,15 +150,6 @@ _KIN = """
     )
     SELECT type_id FROM up
 """
-
-
-def _beginnings(index: Index) -> list[tuple[str, int, int | None, str, str, int]]:
-    sql = """
-        SELECT g.name, g.use, g.owner_id, d.path, d.language, g.line FROM string_gap g JOIN document d USING (doc_id)
-        WHERE is_use(g.use, 'beginning') ORDER BY ALL
-    """
-    known: list[tuple[str, int, int | None, str, str, int]] = index.keep("beginnings", lambda: index.rows(sql))
-    return known
 
 
 # ---- project files
