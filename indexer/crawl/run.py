@@ -447,6 +447,7 @@ class _Run:
             servers=account.server_rows(),
             run=account.run_row(),
             meta=account.meta(),
+            manifests=account.plan.manifests,
         )
         existing = [shard for shard in found.shards if shard.is_file()]
         megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from indexer.languages.record import Grammar, Language, Locks
+from indexer.languages.record import Grammar, Language, Locks, Lookup
+from indexer.model import NameUse, Role
 
 _TYPESCRIPT = Grammar(
     source=("tree_sitter_typescript", "language_typescript"),
@@ -30,6 +31,7 @@ TYPESCRIPT = Language(
     grammar=_TYPESCRIPT,
     variants=((".tsx", _TSX),),  # `<T>x` means two things
     name_marks=("#", "@"),
+    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0, roles=Role(0)) for call in ("spyOn", "stub")),
     file_imports="from",
     package_of="manifest",
     manager="npm",

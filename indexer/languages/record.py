@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from indexer.model import NameUse, Role
+
 Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
 Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
@@ -59,6 +61,24 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rewrite: str = ""
 
 
+class Lookup(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that takes a name as a string.
+
+    call: the name of what is called, or its last two names with a dot between them.
+    use: how the string is taken.
+    argument: the position of the string; -1: each argument is one; -2: it has none. keyword: the name that it may be given by.
+    of: the position of what the name is looked up in; -1: what the call is made on, or nothing.
+    roles: what happens to what is named, beside that it is named; nothing where it is only asked for, or replaced for a test.
+    """
+
+    call: str
+    use: NameUse
+    argument: int = 0
+    keyword: str = ""
+    of: int = -1
+    roles: Role = Role.READ
+
+
 class Locks(msgspec.Struct, frozen=True, kw_only=True):
     """Types that keep threads apart: locks, semaphores, conditions, atomics.
 
@@ -90,6 +110,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     name_marks: what a name may begin with beside letters.
     type_before_name: a declaration has the type before the name.
     has_macros: what is given to a macro is often unresolved.
+    lookups: calls that take names as strings.
 
     Files:
     file_imports: statements that name a file and no identifier: "include" or "from".
@@ -143,6 +164,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     name_marks: tuple[str, ...] = ()
     type_before_name: bool = False
     has_macros: bool = False
+    lookups: tuple[Lookup, ...] = ()
 
     file_imports: FileImports = ""
     is_included: bool = False

@@ -11,7 +11,7 @@ from query.answers.envelope import Answer, Completeness, Provenance, Reason, com
 from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
-from query.facts.gaps import environment, names, reading
+from query.facts.gaps import environment, names, reading, strings
 from query.facts.gaps.reading import SUPERTYPES as SUPERTYPES
 from query.facts.gaps.uses import Question, Uses
 from query.facts.index import Index
@@ -20,7 +20,7 @@ from query.facts.symbols import Symbol
 DEFINITION = ["syntax", "textDocument/definition"]
 """The methods that occurrences come from."""
 
-_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = ()
+_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (strings.reasons,)
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
 

@@ -100,7 +100,7 @@ class Numbers(NamedTuple):
 
 
 _INSIDE = "($scope = '' OR {0}.path = $scope OR starts_with({0}.path, $scope || '/')) AND ($language = '' OR {0}.language = $language)"
-_DOCUMENTS = f"(SELECT doc_id, path, language FROM document d WHERE d.status <> 'external' AND {_INSIDE.format('d')}) d"
+_DOCUMENTS = f"(SELECT doc_id, path, language FROM document d WHERE d.status NOT IN ('external', 'manifest') AND {_INSIDE.format('d')}) d"
 _COVERAGE = f"FROM document_coverage c JOIN {_DOCUMENTS} USING (doc_id) WHERE ($method = '' OR c.method = $method)"
 _GAPS = f"""
     {_COVERAGE} AND (c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR (c.method = 'syntax' AND c.reason <> '')
@@ -169,7 +169,7 @@ def files_by_language(index: Index, part: Part) -> dict[str, tuple[int, int]]:
     rows = index.rows(
         f"""
         SELECT language, count(*) FILTER (NOT skipped), count(*) FILTER (skipped) FROM (
-            SELECT path, language, false AS skipped FROM document WHERE status <> 'external'
+            SELECT path, language, false AS skipped FROM document WHERE status NOT IN ('external', 'manifest')
             UNION ALL SELECT path, language, true FROM skipped WHERE language <> ''
         ) f WHERE {_INSIDE.format("f")} GROUP BY 1
         """,

@@ -113,14 +113,16 @@ def modules(index: Index, folder: str, most: int) -> list[tuple[str, str]]:
 
 def number_of_documents(index: Index) -> int:
     """Of the workspace."""
-    return index.rows("SELECT count(*) FROM document WHERE status <> 'external'")[0][0]
+    return index.rows("SELECT count(*) FROM document WHERE status NOT IN ('external', 'manifest')")[0][0]
 
 
 def languages(index: Index) -> frozenset[str]:
     """Of the workspace."""
     found: frozenset[str] = index.keep(
         "languages of documents",
-        lambda: frozenset(row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status <> 'external'")),
+        lambda: frozenset(
+            row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status NOT IN ('external', 'manifest')")
+        ),
     )
     return found
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from indexer import builds, vcs
+from indexer import builds, manifests, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
@@ -24,6 +24,7 @@ from indexer.crawl.plan.nesting import is_deeper
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
+from indexer.manifests import ManifestFile, read_manifest
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
 from indexer.servers.registry import languages_present
@@ -66,6 +67,8 @@ class Survey:
     skipped: list[Skipped]
     folders: Mapping[str, int]
     """Modification time (ns) of every folder that holds a file of the repository: a new or deleted file changes it."""
+    manifests: Sequence[ManifestFile] = ()
+    """Files that are no source and name symbols, by path; their stamps are among `stamps`."""
 
 
 def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str]) -> Survey:
@@ -146,7 +149,25 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             stamps.pop(path, None)
             leave_out(path, language, verdict)
     skipped.sort(key=lambda item: item.path)
-    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths))
+    read = _manifests(root, [path for path in paths if path not in documents], config, judge, stamps)
+    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths), manifests=read)
+
+
+def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, stamps: dict[str, FileStamp]) -> list[ManifestFile]:
+    """The project's own; adds their stamps."""
+    found: list[ManifestFile] = []
+    for path in paths:
+        format_ = manifests.format_of(path)
+        if not format_ or not _is_utf8(path) or (config.exclude and matches(path, config.exclude)):
+            continue
+        if judge.of_path(path, format_) is not None:
+            continue
+        content, stamp, reason = _read(root, path, manifests.MOST_BYTES)
+        made = read_manifest(path, content) if reason is None else None
+        if made is not None and stamp is not None:
+            found.append(made)
+            stamps[path] = stamp
+    return sorted(found, key=lambda item: item.path)
 
 
 def _marks(root: Path, paths: Sequence[str], wanted: Sequence[str]) -> Mapping[str, str]:
@@ -226,6 +247,7 @@ def of_folder(found: Survey, prefix: str) -> Survey:
         stamps={prefix + path: stamp for path, stamp in found.stamps.items()},
         skipped=[replace(item, path=prefix + item.path) for item in found.skipped],
         folders={(prefix + folder).rstrip("/"): mtime_ns for folder, mtime_ns in found.folders.items()},
+        manifests=[msgspec.structs.replace(item, path=prefix + item.path) for item in found.manifests],
     )
 
 
@@ -236,6 +258,7 @@ def together(surveys: Sequence[Survey]) -> Survey:
         stamps={path: stamp for found in surveys for path, stamp in found.stamps.items()},
         skipped=[item for found in surveys for item in found.skipped],
         folders={folder: mtime_ns for found in surveys for folder, mtime_ns in found.folders.items()},
+        manifests=sorted((item for found in surveys for item in found.manifests), key=lambda item: item.path),
     )
 
 

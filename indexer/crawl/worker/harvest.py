@@ -128,6 +128,7 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)
+    _add_strings(facts, syntax)
     facts.header["status"] = _add_coverage(facts, syntax, answers)
     return facts
 
@@ -377,6 +378,11 @@ def _add_unresolved(facts: DocumentFacts, syntax: Syntax, unresolved: set[int]) 
     for token, module in syntax.imports:
         if token in unresolved:
             facts.add("unresolved_imports", line=syntax.tokens.line[token], module=module)
+
+
+def _add_strings(facts: DocumentFacts, syntax: Syntax) -> None:
+    for string in syntax.strings:
+        facts.add("strings", **string._asdict() | {"use": int(string.use)})
 
 
 def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str:

@@ -29,3 +29,7 @@
 (update_expression argument: [(identifier) @update (field_expression field: (field_identifier) @update)])
 
 (field_designator (field_identifier) @keyword)
+
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_content) @string)

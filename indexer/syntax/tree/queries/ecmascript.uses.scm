@@ -54,3 +54,13 @@
 
 (object_pattern (shorthand_property_identifier_pattern) @second)
 (object_assignment_pattern left: (shorthand_property_identifier_pattern) @second)
+
+; ---- strings that may name something (`strings.py`)
+
+(string (string_fragment) @string)
+
+; What stands in brackets as a string is a property as behind a dot.
+(subscript_expression index: (string (string_fragment) @token @keyed (#match? @keyed "^[A-Za-z_$][A-Za-z0-9_$]*$")))
+(call_expression function: (subscript_expression index: (string (string_fragment) @call)))
+(assignment_expression left: (subscript_expression index: (string (string_fragment) @write)))
+(augmented_assignment_expression left: (subscript_expression index: (string (string_fragment) @update)))

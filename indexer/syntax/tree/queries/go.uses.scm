@@ -61,3 +61,7 @@
 (import_spec path: (interpreted_string_literal) @token @import @imported) @importing
 (import_spec path: (interpreted_string_literal (interpreted_string_literal_content) @source))
 (import_spec name: (package_identifier) @alias)
+
+; ---- strings that may name something (`strings.py`)
+
+(interpreted_string_literal (interpreted_string_literal_content) @string)

@@ -52,3 +52,7 @@
   (scoped_type_identifier (type_identifier) @base .)
   (generic_type [(type_identifier) @base (scoped_type_identifier (type_identifier) @base .)])
 ]))
+
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_fragment) @string)

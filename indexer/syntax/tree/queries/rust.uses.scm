@@ -53,3 +53,7 @@
 (extern_crate_declaration name: (identifier) @import)
 (extern_crate_declaration alias: (identifier) @import)
 (mod_item name: (identifier) @import !body)
+
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_content) @string)
