@@ -71,6 +71,9 @@ class Role(IntFlag):
     FIXTURE = 4096  # a test's parameter that a fixture fills
     STAR = 8192  # a module of which all names are imported
     PATH = 16384  # stands in an import and binds no name: a module on the way, what gets another name
+    CONFINED = (
+        32768  # read, and the value goes nowhere from here: a member is taken of it, it is compared, tested, discarded, called at once
+    )
 
     @property
     def labels(self) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from indexer.model import SymbolFlag, SymbolKind
+from indexer.model import VALUE_KINDS, SymbolFlag, SymbolKind
 from indexer.syntax.model import ASK, BUILTIN, Span, Syntax, Tokens
 from indexer.syntax.python.nodes import K_ATTRIBUTE, K_IDENTIFIER, name_of
 from indexer.syntax.python.record import Recorder
-from indexer.syntax.python.roles import DEFINITION, DELETE, WRITE
+from indexer.syntax.python.roles import CONFINED, DEFINITION, DELETE, WRITE
 from indexer.syntax.python.scopes import BUILTINS, BY_DEF, BY_IMPORT, BY_PARAM, CLASS_SCOPE, TYPE_SCOPE, Binding, Scope, Use, nonlocal_home
 
 MAX_CHAIN = 3
@@ -101,6 +101,7 @@ class Resolver(Recorder):
             if binding is None:
                 if use.name in BUILTINS and not self.has_star:
                     tokens.symbol[token] = BUILTIN
+                    tokens.roles[token] &= ~CONFINED
                 else:
                     share(token, ("free", use.name))
                 continue
@@ -115,6 +116,8 @@ class Resolver(Recorder):
                     tokens.ask[token] = True
             elif binding.symbol >= 0:
                 tokens.symbol[token] = binding.symbol
+                if self.symbols[binding.symbol].kind in VALUE_KINDS:  # of a variable, nobody asks where its value goes
+                    tokens.roles[token] &= ~CONFINED
                 if use.is_call and kinds != {BY_DEF}:
                     tokens.callee_as[token] = token
                     tokens.ask[token] = True

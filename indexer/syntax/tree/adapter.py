@@ -30,7 +30,7 @@ _DEPTH_TIMES_BYTES = 1_500_000_000
 
 READ, WRITE, DEFINITION = int(Role.READ), int(Role.WRITE), int(Role.DEFINITION)
 CALL, IMPORT, ANNOTATION = int(Role.CALL), int(Role.IMPORT), int(Role.ANNOTATION)
-ARGUMENT, DELETE = int(Role.ARGUMENT), int(Role.DELETE)
+ARGUMENT, DELETE, CONFINED = int(Role.ARGUMENT), int(Role.DELETE), int(Role.CONFINED)
 KEYWORD, SUPERTYPE = int(Role.KEYWORD), int(Role.SUPERTYPE)
 
 _ADDED = {
@@ -42,12 +42,14 @@ _ADDED = {
     "delete": DELETE,
     "decorator": int(Role.DECORATOR),
     "import": IMPORT,
+    "confined": CONFINED,
     "keyword": KEYWORD,
     "type": ANNOTATION,
     "write": WRITE,
 }
 _CHANGES = WRITE | DELETE
 _READLESS = IMPORT | KEYWORD | WRITE | DELETE
+_OF_VALUES = ARGUMENT | CONFINED
 
 
 class Adapter:
@@ -148,6 +150,12 @@ class Adapter:
             if not bits & _READLESS:
                 bits |= READ
             roles[start] = bits
+        for node in self.captures.get("unparsed", ()):
+            end = node.end_byte
+            if self.source.startswith(b"(", end):
+                roles[node.start_byte] = READ | CALL
+            elif self.source.startswith((b".", b"::"), end) and not self.source.startswith(b"..", end):
+                roles[node.start_byte] = READ | CONFINED
         for node in self.captures.get("value", ()):  # a type's name that makes a value: no annotation
             roles[node.start_byte] = roles.get(node.start_byte, READ) & ~ANNOTATION
         for node in self.captures.get("update", ()):
@@ -283,6 +291,8 @@ class Adapter:
             if scope is not None and start in lookable and (found := self.look_up(name, start, scope)) is not None:
                 group, sure_callee = found
                 call = bits & CALL and not sure_callee
+                if bits & CONFINED and group.entries[0].kind in VARIABLES:  # of a variable, nobody asks where its value goes
+                    all_roles[-1] = bits & ~CONFINED
             else:
                 group, call = None, 0
                 if module is not None and scope is not None and start in lexical and not bits & IMPORT:
@@ -297,7 +307,7 @@ class Adapter:
                         group = module.meaning(name, scope, is_type=is_type)
                         call = bits & CALL and group is not None and group.entries[0].kind in VARIABLES
                 elif holder >= 0 and not bits & _CHANGES and source[namespace_end:start].strip() == b".":
-                    first = parts.setdefault((holder, name, bits & ~ARGUMENT, start in type_members), start)
+                    first = parts.setdefault((holder, name, bits & ~_OF_VALUES, start in type_members), start)
                     if first != start:
                         uses.append((index, first))
             if group is None:
