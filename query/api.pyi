@@ -244,7 +244,7 @@ def evaluate_session(
     index: Index | None,
     session_id: str = "",
     *,
-    scope: Literal["file", "workspace"] = "file",
+    scope: Literal["file", "workspace"] = "workspace",
     timeout_ms: int = 0,
     include_warnings: bool = False,
 ) -> Answer[Evaluation]:
@@ -340,8 +340,8 @@ def find_callers(
         position_pattern: text of the file with one @@ at the place meant
         direction: incoming: callers; outgoing: callees
         depth: 1: direct calls only
-        evidence: kinds of evidence; default syntax, definition, same_binding, callee_type, constructor, property, inherited; others:
-            decorator, inferred
+        evidence: kinds of evidence; default syntax, definition, same_binding, callee_type, constructor, property, inherited, string,
+            entry_point; others: decorator, inferred
         dispatch: also calls of what this overrides, which may end here; evidence: override
         external: callees outside the workspace too
         tests: call sites in test files
@@ -910,7 +910,7 @@ def preview_edit(
     new_text: str = "",
     session_id: str = "",
     language: str = "",
-    scope: Literal["file", "workspace"] = "file",
+    scope: Literal["file", "workspace"] = "workspace",
     timeout_ms: int = 0,
     include_warnings: bool = False,
 ) -> Answer[Evaluation]:
@@ -1089,7 +1089,7 @@ def simulate_chain(
     session_id: str = "",
     *,
     edits: list[OneEdit] | None = None,
-    scope: Literal["file", "workspace"] = "file",
+    scope: Literal["file", "workspace"] = "workspace",
     timeout_ms: int = 0,
 ) -> Answer[Chain]:
     """Adds edits to a session one after the other, judges it after each, and says through which of them it is safe to go.
