@@ -85,8 +85,8 @@ def test_the_depth_of_a_tree_counts_lists_as_one_level(language: str, source: by
 def test_a_server_that_reads_the_disk_is_told_no_text_of_such_files() -> None:
     said: list[bytes] = []
     fields: dict[str, Any] = dict.fromkeys(Setup.__struct_fields__)
-    setup = Setup(**{**fields, "root": "/w", "recoded": [], "too_deep": [("pkg/deep.ts", "typescript")]})
-    open_unreadable(setup, Texts(lambda method, params: said.append(method + params)))
+    fields |= {"root": "/w", "recoded": [], "too_deep": [("pkg/deep.ts", "typescript")]}
+    open_unreadable(Setup(**fields), Texts(lambda method, params: said.append(method + params)))
     assert len(said) == 1
     assert said[0].startswith(b"textDocument/didOpen")
     assert b'/w/pkg/deep.ts"' in said[0]

@@ -16,7 +16,7 @@ _ROUNDS = 40
 """So often pairs are taken out from the inside; real files have none left long before."""
 
 _SPACE = b" \t\r\n\f\v"
-_OPERATORS = re.compile(rb"[-+!~*&]{20,}")
+_AS_ONE = bytes(ord("!") if sign in b"-+!~*&" else sign for sign in range(256))
 _CAST = re.compile(rb"\([A-Za-z_][\w ]{0,40}\*{0,9}\)\s{0,4}")
 _CASTS = re.compile(rb"(?:%b){20,}" % _CAST.pattern)
 _STRING = re.compile(rb'"(?:\\.|[^"\\\n])*"?')
@@ -38,9 +38,10 @@ def is_deeper(source: bytes, limit: int) -> bool:
         text = _STRING.sub(_without_few, _ESCAPE.sub(b"", source))
         if _opens_more(_brackets(text), limit):
             return True
-    if any(len(run[0]) > limit for run in _OPERATORS.finditer(source.translate(None, delete=_SPACE))):
+    dense = source.translate(_AS_ONE, delete=_SPACE)
+    if b"!" * (limit + 1) in dense:
         return True
-    return source.count(b")") > limit and any(len(_CAST.findall(run[0])) > limit for run in _CASTS.finditer(source))
+    return dense.count(b")(") >= limit and any(len(_CAST.findall(run[0])) > limit for run in _CASTS.finditer(source))
 
 
 def _brackets(text: bytes) -> bytes:
