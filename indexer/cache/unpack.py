@@ -90,7 +90,9 @@ class _Reader:
         if not line.endswith(b"\n"):
             status = self._process.wait()
             how = signal.Signals(-status).name if status < 0 else f"status {status}"
-            raise CacheRefused(f"the process that read the artifact ended with {how}: it needs more than an artifact may, or is damaged")
+            raise CacheRefused(
+                f"the artifact's reader ended with {how}: the artifact is damaged, or takes more time or memory than is allowed"
+            )
         answer = msgspec.json.decode(line, type=Answer)
         if answer.storage:
             raise Storage(answer.storage)

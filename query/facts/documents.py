@@ -75,15 +75,20 @@ def package_of(path: str, language: str, module: str, package: str) -> str:
 
 
 def contents(index: Index, paths: Collection[str]) -> dict[str, Content]:
-    """Those of the paths that are documents of the workspace, by path."""
-    rows = index.rows(
-        """
-        SELECT d.doc_id, d.path, d.digest, d.language, coalesce(d.module, ''), d.is_test
-        FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path) WHERE d.status <> 'external'
-        """,
-        {"paths": sorted(set(paths))},
-    ) if paths else []  # fmt: skip
-    return {row[1]: Content(*row) for row in rows}
+    """Those of the paths that are documents of the workspace, by path; each is read once per index."""
+    known: dict[str, Content | None] = index.keep("contents", dict)
+    missing = [path for path in paths if path not in known]
+    if missing:
+        rows = index.rows(
+            """
+            SELECT d.doc_id, d.path, d.digest, d.language, coalesce(d.module, ''), d.is_test
+            FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path) WHERE d.status <> 'external'
+            """,
+            {"paths": missing},
+        )
+        known.update(dict.fromkeys(missing))
+        known.update({row[1]: Content(*row) for row in rows})
+    return {path: held for path in sorted(paths) if (held := known[path]) is not None}
 
 
 def digests(index: Index) -> dict[str, str]:
