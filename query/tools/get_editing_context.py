@@ -190,9 +190,11 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
         meta=ContextMeta(token_savings=TokenSavings(returned=0, whole_file=0, files_to_read=0, files=0)),
     )  # fmt: skip
     total = shown = offset = 0
+    symbols: list[Symbol] = []
     if not result.not_modified:
         facts = _facts(context, path)
-        offset, total = offset_of(ask.cursor), len(facts.symbols)
+        symbols = facts.symbols
+        offset, total = offset_of(ask.cursor), len(symbols)
         imports = imports_of(index, path, Sources(index)) if not offset else []
         result, shown = _within(ask, msgspec.structs.replace(result, imports=imports), facts, offset)
     saved = _savings(index, path, result)
@@ -200,7 +202,7 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
         ask,
         msgspec.structs.replace(result, meta=ContextMeta(token_savings=saved)),
         page_of(offset, shown, total),
-        context.certificate.of_workspace(DEFINITION, about=path),
+        context.certificate.of_rows(symbols, DEFINITION) if symbols else context.certificate.of_documents([path], DEFINITION),
         more={"file_path": path},
         about=path,
     )
