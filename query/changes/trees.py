@@ -192,6 +192,9 @@ class SideCertificate(Certificate):
             self._differs = _difference(self._of, self._between.new)
         return self._differs
 
+    def text(self, path: str) -> bytes | None:
+        return super().text(path) if self._between.new == WORK_TREE or path not in self.drift.paths else None
+
 
 def _difference(index: Index, tree: str) -> Drift:
     """Files whose content in a tree is not what the index holds."""

@@ -11,14 +11,19 @@ from query.answers.envelope import Answer, Completeness, Provenance, Reason, com
 from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
-from query.facts.gaps import environment, names, reading, strings
+from query.facts.gaps import causes, environment, names, reading, strings
 from query.facts.gaps.reading import SUPERTYPES as SUPERTYPES
+from query.facts.gaps.scope import Scope
 from query.facts.gaps.uses import Question, Uses
+from query.facts.gaps.words import Texts
 from query.facts.index import Index
-from query.facts.symbols import Symbol
+from query.facts.symbols import Symbol, symbols_by_id
 
 DEFINITION = ["syntax", "textDocument/definition"]
 """The methods that occurrences come from."""
+
+_FEW = 50
+"""Symbols that are looked at one by one; of more it is said that they are uncertain where any of them has such a name."""
 
 _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (strings.reasons,)
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
@@ -30,6 +35,7 @@ class Certificate:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._drift: Drift | None = None
+        self._texts = Texts(index.root)
 
     @property
     def drift(self) -> Drift:
@@ -47,23 +53,19 @@ class Certificate:
     def of_workspace(
         self,
         methods: Sequence[str],
-        name: str = "",
         more: Sequence[Reason] = (),
         *,
         about: str = "",
         language: str = "",
         holds: Callable[[str], bool] | None = None,
-        typed: Callable[[], str] | None = None,
     ) -> Completeness:
-        """For answers that any document may contribute to.
+        """For answers that any document may contribute to, and that are not about the uses of symbols.
 
         Args:
-            about: path of the document that the symbol in question lies in: gaps in languages that cannot refer to it are none.
+            about: path of the document that the question is about: gaps in languages that cannot refer to it are none.
             language: the only one that was asked about, in place of `about`.
-            name: the symbol's own name: unresolved identifiers of that name may belong to it.
             more: what the tool itself knows to be missing.
             holds: whether a path is asked about; all are by default.
-            typed: makes a text that means the symbol where it is typed, for the command that lists the identifiers of its name.
         """
         family = (language,) if language else family_of(self._index, about)
         moved = of_family(self._index, self.drift.paths, family)
@@ -72,10 +74,7 @@ class Certificate:
             reasons += self._index.keep(f"gaps {methods} {family}", lambda: reading.coverage(self._index, methods, None, family))
         else:
             reasons += reading.coverage(self._index, methods, holds, family)
-        reasons += reading.skipped(self._index, family, holds, name)
-        if name:
-            reasons += names.unresolved(self._index, name, family, holds, typed)
-        reasons += environment.of_another_build(self._index, about)
+        reasons += reading.skipped(self._index, family, holds)
         reasons += environment.of_refused(self._index, family)
         return self._certify([*reasons, *more])
 
@@ -87,17 +86,59 @@ class Certificate:
         more: Sequence[Reason] = (),
         *,
         typed: Callable[[], str] | None = None,
+        within: Callable[[str], bool] | None = None,
     ) -> Completeness:
         """For answers about who uses these symbols: the promise of ADR 0040, condition by condition.
 
+        A file that changed or was not read, and cannot refer to any of the symbols, takes nothing away.
+
         Args:
-            symbols: asked about together, of one document or one family of languages. methods, more, typed: as in `of_workspace`.
+            symbols: asked about together; their answer is complete if that of each is.
+            methods: that the answer comes from. more: what the tool itself knows to be missing.
+            within: whether uses in a file are asked about; in all by default.
+            typed: makes a text that means the symbol where it is typed, for the command that lists the identifiers of its name.
         """
-        about = symbols[0].record.path
-        uses = Uses(symbols=tuple(symbols), question=question, family=family_of(self._index, about), could_refer=lambda path: True)
-        found = [reason for reasons in _CONDITIONS for reason in reasons(self._index, uses)]
-        name = symbols[0].record.name if len(symbols) == 1 and not symbols[0].is_local else ""
-        return self.of_workspace(methods, name, [*found, *more], about=about, typed=typed)
+        if not symbols:
+            return self._certify([*more])
+        uses = self._uses(symbols, question, within)
+        unread = self._unread(uses, methods)
+        reasons = reading.told(self._index, uses.scope, unread)
+        reasons += names.unresolved(uses, unread.paths, typed)
+        reasons += environment.of_uses(self._index, uses)
+        reasons += [reason for condition in _CONDITIONS for reason in condition(self._index, uses)]
+        return self._certify([*reasons, *more], is_whole=False)
+
+    def of_rows(self, symbols: Sequence[Symbol], methods: Sequence[str], more: Sequence[Reason] = ()) -> Completeness:
+        """For lists of symbols whose rows say by themselves what may be missing of their uses: what was not read is left to say."""
+        if not symbols:
+            return self._certify([*more])
+        uses = self._uses(symbols, "callers", None)
+        reasons = reading.told(self._index, uses.scope, self._unread(uses, methods)) + environment.of_uses(self._index, uses)
+        return self._certify([*reasons, *more], is_whole=False)
+
+    def uncertain(self, ids: Collection[int], methods: Sequence[str]) -> frozenset[int]:
+        """Those of the symbols of which a use may stand in a file that was not read as it is, or not asked about."""
+        asked = [symbol for _, symbol in sorted(symbols_by_id(self._index, sorted(ids)).items())]
+        if not asked or self._index.foreign or not self.drift.checked:
+            return frozenset(symbol.sym_id for symbol in asked)
+        uses = self._uses(asked, "callers", None)
+        paths = self._unread(uses, methods).paths
+        if len(asked) > _FEW or not paths:
+            return frozenset(uses.scope.touched_symbols(paths) if paths else ())
+        return frozenset(symbol.sym_id for symbol in asked if self._unread(self._uses([symbol], "callers", None), methods).paths)
+
+    def text(self, path: str) -> bytes | None:
+        """What a file holds now; None where nobody can tell."""
+        return self._texts.read(path)
+
+    def _unread(self, uses: Uses, methods: Sequence[str]) -> reading.Touching:
+        return reading.touching(self._index, uses.scope, of_family(self._index, self.drift.paths, uses.family), methods)
+
+    def _uses(self, symbols: Sequence[Symbol], question: Question, within: Callable[[str], bool] | None) -> Uses:
+        families = [family_of(self._index, path) for path in dict.fromkeys(symbol.record.path for symbol in symbols)]
+        family = tuple(sorted({language for one in families for language in one})) if all(families) else ()
+        scope = Scope(self._index, symbols, family=family, question=question, read=self.text, within=within)
+        return Uses(symbols=tuple(symbols), question=question, family=family, scope=scope)
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
         return names.unresolved_calls(self._index, callers)
@@ -111,9 +152,10 @@ class Certificate:
     def unresolved_subtypes(self, known: Collection[str], *, about: str = "") -> list[Reason]:
         return names.unresolved_subtypes(self._index, known, about=about)
 
-    def _certify(self, reasons: list[Reason]) -> Completeness:
-        if (extent := self._index.meta.get("partial")) and not any(reason.code == "lost_not_crawled" for reason in reasons):
-            reasons.append(Reason(code="lost_not_crawled", detail=reading.not_crawled(extent, self._index)))
+    def _certify(self, reasons: list[Reason], *, is_whole: bool = True) -> Completeness:
+        """Args: is_whole: any file of the workspace may matter, so that a run that was cut off does."""
+        if is_whole and self._index.meta.get("partial") and not any(reason.code == "lost_not_crawled" for reason in reasons):
+            reasons.append(Reason(code="lost_not_crawled", detail=causes.not_crawled(self._index)))
         if self._index.foreign:
             reasons.insert(0, Reason(code="foreign_index", detail=foreign(self._index)))
         if not self.drift.checked:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.languages import PYTHON, record_of
 from indexer.model import SymbolKind
-from query.answers.envelope import Completeness
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
 from query.facts.gaps.strings import with_gaps
@@ -50,16 +49,11 @@ class Dead(NamedTuple):
     same_name: int
 
 
-def is_uncertain(known: Completeness) -> bool:
-    """Whether files that may hold uses were not read: then no symbol is certain to have none."""
-    return any(reason.code == "stale" or reason.code.startswith(("lost_", "skipped_", "no_server")) for reason in known.reasons)
-
-
-def dead_code(index: Index, wanted: Wanted, *, partial: bool) -> list[Dead]:
+def dead_code(index: Index, wanted: Wanted, *, uncertain: Callable[[Collection[int]], Collection[int]]) -> list[Dead]:
     """Symbols that nothing refers to, certain ones first, then the longest.
 
     Args:
-        partial: see `is_uncertain`.
+        uncertain: gives those symbols of which uses may stand in files that were not read as they are.
     """
     found = _candidates(index, wanted)
     ids = [candidate.sym_id for candidate in found]
@@ -76,7 +70,7 @@ def dead_code(index: Index, wanted: Wanted, *, partial: bool) -> list[Dead]:
         "twin": with_twins(index, ids),
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),
-        "partial_coverage": set(ids) if partial else set[int](),
+        "partial_coverage": uncertain(ids),
     }
     rows: list[Dead] = []
     for candidate in found:

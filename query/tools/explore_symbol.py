@@ -220,7 +220,6 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         callees=[ExploredCallee(symbol=known[callee].record, calls=callees[callee]) for callee in ranked_callees[page]],
         **{way: _list(listed, known, page) for way, listed in related.items()},
     )
-    name = "" if symbol.is_local else record.name
     more = context.certificate.unresolved_calls([sym_id]) if record.kind in ("function", "method", "constructor") else []
     if of_type:
         more += context.certificate.unresolved_supertypes([sym_id])
@@ -229,12 +228,8 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         ask,
         result,
         page_of(offset, ask.limit, max(map(len, (ranked, callees, *related.values())))).within(1),
-        context.certificate.of_workspace(
-            [*DEFINITION, "textDocument/hover", *([SUPERTYPES] if of_type else [])],
-            name,
-            more,
-            about=record.path,
-            typed=lambda: unambiguous(index, symbol),
+        context.certificate.of_uses(
+            [symbol], "callers", [*DEFINITION, *([SUPERTYPES] if of_type else [])], more, typed=lambda: unambiguous(index, symbol)
         ),
         meant=symbol,
         about=record.path,

@@ -194,7 +194,7 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     if only_own:
         completeness = certificate.of_documents([about, *ask.document(index)], DEFINITION, more)
     elif ask.direction == "outgoing":
-        completeness = certificate.of_workspace(DEFINITION, "", more, about=about)
+        completeness = certificate.of_workspace(DEFINITION, more, about=about)
     else:
         completeness = certificate.of_uses([symbol], "callers", DEFINITION, more, typed=lambda: unambiguous(index, symbol))
     page = page_of(offset, len(shown), len(edges), cut_short=capped)

@@ -190,17 +190,19 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
         meta=ContextMeta(token_savings=TokenSavings(returned=0, whole_file=0, files_to_read=0, files=0)),
     )  # fmt: skip
     extent = all_of(0)
+    symbols: list[Symbol] = []
     if not result.not_modified:
         facts = _facts(context, path)
+        symbols = facts.symbols
         imports = [] if ask.cursor else imports_of(index, path, Sources(index))
         result, following = _within(ask, msgspec.structs.replace(result, imports=imports), facts, _Page.of(ask))
-        extent = Extent(len(facts.symbols), following is not None, str(following) if following else None)
+        extent = Extent(len(symbols), following is not None, str(following) if following else None)
     saved = _savings(index, path, result)
     return context.answer(
         ask,
         msgspec.structs.replace(result, meta=ContextMeta(token_savings=saved)),
         extent,
-        context.certificate.of_workspace(DEFINITION, about=path),
+        context.certificate.of_rows(symbols, DEFINITION) if symbols else context.certificate.of_documents([path], DEFINITION),
         more={"file_path": path},
         about=path,
     )

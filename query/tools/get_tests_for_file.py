@@ -15,7 +15,7 @@ from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
-from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
+from query.facts.blast_radius import Holder, TestFunction, overrides_bound, test_function, test_lines, walk
 from query.facts.completeness import DEFINITION
 from query.facts.documents import contents, documents, documents_of_tests
 from query.facts.extents import symbols_of
@@ -120,12 +120,12 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     )
     offset = offset_of(ask.cursor)
     shown = _with_functions(index, ranked[offset : offset + ask.limit], in_tests)
-    more = [*no_tests(index), *doubts(index, symbols)]
+    more = [*no_tests(index), *overrides_bound(index, symbols)]
     return context.answer(
         ask,
         TestsForFile(source_file=path, test_files=[test.path for test in shown], tests=shown),
         page_of(offset, len(shown), len(ranked)),
-        certificate.of_workspace(DEFINITION, "", more, about=path),
+        certificate.of_uses(list(symbols_by_id(index, symbols).values()), "callers", DEFINITION, more),
         about=path,
     )
 

@@ -98,7 +98,7 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
             for direction, item in shown
         ],
         page_of(offset, len(shown), len(found)),
-        certificate.of_workspace([*DEFINITION, SUPERTYPES], more=more, about=about),
+        certificate.of_rows([symbol, *known.values()], [*DEFINITION, SUPERTYPES], more),
         meant=symbol,
         about=about,
     )

@@ -8,7 +8,14 @@ from typing import Any
 
 from indexer.languages import PYTHON
 from query.answers.envelope import Reason
+from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+
+
+def of_uses(index: Index, uses: Uses) -> list[Reason]:
+    """What the surroundings hide of the uses of symbols."""
+    paths = dict.fromkeys(symbol.record.path for symbol in uses.symbols)
+    return [reason for path in paths for reason in of_another_build(index, path)] + of_refused(index, uses.family)
 
 
 def of_another_build(index: Index, path: str) -> list[Reason]:

@@ -9,6 +9,7 @@ from typing import Any
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.families import family_of, languages_of
+from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 
 
@@ -75,22 +76,22 @@ def _unknown(index: Index, code: str, what: str, missing: str, rows: Sequence[tu
     return [of_paths(code, detail, paths, len(rows))]
 
 
-def unresolved(
-    index: Index, name: str, family: Collection[str], holds: Callable[[str], bool] | None, typed: Callable[[], str] | None
-) -> list[Reason]:
-    rows = index.rows(
-        """
-        SELECT d.path, d.language, count(*) FROM (SELECT doc_id FROM unresolved_name WHERE name = ?) u JOIN document d USING (doc_id)
-        GROUP BY ALL
-        """,
-        [name],
-    )
-    fitting = [(path, number) for path, language, number in rows if (not family or language in family) and (holds is None or holds(path))]
-    if not fitting:
+def unresolved(uses: Uses, told: Collection[str], typed: Callable[[], str] | None) -> list[Reason]:
+    """Identifiers with a name of what was asked about that nobody could resolve.
+
+    Args:
+        told: files of which other reasons say already why. typed: makes a text that means the symbol where it is typed.
+    """
+    if all(symbol.is_local for symbol in uses.symbols):
         return []
-    count = sum(number for _, number in fitting)
-    paths = sorted(path for path, _ in fitting)
-    detail = f"{count} identifiers named '{name}' could not be resolved and may belong here"
+    found = {path: count for path, count in uses.scope.unresolved_in().items() if path not in told}
+    if not found:
+        return []
+    count, quoted = sum(found.values()), [f"'{name}'" for name in sorted(uses.scope.own_names)]
+    if len(uses.symbols) == 1:
+        detail = f"{count} identifiers named {listed(quoted)} could not be resolved and may belong here"
+    else:
+        detail = f"{count} identifiers could not be resolved and have a name of what was asked about"
     if typed is not None:
         detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
-    return [of_paths("unresolved_same_name", detail, paths, count)]
+    return [of_paths("unresolved_same_name", detail, sorted(found), count)]
