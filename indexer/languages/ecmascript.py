@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from indexer.languages.hooks import ECMASCRIPT_HOOKS
 from indexer.languages.record import Grammar, Language, Locks
 
 _TYPESCRIPT = Grammar(
@@ -34,6 +35,8 @@ TYPESCRIPT = Language(
     package_of="manifest",
     manager="npm",
     satisfies="shape",
+    types_are_values=True,
+    hooks=ECMASCRIPT_HOOKS,
     parameters="typescript",
     # the language has none of its own but Atomics; these are packages
     locks=Locks(names=("Mutex", "Semaphore", "AsyncLock", "Atomics"), within=("async-mutex", "async-lock", "typescript")),

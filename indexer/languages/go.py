@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.hooks import GO_HOOKS
 from indexer.languages.record import Grammar, Language, Locks
 
 GO = Language(
@@ -42,6 +43,7 @@ GO = Language(
         within=("sync.", "golang.org/x/sync"),
     ),
     runner="go",
+    hooks=GO_HOOKS,
     test_names=("Test", "Fuzz", "Example"),
     tests_beside=True,
     runs_by_name=frozenset({"init"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.hooks import JVM_HOOKS
 from indexer.languages.record import Grammar, Language, Locks
 
 JAVA = Language(
@@ -20,6 +21,7 @@ JAVA = Language(
     type_before_name=True,
     imports_folders=True,
     manager="maven",
+    hooks=JVM_HOOKS,
     project_is_outermost=True,
     locks=Locks(
         names=(

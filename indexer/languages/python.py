@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 
+from indexer.languages.hooks import PYTHON_HOOKS
 from indexer.languages.record import Language, Locks
 
 _MADE = ("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore")
@@ -21,6 +22,7 @@ PYTHON = Language(
     refreshes_by_name=True,
     is_compiled=False,
     satisfies="protocol",
+    types_are_values=True,
     parameters="python",
     locks=Locks(
         names=(*_MADE, "CapacityLimiter", "allocate_lock"),
@@ -28,6 +30,7 @@ PYTHON = Language(
         made=(*_MADE, "LockType", "lock"),
     ),
     runner="pytest",
+    hooks=PYTHON_HOOKS,
     test_names=("test",),
     tests_beside=True,
     runs_by_start=("pytest_", "__", "_repr_", "_ipython_"),  # `__unittest`, `__tracebackhide__`

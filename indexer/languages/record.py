@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from indexer.languages.hooks import Hooks
+
 Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
 Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
@@ -110,6 +112,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     Types:
     satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
         by a "protocol" (Python); empty: it does not.
+    types_are_values: a type's name is a value as others are: who gets it may make instances.
     parameters: the reader of parameter lists (`query.changes.signatures`); "exact": any difference counts; empty: they are not read.
     locks: types that keep threads apart.
 
@@ -120,6 +123,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     tests_inside: tests are defined in the file that they test.
     tests_beside: files of tests lie in the folder of what they test.
     runs_by_name, runs_by_start: names, and starts of names, of functions that the language or a tool calls.
+    hooks: who calls what nobody names.
     documented_by: the program that prints documentation of a qualified name.
     """
 
@@ -154,6 +158,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
+    types_are_values: bool = False
     parameters: Parameters = ""
     locks: Locks | None = None
 
@@ -164,6 +169,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     tests_beside: bool = False
     runs_by_name: frozenset[str] = frozenset()
     runs_by_start: tuple[str, ...] = ()
+    hooks: Hooks = Hooks()
     documented_by: str = ""
 
     @property
