@@ -181,7 +181,7 @@ ECMASCRIPT_HOOKS = Hooks(
     passing=frozenset({"override", "deprecated", "memoize", "autobind", "boundMethod", "readonly", "enumerable", "nonenumerable"}),
     silent_bases=("lib.", "typescript."),
     bases=(
-        ("Component", ("render", "component*", "shouldComponentUpdate", "getSnapshotBeforeUpdate", "getDerived*", "UNSAFE_*", "getChildContext")),
+        ("Component", ("render", "component*", "should*", "getSnapshotBeforeUpdate", "getDerived*", "UNSAFE_*", "getChildContext")),
         ("PureComponent", ("render", "component*", "getSnapshotBeforeUpdate", "getDerived*", "UNSAFE_*", "getChildContext")),
         ("HTMLElement", ("*Callback",)),
         ("EventEmitter", ()),

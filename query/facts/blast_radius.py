@@ -18,6 +18,7 @@ from query.answers.style import Style, count
 from query.facts import hierarchy
 from query.facts.completeness import Certificate
 from query.facts.documents import Document, documents
+from query.facts.gaps import escapes, registration
 from query.facts.index import Index
 from query.facts.risk import Level, Risk, risks
 from query.facts.scopes import around, scopes
@@ -340,11 +341,13 @@ def _test_files(uses: Sequence[Use], held: Sequence[Holder], docs: Mapping[int, 
 
 
 def doubts(index: Index, changed: Sequence[int]) -> list[Reason]:
-    """Identifiers that may be uses of what changed, though nobody could resolve them; and whether a bound cut what was looked at."""
+    """Who may use what changed and is not among its users: identifiers that nobody could resolve, whoever holds it as a value or in a
+    registry; and whether a bound cut what was looked at.
+    """
     known = scopes(index, changed)
     visible = [(sym_id, known[sym_id].doc_id, known[sym_id].name) for sym_id in changed if not known[sym_id].flags & SymbolFlag.LOCAL]
     by_name = {known[sym_id].name: number for sym_id, number in unresolved_names(index, visible).items()}
-    found = overrides_bound(index, changed)
+    found = [*overrides_bound(index, changed), *escapes.of_symbols(index, changed), *registration.of_symbols(index, changed)]
     if not by_name:
         return found
     names = sorted(by_name, key=lambda name: (-by_name[name], name))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from indexer.languages import record_of
 from indexer.model import Role, SymbolFlag
-from query.facts.documents import documents
+from query.facts.documents import Document, documents
 from query.facts.index import Index
 from query.facts.scopes import scopes
 from query.facts.test_functions import autouse_fixtures
@@ -64,6 +64,8 @@ def decorators_of(index: Index, ids: Sequence[int]) -> list[Decorator]:
     if place is None:
         return []
     doc_id, start, line, col = place
+    if start == line and record_of(documents(index, [doc_id])[doc_id].language).decorators_above:
+        return []  # it would begin with its decorators
     lines = {"doc": doc_id, "first": max(0, start - _LINES_ABOVE), "last": line}
     near = [row for row in index.rows(_NEAR, lines) if row[:2] < (line, col)]
     if not any(row[4] & Role.DECORATOR for row in near):
@@ -84,8 +86,13 @@ def keeping(index: Index, ids: Sequence[int]) -> dict[int, Decorator]:
     if not found:
         return {}
     meanings = {item.meaning for item in found if item.meaning is not None}
-    known, docs = scopes(index, meanings), documents(index, {item.doc_id for item in found})
-    own = {sym_id for sym_id in meanings if not known[sym_id].flags & SymbolFlag.EXTERNAL and known[sym_id].runs}
+    known = scopes(index, meanings)
+    docs = documents(index, {item.doc_id for item in found} | {known[sym_id].doc_id for sym_id in meanings})
+    own = {
+        sym_id
+        for sym_id in meanings
+        if not known[sym_id].flags & SymbolFlag.EXTERNAL and known[sym_id].runs and _gets_the_function(docs[known[sym_id].doc_id])
+    }
     passing = {called: _passing(index, own, called=called) for called in (False, True)}
     kept: dict[int, Decorator] = {}
     for item in found:
@@ -98,6 +105,11 @@ def keeping(index: Index, ids: Sequence[int]) -> dict[int, Decorator]:
         if not is_passing:
             kept.setdefault(item.of, item)
     return kept
+
+
+def _gets_the_function(document: Document) -> bool:
+    """Whether a decorator of this language is a function whose first parameter is what it stands on."""
+    return record_of(document.language).decorators_above
 
 
 _PARAMETERS = """

@@ -7,9 +7,8 @@ from enum import IntEnum
 from typing import Literal, NamedTuple
 
 from query.facts.calls import dispatched
-from query.facts.dispatch import Place, ending
+from query.facts.dispatch import Place, ending, overriding
 from query.facts.documents import documents
-from query.facts.hierarchy import all_overriders
 from query.facts.index import Index
 from query.facts.uses import CALL_EVIDENCE
 
@@ -98,7 +97,7 @@ def _dispatched(index: Index, way: Way, ids: Sequence[int], called: Sequence[Edg
     if way == "in":
         calls = dispatched(index, ids)
         return [Edge(Relation.CALLS, call.other, call.of, *call[2:], dispatch=True) for call in calls if call.evidence in CALL_EVIDENCE]
-    below = all_overriders(index, {edge.target for edge in called})
+    below = overriding(index, {edge.target for edge in called if edge.relation is Relation.CALLS})
     pairs = {
         (member, Place(edge.doc_id, edge.line, edge.col, edge.source, edge.target)): edge
         for edge in called

@@ -35,9 +35,9 @@ class ValueUse(NamedTuple):
 
 
 _FLOWING = """
-    SELECT r.sym_id, r.encl_id, r.doc_id, r.line, r.col, r.roles FROM {refs} AND has_role(r.roles, 'read') AND r.encl_id IS NOT NULL
-      AND NOT is_evidence(r.evidence, 'inferred')
-      AND NOT has_role(r.roles, 'call', 'confined', 'decorator', 'definition', 'delete', 'import', 'keyword', 'mention', 'supertype', 'write')
+    SELECT r.sym_id, r.encl_id, r.doc_id, r.line, r.col, r.roles FROM {refs} AND has_role(r.roles, 'read')
+      AND NOT has_role(r.roles, 'call', 'confined', 'decorator', 'definition', 'delete', 'import', 'keyword', 'mention', 'supertype')
+      AND NOT has_role(r.roles, 'write') AND NOT is_evidence(r.evidence, 'inferred') AND r.encl_id IS NOT NULL
 """
 _OF_ONE = _FLOWING.format(refs="refs r WHERE r.sym_id = $id")
 _OF_MANY = _FLOWING.format(refs="(SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id WHERE true")
@@ -66,10 +66,10 @@ def value_uses(index: Index, ids: Collection[int]) -> list[ValueUse]:
     for sym_id, holder, doc_id, line, col, roles in rows:
         if (sym_id, doc_id, line, col) in called:
             continue
-        if known[sym_id].kind in TYPE_KINDS and not roles & Role.ARGUMENT:
-            # what stands in an annotation is no value; nor is a type's name, where the language has no types as values
-            if roles & Role.ANNOTATION or not record_of(docs[doc_id].language).types_are_values:
-                continue
+        is_type = known[sym_id].kind in TYPE_KINDS and not roles & Role.ARGUMENT
+        # what stands in an annotation is no value; nor is a type's name, where the language has no types as values
+        if is_type and (roles & Role.ANNOTATION or not record_of(docs[doc_id].language).types_are_values):
+            continue
         found += [ValueUse(of, sym_id, holder, doc_id, line, col) for of in sorted(named[sym_id])]
     return sorted(set(found))
 

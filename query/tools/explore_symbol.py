@@ -216,7 +216,6 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         callees=[ExploredCallee(symbol=known[callee].record, calls=callees[callee]) for callee in ranked_callees[: ask.limit]],
         **{way: _list(listed, known, ask.limit) for way, listed in related.items()},
     )
-    name = "" if symbol.is_local else record.name
     more = context.certificate.unresolved_calls([sym_id]) if record.kind in ("function", "method", "constructor") else []
     if of_type:
         more += context.certificate.unresolved_supertypes([sym_id])
@@ -225,11 +224,11 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         ask,
         result,
         all_of(1),
-        context.certificate.of_workspace(
+        context.certificate.of_uses(
+            [symbol],
+            "callers",
             [*DEFINITION, "textDocument/hover", *([SUPERTYPES] if of_type else [])],
-            name,
             more,
-            about=record.path,
             typed=lambda: unambiguous(index, symbol),
         ),
         meant=symbol,

@@ -31,19 +31,16 @@ def of_symbols(index: Index, ids: Collection[int]) -> list[Reason]:
         return []
     docs = documents(index, {use.doc_id for use in found})
     places = sorted({(docs[use.doc_id].path, use.line + 1) for use in found})
-    where = listed([f"{path}:{line}" for path, line in places], 3)
     escaping = {use.of for use in found}
     known = scopes(index, escaping | {use.via for use in found})
     if len(ids) == 1:
         others = sorted({known[use.via].name for use in found} - {known[use.of].name for use in found})
         by = f" (as {listed(others, 3)})" if others else ""
-        detail = (
-            f"used as a value{by} at {count(len(places), 'place')}: whoever gets it there may call it, and that is not followed ({where})"
-        )
+        detail = f"used as a value{by} at {count(len(places), 'place')}: whoever gets it there may call it, and that is not followed"
     else:
         names = listed(sorted({known[sym_id].name for sym_id in escaping}))
         detail = (
-            f"{len(escaping)} of {len(ids)} symbols, of which callers were looked for, are used as values at {count(len(places), 'place')}, "
-            f"and who calls them from there is not followed: {names} ({where})"
+            f"{len(escaping)} of {len(ids)} symbols whose callers were looked for are used as values at {count(len(places), 'place')}, "
+            f"and who calls them from there is not followed: {names}"
         )
     return [of_paths(CODE, detail, sorted({path for path, _ in places}), len(places))]
