@@ -93,7 +93,7 @@ class Evidence(IntEnum):
     CONSTRUCTOR = 4  # a call of a class runs its __init__ or __new__
     PROPERTY = 5  # an attribute read runs a getter
     DECORATOR = 6  # a bare decorator is called with what it decorates
-    INFERRED = 7  # a function passed by name, a fixture filled by pytest: probably called
+    INFERRED = 7  # a function given by name to one that calls it at once, a fixture filled by pytest: called here by another's text
     SUBCLASS_LIST = 8  # the base stands in the class's own list
     TYPE_HIERARCHY = 9  # typeHierarchy/supertypes
     INHERITED = 10  # `self.x` by name along the bases of its class, where the server was silent

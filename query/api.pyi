@@ -323,7 +323,8 @@ def find_callers(
     direction: Literal["incoming", "outgoing", "both"] = "both",
     depth: int = 1,
     evidence: list[str] | None = None,
-    dispatch: bool = False,
+    dispatch: bool = True,
+    values: bool = True,
     external: bool = True,
     tests: Literal["include", "exclude", "only"] = "include",
     limit: int = 200,
@@ -340,9 +341,10 @@ def find_callers(
         position_pattern: text of the file with one @@ at the place meant
         direction: incoming: callers; outgoing: callees
         depth: 1: direct calls only
-        evidence: kinds of evidence; default syntax, definition, same_binding, callee_type, constructor, property, inherited, string,
-            entry_point; others: decorator, inferred
-        dispatch: also calls of what this overrides, which may end here; evidence: override
+        evidence: only these kinds of evidence of a call; default syntax, definition, same_binding, callee_type, constructor, property,
+            decorator, inferred, inherited, string, entry_point
+        dispatch: also calls of what it overrides, through a base, interface or protocol, which may end in it
+        values: also where it is used as a value: handed over, stored, returned; who gets it may call it
         external: callees outside the workspace too
         tests: call sites in test files
         limit: callers or callees shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from indexer.languages.hooks import ECMASCRIPT_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse, Role
 
@@ -39,6 +40,8 @@ TYPESCRIPT = Language(
     members_by_assignment=True,
     merges_declarations=True,
     points_at_texts=True,
+    types_are_values=True,
+    hooks=ECMASCRIPT_HOOKS,
     parameters="typescript",
     # the language has none of its own but Atomics; these are packages
     locks=Locks(names=("Mutex", "Semaphore", "AsyncLock", "Atomics"), within=("async-mutex", "async-lock", "typescript")),

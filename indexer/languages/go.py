@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.hooks import GO_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
@@ -46,6 +47,7 @@ GO = Language(
         within=("sync.", "golang.org/x/sync"),
     ),
     runner="go",
+    hooks=GO_HOOKS,
     test_names=("Test", "Fuzz", "Example"),
     tests_beside=True,
     runs_by_name=frozenset({"init"}),

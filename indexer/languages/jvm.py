@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.hooks import JVM_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
@@ -26,6 +27,7 @@ JAVA = Language(
     ),
     imports_folders=True,
     manager="maven",
+    hooks=JVM_HOOKS,
     project_is_outermost=True,
     locks=Locks(
         names=(

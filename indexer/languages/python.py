@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 
+from indexer.languages.hooks import PYTHON_HOOKS
 from indexer.languages.record import Language, Locks, Lookup
 from indexer.model import NameUse, Role
 
@@ -49,6 +50,7 @@ PYTHON = Language(
     looks_up_names=True,
     satisfies="protocol",
     fields_by_assignment=True,
+    types_are_values=True,
     parameters="python",
     locks=Locks(
         names=(*_MADE, "CapacityLimiter", "allocate_lock"),
@@ -56,6 +58,7 @@ PYTHON = Language(
         made=(*_MADE, "LockType", "lock"),
     ),
     runner="pytest",
+    hooks=PYTHON_HOOKS,
     test_names=("test",),
     tests_beside=True,
     runs_by_start=("pytest_", "__", "_repr_", "_ipython_"),  # `__unittest`, `__tracebackhide__`

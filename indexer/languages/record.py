@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from indexer.languages.hooks import Hooks
 from indexer.model import NameUse, Role
 
 Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
@@ -138,6 +139,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
     merges_declarations: a class or interface may be declared in several parts, one of them in another package.
     points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
+    types_are_values: a type's name is a value as others are: who gets it may make instances.
     parameters: the reader of parameter lists (`query.changes.signatures`); "exact": any difference counts; empty: they are not read.
     locks: types that keep threads apart.
 
@@ -148,6 +150,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     tests_inside: tests are defined in the file that they test.
     tests_beside: files of tests lie in the folder of what they test.
     runs_by_name, runs_by_start: names, and starts of names, of functions that the language or a tool calls.
+    hooks: who calls what nobody names.
     documented_by: the program that prints documentation of a qualified name.
     """
 
@@ -190,6 +193,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     members_by_assignment: bool = False
     merges_declarations: bool = False
     points_at_texts: bool = False
+    types_are_values: bool = False
     parameters: Parameters = ""
     locks: Locks | None = None
 
@@ -200,6 +204,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     tests_beside: bool = False
     runs_by_name: frozenset[str] = frozenset()
     runs_by_start: tuple[str, ...] = ()
+    hooks: Hooks = Hooks()
     documented_by: str = ""
 
     @property

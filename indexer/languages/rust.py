@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.hooks import RUST_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
@@ -35,6 +36,7 @@ RUST = Language(
         )
     ),
     runner="cargo",
+    hooks=RUST_HOOKS,
     tests_have_attributes=True,
     documented_by="rustdoc",
 )

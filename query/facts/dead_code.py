@@ -12,12 +12,12 @@ from query.facts.documents import documents
 from query.facts.gaps.strings import with_gaps
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
+from query.facts.registration import registered
 from query.facts.unresolved_names import unresolved_names
 from query.facts.unused import (
     Candidate,
     below_unknown_base,
     candidates,
-    decorated,
     fitting_by_structure,
     with_listed_base,
     with_twins,
@@ -57,12 +57,12 @@ def dead_code(index: Index, wanted: Wanted, *, uncertain: Callable[[Collection[i
     """
     found = _candidates(index, wanted)
     ids = [candidate.sym_id for candidate in found]
-    alive = with_used_kin(index, ids)
+    known = registered(index, ids)
+    alive = with_used_kin(index, ids) | {sym_id for sym_id, found in known.items() if found.is_certain}
     listed = set(ids) - alive
     same_name = unresolved_names(index, [(candidate.sym_id, candidate.doc_id, candidate.name) for candidate in found])
     by_code = {
         "exported": {candidate.sym_id for candidate in found if candidate.is_exported},
-        "decorated": decorated(index, ids),
         "unresolved_same_name": same_name,
         "built_name": _with_built_names(index, found),
         "string": with_gaps(index, [(candidate.sym_id, candidate.name) for candidate in found]),

@@ -33,18 +33,17 @@ class Content(NamedTuple):
 # ---- by number
 
 
+_COLUMNS = "d.doc_id, d.path, d.is_test, d.language, d.module, d.package, d.status = 'external'"
+_ONE = f"SELECT {_COLUMNS} FROM document d WHERE d.doc_id = $id"
+_MANY = f"SELECT {_COLUMNS} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN document d ON d.doc_id = u.id"
+
+
 def documents(index: Index, ids: Collection[int]) -> dict[int, Document]:
     """Documents by id; each is read once per index."""
     known: dict[int, Document] = index.keep("impact documents", dict)
     missing = [doc_id for doc_id in ids if doc_id not in known]
     if missing:
-        rows = index.rows(
-            """
-            SELECT d.doc_id, d.path, d.is_test, d.language, d.module, d.package, d.status = 'external'
-            FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN document d ON d.doc_id = u.id
-            """,
-            {"ids": missing},
-        )
+        rows = index.rows(_ONE, {"id": missing[0]}) if len(missing) == 1 else index.rows(_MANY, {"ids": missing})
         for doc_id, path, is_test, language, module, package, external in rows:
             known[doc_id] = Document(path, bool(is_test), language, package_of(path, language, module or "", package or ""), external)
     return known

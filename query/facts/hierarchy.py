@@ -201,6 +201,33 @@ def overridden(index: Index, ids: Collection[int]) -> list[tuple[int, int, bool]
     return found
 
 
+def all_overriders(index: Index, ids: Collection[int]) -> dict[int, list[int]]:
+    """By member of the workspace: those that override it at any distance; no constructors. At most MAX_OVERRIDDEN pairs."""
+    below: dict[int, list[int]] = index.keep("overriders", lambda: _inverted(index))
+    found: dict[int, list[int]] = {}
+    pairs = 0
+    for sym_id in ids:
+        seen, pending = {sym_id}, [sym_id]
+        while pending and pairs < MAX_OVERRIDDEN:
+            for sub_id in below.get(pending.pop(), ()):
+                if sub_id not in seen:
+                    seen.add(sub_id)
+                    pending.append(sub_id)
+                    found.setdefault(sym_id, []).append(sub_id)
+                    pairs += 1
+    return found
+
+
+def _inverted(index: Index) -> dict[int, list[int]]:
+    above: dict[int, list[tuple[int, bool]]] = index.keep("overrides", lambda: _overrides(index))
+    below: dict[int, list[int]] = {}
+    for sub_id, supers in above.items():
+        for super_id, external in supers:
+            if not external:
+                below.setdefault(super_id, []).append(sub_id)
+    return below
+
+
 def _overrides(index: Index) -> dict[int, list[tuple[int, bool]]]:
     sql = """
         SELECT o.sub_id, o.super_id, has_flag(s.flags, 'external') FROM override o JOIN symbol s ON s.sym_id = o.super_id

@@ -8,14 +8,6 @@ from typing import NamedTuple
 from indexer.model import TYPE_KINDS, SymbolFlag
 from query.facts.index import Index
 
-_HARMLESS = frozenset(
-    {
-        # decorators and attributes that hand what they stand on to nobody
-        *("staticmethod", "classmethod", "property", "override", "final", "overload", "abstractmethod", "cached_property", "lru_cache"),
-        *("cache", "contextmanager", "asynccontextmanager", "wraps", "dataclass", "total_ordering", "deprecated"),
-        *("inline", "must_use", "derive", "doc", "allow", "cfg", "warn", "deny", "cold", "non_exhaustive"),
-    }
-)
 _NO_DOUBT = ("builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC")
 """Bases outside the workspace that call nothing of what inherits from them."""
 
@@ -76,23 +68,6 @@ def candidates(index: Index, kinds: Sequence[int], path: str, *, exported: bool)
     """
     rows = index.rows(_CANDIDATES, {"kinds": list(kinds), "path": path, "exported": exported})
     return [Candidate(*row) for row in rows]
-
-
-def decorated(index: Index, ids: Sequence[int]) -> set[int]:
-    """Those with a decorator, an attribute or an annotation that may register them: on the lines before the name."""
-    rows = index.rows(
-        """
-        SELECT u.id, o.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-        JOIN occ o ON o.doc_id = s.doc_id AND o.line BETWEEN s.start_line - 8 AND s.sel_line AND has_role(o.roles, 'decorator')
-        WHERE (o.line, o.col) < (s.sel_line, s.sel_col)
-          AND NOT EXISTS (SELECT 1 FROM symbol b
-                          WHERE b.doc_id = s.doc_id AND b.sym_id <> s.sym_id AND NOT has_flag(b.flags, 'local', 'parameter')
-                          AND (is_type(b.kind) OR is_callable(b.kind)) AND (b.sel_line, b.sel_col) > (o.line, o.col)
-                          AND (b.sel_line, b.sel_col) < (s.sel_line, s.sel_col))
-        """,
-        {"ids": list(ids)},
-    )
-    return {sym_id for sym_id, name in rows if name not in _HARMLESS}
 
 
 # ---- by way of the hierarchy

@@ -36,17 +36,23 @@ _LOOKS_AT_FIRST = Callee(looked_at=(0,))
 _BY_KEY = Callee(called=(b"key",))
 _FIRST = Callee(called=(0, b"func"))
 _SECOND = Callee(called=(1, b"function"))
+_CATEGORY = Callee(called=(1, b"category"))
 _TARGET = Callee(called=(b"target",))
 
 CALLEES: dict[bytes, Callee] = {
     **dict.fromkeys((b"isinstance", b"issubclass", b"callable", b"id", b"hash", b"len", b"repr", b"str", b"bool"), _LOOKS),
     **dict.fromkeys((b"dir", b"vars", b"hasattr", b"super", b"print", b"format", b"ascii"), _LOOKS),
     b"type": Callee(alone=True),  # with three arguments it makes a class of its bases
+    **dict.fromkeys((b"wraps", b"functools.wraps"), _LOOKS),  # who is decorated with it has the function already
+    **dict.fromkeys((b"update_wrapper", b"functools.update_wrapper"), _LOOKS),
+    **dict.fromkeys((b"inspect.signature", b"inspect.isclass", b"inspect.isfunction", b"inspect.iscoroutinefunction"), _LOOKS),
+    **dict.fromkeys((b"asyncio.iscoroutinefunction", b"inspect.getdoc", b"inspect.getsource"), _LOOKS),
     **dict.fromkeys((b"getattr", b"setattr", b"delattr"), _LOOKS_AT_FIRST),
     **dict.fromkeys((b"cast", b"typing.cast", b"t.cast"), _LOOKS_AT_FIRST),
     **dict.fromkeys((b"sorted", b"min", b"max"), _BY_KEY),
     **dict.fromkeys((b"map", b"filter", b"reduce", b"functools.reduce", b"itertools.starmap", b"itertools.takewhile"), _FIRST),
     **dict.fromkeys((b"itertools.dropwhile", b"itertools.filterfalse", b"asyncio.to_thread", b"atexit.register"), _FIRST),
     **dict.fromkeys((b"re.sub", b"re.subn", b"signal.signal", b"threading.Timer", b"Timer", b"itertools.groupby"), _SECOND),
+    **dict.fromkeys((b"warnings.warn", b"warn"), _CATEGORY),
     **dict.fromkeys((b"threading.Thread", b"Thread", b"multiprocessing.Process", b"Process"), _TARGET),
 }

@@ -116,8 +116,9 @@ class Resolver(Recorder):
                     tokens.ask[token] = True
             elif binding.symbol >= 0:
                 tokens.symbol[token] = binding.symbol
-                if self.symbols[binding.symbol].kind in VALUE_KINDS:  # of a variable, nobody asks where its value goes
-                    tokens.roles[token] &= ~CONFINED
+                variable = self.symbols[binding.symbol]
+                if variable.kind in VALUE_KINDS and (SymbolFlag.PARAMETER not in variable.flags or use.name in ("self", "cls")):
+                    tokens.roles[token] &= ~CONFINED  # nobody asks where its value goes
                 if use.is_call and kinds != {BY_DEF}:
                     tokens.callee_as[token] = token
                     tokens.ask[token] = True

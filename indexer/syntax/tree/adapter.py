@@ -291,7 +291,7 @@ class Adapter:
             if scope is not None and start in lookable and (found := self.look_up(name, start, scope)) is not None:
                 group, sure_callee = found
                 call = bits & CALL and not sure_callee
-                if bits & CONFINED and group.entries[0].kind in VARIABLES:  # of a variable, nobody asks where its value goes
+                if bits & CONFINED and group.entries[0].kind in VARIABLES:  # nobody asks where its value goes
                     all_roles[-1] = bits & ~CONFINED
             else:
                 group, call = None, 0

@@ -96,3 +96,10 @@
   left: (member_expression object: (member_expression object: (identifier) @_module property: (property_identifier) @_exports))
   right: (identifier) @confined
   (#eq? @_module "module") (#eq? @_exports "exports"))
+
+; ---- called by what it is given to, which keeps nothing
+
+((call_expression
+  function: (identifier) @_function
+  arguments: (arguments . [(identifier) @confined (member_expression property: (_) @confined)]))
+  (#match? @_function "^(queueMicrotask|requestAnimationFrame|setImmediate|setInterval|setTimeout)$"))

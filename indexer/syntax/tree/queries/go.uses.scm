@@ -75,3 +75,5 @@
   left: (expression_list . (identifier) @_blank .)
   right: (expression_list . [(identifier) @confined (selector_expression field: (_) @confined)] .)
   (#eq? @_blank "_"))
+(var_spec name: (identifier) @_blank value: (expression_list . [(identifier) @confined (selector_expression field: (_) @confined)] .)
+  (#eq? @_blank "_"))
