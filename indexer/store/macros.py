@@ -7,11 +7,12 @@ it is given, so do the merge, the views and the lint, and what users write for `
 Constants take names in quotes and become a number. Of flags and roles, several names make one mask:
 
     symbol_kind('class')   evidence('inferred')   severity('error')   symbol_flag('local', 'parameter')   role('read', 'write')
+    operation('get_item')   basis('result')   what a text does to a value, and how the value's type is known
     target_symbol('nothing')   what `symbol` of a target is in place of a key, see `indexer.model.TargetSymbol`
 
 Conditions take an expression and then names in quotes, and hold where ONE of the names does; those of a group of kinds take no names:
 
-    is_kind(s.kind, 'class', 'enum member')   is_evidence(o.evidence, 'inferred')
+    is_kind(s.kind, 'class', 'enum member')   is_evidence(o.evidence, 'inferred')   is_basis(n.basis, 'value')
     has_flag(s.flags, 'local', 'parameter')   has_role(o.roles, 'read', 'write')
     is_type(s.kind)   is_callable(s.kind)   is_scope(s.kind)   is_value(s.kind)   by TYPE_KINDS, CALLABLE_KINDS … of `indexer.model`
 
@@ -33,7 +34,9 @@ from indexer.model import (
     SCOPE_KINDS,
     TYPE_KINDS,
     VALUE_KINDS,
+    Basis,
     Evidence,
+    Operation,
     Role,
     Severity,
     SymbolFlag,
@@ -56,9 +59,11 @@ _NUMBERS: Mapping[str, Mapping[str, int]] = {
     "evidence": _EVIDENCE,
     "severity": _SEVERITIES,
     "target_symbol": _lower_case(TargetSymbol),
+    "operation": _lower_case(Operation),
+    "basis": _lower_case(Basis),
 }
 _BITS: Mapping[str, Mapping[str, int]] = {"symbol_flag": _FLAGS, "role": _ROLES}
-_ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE}
+_ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE, "is_basis": _lower_case(Basis)}
 _ANY_BIT: Mapping[str, Mapping[str, int]] = {"has_flag": _FLAGS, "has_role": _ROLES}
 _GROUPS: Mapping[str, Iterable[int]] = {
     "is_type": TYPE_KINDS,

@@ -17,6 +17,7 @@ from query.answers.envelope import Answer, Completeness, Provenance, Reason, com
 from query.answers.paths import listed, of_paths
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
+from query.facts.gaps import nameless
 from query.facts.gaps.uses import Question, Uses
 from query.facts.index import Index
 from query.facts.symbols import Symbol
@@ -63,7 +64,7 @@ _GAPS = """
 _SKIPPED = "SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path) ORDER BY ALL"
 
 
-_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = ()
+_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (nameless.reasons,)
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
 

@@ -23,7 +23,7 @@ from query.surface.registry import tool
 
 Direction = Literal["incoming", "outgoing", "both"]
 
-CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "inherited")
+CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "inherited", "operator", "protocol")
 """Evidence that counts unless the caller chooses: the call is in the text and its target is known."""
 
 MAX_NODES = 5_000
@@ -39,6 +39,8 @@ IN_WORDS = {
     "decorator": "called as decorator",
     "inferred": "handed over here, probably called",
     "inherited": "by name in a base class",
+    "operator": "by the operator here",
+    "protocol": "by the statement here",
     "override": "may end here, by override",
 }
 """Evidence, for people; nothing where the call stands in the text with its callee's name."""

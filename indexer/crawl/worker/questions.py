@@ -49,6 +49,11 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
                 yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), token
         for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
             yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), -token - 1
+    receivers = syntax.receivers
+    if receivers.line and session.supports("typeDefinitionProvider") and methods.TYPE_DEFINITION not in setup.lacks:
+        for receiver, ask in enumerate(receivers.ask):
+            if ask:
+                yield methods.TYPE_DEFINITION, text_document + POSITION % (receivers.at_line[receiver], receivers.at_col[receiver]), receiver
     if session.supports("documentHighlightProvider") and methods.HIGHLIGHT not in setup.lacks:
         for ordinal in crosscheck.sample_symbols(document.planned.path, syntax, setup.cross_check):
             selection = syntax.symbols[ordinal].selection

@@ -51,6 +51,9 @@ K_CASE_PATTERN = kind_id("case_pattern")
 K_CLASS_PATTERN = kind_id("class_pattern")
 K_KEYWORD_PATTERN = kind_id("keyword_pattern")
 K_AS_PATTERN = kind_id("as_pattern")
+K_LIST_SPLAT = kind_id("list_splat")
+K_DICTIONARY_SPLAT = kind_id("dictionary_splat")
+K_TUPLE = kind_id("tuple")
 PATTERNS = frozenset(
     map(
         kind_id,
