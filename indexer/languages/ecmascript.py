@@ -33,6 +33,8 @@ TYPESCRIPT = Language(
     file_imports="from",
     package_of="manifest",
     manager="npm",
+    runtime_members=frozenset({"toString", "valueOf", "toJSON", "then", "next", "handleEvent"}),
+    runtime_starts=("[Symbol.", "[Symbol", "Symbol."),
     satisfies="shape",
     parameters="typescript",
     # the language has none of its own but Atomics; these are packages

@@ -20,6 +20,13 @@ GO = Language(
     spreads=True,
     manager="go",
     declared_only=True,
+    runtime_members=frozenset(
+        {
+            *("String", "Error", "GoString", "Format", "Unwrap", "Is", "As", "Len", "Less", "Swap", "Scan"),
+            *("MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText", "MarshalBinary", "UnmarshalBinary", "MarshalXML"),
+            *("UnmarshalXML", "MarshalYAML", "UnmarshalYAML", "GobEncode", "GobDecode", "LogValue"),
+        }
+    ),
     satisfies="unsaid",
     parameters="go",
     locks=Locks(

@@ -18,6 +18,12 @@ JAVA = Language(
         overloads=True,
     ),
     type_before_name=True,
+    runtime_members=frozenset(
+        {
+            *("toString", "equals", "hashCode", "compareTo", "compare", "close", "iterator", "hasNext", "next", "finalize", "clone"),
+            *("readObject", "writeObject", "readResolve", "writeReplace"),
+        }
+    ),
     imports_folders=True,
     manager="maven",
     project_is_outermost=True,

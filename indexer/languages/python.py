@@ -63,7 +63,17 @@ _RUNTIME = frozenset(
     {
         # containers compare and hash what they hold, sorting compares, a container's text shows its items'
         *("__hash__", "__eq__", "__lt__", "__gt__", "__repr__"),
-        *("__del__", "__getattribute__", "__sizeof__", "__length_hint__", "__fspath__", "__index__", "__buffer__", "__release_buffer__"),
+        *(
+            "__class_getitem__",
+            "__del__",
+            "__getattribute__",
+            "__sizeof__",
+            "__length_hint__",
+            "__fspath__",
+            "__index__",
+            "__buffer__",
+            "__release_buffer__",
+        ),
         *("__copy__", "__deepcopy__", "__replace__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
         *("__getnewargs__", "__getnewargs_ex__", "__prepare__", "__mro_entries__", "__instancecheck__", "__subclasscheck__"),
         *("__subclasshook__", "__complex__", "__divmod__", "__rdivmod__", "__ceil__", "__floor__", "__trunc__"),
@@ -94,7 +104,14 @@ PYTHON = Language(
     operations=_OPERATIONS,
     runtime_members=_RUNTIME,
     open_types=r"(typing|typing_extensions|ty_extensions|_typeshed|collections\.abc|_collections_abc|abc)\..*|builtins\.object",
-    open_files=("typing.pyi", "typing_extensions.pyi", "_internal.pyi", "_typeshed/__init__.pyi", "_collections_abc.pyi", "collections/abc.pyi"),
+    open_files=(
+        "typing.pyi",
+        "typing_extensions.pyi",
+        "_internal.pyi",
+        "_typeshed/__init__.pyi",
+        "_collections_abc.pyi",
+        "collections/abc.pyi",
+    ),
     closed_results=(
         r"(None|str|bytes|bytearray|int|bool|float|complex|list|dict|set|tuple|frozenset|range|slice|Literal|LiteralString|TypeGuard"
         r"|TypeIs|datetime|date|time|timedelta|Path|Decimal|Pattern|Match|Logger)\b"

@@ -124,6 +124,8 @@ class Syntax:
     `owners` are (symbol, token) pairs: the symbol is a member of what the token names: a receiver's type, a qualifier.
     `through_self` are (token, class ordinal, by super) triples: `x` in `self.x`, `cls.x` or `super().x`.
     `imports` are (token, dotted module) pairs, for counting what could not be resolved.
+    `receivers` are values that the text operates on; `values` what functions give and variables hold.
+    `read_of` are (token, token) pairs: the attribute is read of what the other names.
     `accessors` are (field, operation, line, column): at the place stands the name of the function that runs where the field is used so.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
     `discovers`: an identifier that the server says is its own definition becomes a symbol, though the text did not show it.
@@ -140,6 +142,7 @@ class Syntax:
     error_lines: list[int]
     owners: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     receivers: Receivers = field(default_factory=Receivers)
+    read_of: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     values: list[Value] = field(default_factory=list[Value])
     accessors: list[tuple[int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int]])
     discovers: bool = False

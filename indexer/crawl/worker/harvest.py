@@ -143,7 +143,7 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     _add_owners(facts, syntax, answers, targets)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
-    nameless.add(facts, syntax, answers.types, targets.number, surroundings, document.language)
+    nameless.add(facts, syntax, answers.types, targets.number, surroundings, document.language, unresolved)
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)
     facts.header["status"] = _add_coverage(facts, syntax, answers)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from indexer.languages import Language, record_of
-from indexer.model import Basis
+from indexer.model import Basis, Operation
 from indexer.store.facts import DocumentFacts
 from indexer.syntax.model import Syntax
 
@@ -31,11 +31,13 @@ def add(
     number: Callable[[Place], int],
     surroundings: Surroundings,
     language: str,
+    unresolved: Collection[int],
 ) -> None:
     """Rows of the values that a member may run on, of what functions and variables give, of fields with accessors.
 
     Args:
         types: what the server said, by the number of the receiver. number: the target of a place.
+        unresolved: tokens of which nobody knows what they mean: the type of what they are read of may answer for them.
     """
     receivers = syntax.receivers
     tell = _Library(record_of(language), surroundings.builtins or {})
@@ -58,6 +60,17 @@ def add(
             columns["basis"].append(int(kind))
             columns["own"].append(own)
             columns["target"].append(target)
+    tokens = syntax.tokens
+    owner_of = {token: owner for token, owner, by_super in syntax.through_self if not by_super}
+    for token, of in syntax.read_of if unresolved else ():
+        if token in unresolved:
+            owner = owner_of.get(token, -1)
+            facts.add(
+                "nameless_calls",
+                line=tokens.line[token], col=tokens.col[token], end_col=tokens.end_col[token], operation=int(Operation.GET_ATTRIBUTE),
+                enclosing=tokens.enclosing[token], basis=int(Basis.VALUE if owner < 0 else Basis.INSTANCE), at_line=tokens.line[of],
+                at_col=tokens.col[of], own=owner, target=-1,
+            )  # fmt: skip
     for value in syntax.values:
         facts.add("values", **value._asdict())
     for symbol, operation, line, col in syntax.accessors:

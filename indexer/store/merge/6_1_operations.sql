@@ -9,7 +9,7 @@ SELECT x.* EXCLUDE (is_new) FROM facts_nameless_calls x;
 
 -- What stands at the places that values are named by.
 CREATE TEMP TABLE value_place AS
-SELECT DISTINCT doc_id, at_line AS line, at_col AS col FROM nameless WHERE is_basis(basis, 'value', 'result')
+SELECT DISTINCT doc_id, at_line AS line, at_col AS col FROM nameless WHERE own < 0 AND NOT is_basis(basis, 'unknown')
 UNION SELECT DISTINCT doc_id, line, col FROM facts_values WHERE is_basis(basis, 'value', 'result', 'instance') AND own < 0
 UNION SELECT DISTINCT doc_id, line, col FROM facts_accessors;
 
@@ -175,7 +175,7 @@ WHERE has_role(o.roles, 'supertype');
 -- Operations that may run any such member; those on a type that has none, while subtypes of it do.
 CREATE TABLE unresolved_operation AS
 SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM operated
-WHERE type_id IS NULL AND NOT is_class AND operation <> operation('raise')
+WHERE type_id IS NULL AND NOT is_class AND operation NOT IN (operation('raise'), operation('get_attribute'))  -- unresolved_name has these
 UNION
 SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id
 FROM operated o

@@ -93,7 +93,8 @@ def merge_facts(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
-    that the type has), and `language_rule`, which types outside any value may have, and which results of functions outside none."""
+    that the type has), and `language_rule`, which types outside any value may have, and which results of functions outside none.
+    """
     members = [
         (language, int(operation), group, rank, name, int(Evidence.OPERATOR if operation in SIGNS else Evidence.PROTOCOL))
         for record in LANGUAGES
@@ -105,7 +106,8 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     ]
     rules = [(name, record.open_types, record.closed_results) for record in LANGUAGES if record.operations for name in record.names]
     connection.execute(
-        "CREATE TEMP TABLE operation_member (language VARCHAR, operation UTINYINT, part UTINYINT, rank UTINYINT, name VARCHAR, evidence UTINYINT)"
+        "CREATE TEMP TABLE operation_member"
+        " (language VARCHAR, operation UTINYINT, part UTINYINT, rank UTINYINT, name VARCHAR, evidence UTINYINT)"
     )
     connection.executemany("INSERT INTO operation_member VALUES (?, ?, ?, ?, ?, ?)", members)
     connection.execute("CREATE TEMP TABLE language_rule (language VARCHAR, open_types VARCHAR, closed_results VARCHAR)")

@@ -62,6 +62,7 @@ class Recorder:
         self.of_the_language: dict[Binding, bool] = {}  # local variables that hold nothing but texts, lists and the like
         self.given_as: dict[int, int] = {}  # start byte of a parameter's name -> kind of its node; 0: its type is declared
         self.renumbered: list[int] = []  # symbols' ordinals in the order of the outline
+        self.reordered: list[int] = []  # tokens in the order of the text
         self.stack: list[tuple[Any, Scope, int]] = []
         self.scopes: list[Scope] = []
         self.dropped: set[int] = set()  # symbols that turned out to be another one

@@ -32,7 +32,8 @@ from indexer.syntax.python.nodes import (
     kind_id,
     name_of,
 )
-from indexer.syntax.python.operations import OPERATION_HANDLERS, Operations
+from indexer.syntax.python.operations import OPERATION_HANDLERS
+from indexer.syntax.python.receivers import Values
 from indexer.syntax.python.roles import (
     ANNOTATION,
     ARGUMENT,
@@ -54,11 +55,10 @@ from indexer.syntax.python.scopes import (
     Scope,
 )
 
-
 SPLATS = (K_LIST_SPLAT_PATTERN, K_DICTIONARY_SPLAT_PATTERN)
 
 
-class Walk(Operations):
+class Walk(Values):
     """First pass, with an explicit stack: a file with 10,000 nested brackets must not end the process."""
 
     def run(self, *, definitions_only: bool) -> Syntax:
@@ -95,6 +95,7 @@ class Walk(Operations):
         result = self.finish(line_count)
         if not definitions_only:
             result.receivers, result.values, result.accessors = self.receivers(), self.values(), self.accessors()
+            result.read_of = self.read_of()
         for made in self.scopes:  # scopes and bindings point at each other; cut, they go without the garbage collector
             made.bindings.clear()
             made.declared.clear()

@@ -55,6 +55,12 @@ _OPEN = """
     GROUP BY ALL ORDER BY ALL
 """
 
+_UNRESOLVED = """
+    SELECT $operation::UTINYINT, d.path, d.language, count(*) FROM unresolved_name u JOIN document d USING (doc_id)
+    WHERE has_role(u.roles, 'read') AND NOT has_role(u.roles, 'import', 'keyword', 'write') GROUP BY ALL ORDER BY ALL
+"""
+"""Any name that nobody could resolve may be an attribute that the type makes up."""
+
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """The operations that may run one of these members; none where only names were asked for."""
@@ -81,8 +87,8 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
         found += _open(index, symbol, operations, uses)
     if (is_member and name in language.runtime_members) or (language.runtime_starts and name.startswith(language.runtime_starts)):
         detail = (
-            f"'{name}' is {'also ' if operations else ''}run by the language or its libraries where nothing names it (operators, conversions, "
-            f"comparing, formatting, copying, the end of a value), and such places are not all known; look for uses of the type"
+            f"'{name}' is {'also ' if operations else ''}run by the language or its libraries where nothing names it (operators, "
+            f"conversions, comparing, formatting, copying, its end), and such places are not all known; look for uses of its type"
         )
         found.append(Reason(code="nameless_calls", detail=detail, count=1))
     return found
@@ -108,6 +114,8 @@ def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:
 
 def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: Uses) -> list[Reason]:
     rows = index.rows(_OPEN, {"id": symbol.sym_id, "operations": [int(operation) for operation in operations]})
+    if Operation.GET_ATTRIBUTE in operations:
+        rows += index.rows(_UNRESOLVED, {"operation": int(Operation.GET_ATTRIBUTE)})
     rows = [row for row in rows if (not uses.family or row[2] in uses.family) and uses.could_refer(row[1])]
     if not rows:
         return []
@@ -117,11 +125,12 @@ def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: U
     count, paths = sum(numbers.values()), sorted({path for _, path, _, _ in rows})
     most = sorted(numbers, key=lambda operation: -numbers[operation])
     written = list(dict.fromkeys(_WRITTEN.get(operation, operation.label.replace("_", " ")) for operation in most))
-    labels = ", ".join(f"'{operation.label}'" for operation in most)
+    labels = ", ".join(f"'{operation.label}'" for operation in most if operation != Operation.GET_ATTRIBUTE)
+    listing = f'; list: lspidx sql "FROM unresolved_operations WHERE operation IN ({labels})"' if labels else ""
     one = count == 1
     detail = (
         f"{count} operation{'' if one else 's'} ({listed(written, 3)}) in {len(paths)} file{'' if len(paths) == 1 else 's'} "
         f"{'is' if one else 'are'} on values of unknown type, which may run '{symbol.record.name}'; where their types are declared they "
-        f'are resolved; list: lspidx sql "FROM unresolved_operations WHERE operation IN ({labels})"'
+        f"are resolved{listing}"
     )
     return [of_paths("nameless_calls", detail, paths, count)]
