@@ -1,5 +1,6 @@
 -- Calls that have no name where they stand: operators, `with`, `for`, `str()` and the like.
--- Takes: document, symbol, symbol_text, override; final_occ, sym_of, target_sym, ancestor; operation_member, language_rule (of languages);
+-- Takes: document, symbol, symbol_text, type_edge, override; final_occ, sym_of, target_sym, member, ancestor; operation_member and
+-- language_rule (what languages say);
 -- facts_nameless_calls, facts_values, facts_accessors.
 -- Makes: unresolved_operation (operations on values of which no type is known, or one whose subtypes alone have the member). For the next
 -- stage: nameless_call.
