@@ -415,6 +415,40 @@ def local(path: str, *args, **kwargs):
         assert api.find_callers(opened, "Own.__iter__", direction="incoming").completeness.status == "complete"
 
 
+def test_a_type_variable_and_an_abstract_type_of_the_library_are_of_no_known_type(tmp_path: Path) -> None:
+    source = """
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Own(AbstractContextManager):
+    def __getitem__(self, key):
+        return key
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *told):
+        return None
+
+
+def variable(x: T, y: Any, z: object, w: "AbstractContextManager[int]") -> T:
+    x[0]
+    y[0]
+    z[0]
+    with w:
+        pass
+    return x
+"""
+    root = write_tree(tmp_path / "work", {"a.py": source})
+    crawl_with_ty(root)
+    with open_index(root) as opened:
+        assert gap(opened, "Own.__getitem__") == 3
+        assert gap(opened, "Own.__enter__") == 1
+
+
 def test_a_function_that_gives_another_type_now_moves_the_edge_as_a_crawl_of_everything_does(tmp_path: Path) -> None:
     files = {"lib.py": LIB, "use.py": USE}
     root = write_tree(tmp_path / "work", files)

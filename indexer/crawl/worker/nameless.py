@@ -82,7 +82,8 @@ class _Library:
 
     def __init__(self, language: Language, builtins: Mapping[str, Sequence[Place]]) -> None:
         anything = builtins.get("object", ())
-        self._folder = os.path.dirname(anything[0][0]) + "/" if anything else ""
+        self._file = anything[0][0] if anything else ""
+        self._folder = os.path.dirname(self._file) + "/"
         self._anything = {place[:2] for place in anything}
         self._open = language.open_files
 
@@ -95,7 +96,8 @@ class _Library:
         return [*rows, (Basis.VALUE, _NOWHERE)] if any(basis == Basis.VALUE for basis, _ in bases) else rows
 
     def _basis(self, place: Place) -> Basis:
-        if not self._folder or not place[0].startswith(self._folder):
+        if not self._file or not place[0].startswith(self._folder):
             return Basis.INSTANCE
-        is_open = place[0].endswith(self._open) or place[:2] in self._anything
-        return Basis.VALUE if is_open else Basis.ELSEWHERE
+        if place[0].endswith(self._open) or place[:2] in self._anything:
+            return Basis.VALUE
+        return Basis.ELSEWHERE if place[0] == self._file or place[0].endswith("/types.pyi") else Basis.INSTANCE

@@ -81,12 +81,15 @@ UPDATE holds SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
 CREATE TEMP TABLE operated AS
 SELECT DISTINCT n.doc_id, n.line, n.col, n.end_col, n.operation, e.sym_id AS encl_id, k.type_id, k.is_class
 FROM (
-    SELECT n.*, coalesce(own.sym_id, t.sym_id) AS type_id, coalesce(b.sym_id = t.sym_id, false) AS is_class
+    SELECT n.*, coalesce(own.sym_id, CASE WHEN is_type(s.kind) THEN s.sym_id END) AS type_id, coalesce(b.sym_id = t.sym_id, false) AS is_class
     FROM nameless n
     LEFT JOIN sym_of own ON own.doc_id = n.doc_id AND own.ordinal = n.own AND n.own >= 0
     LEFT JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target
+    LEFT JOIN symbol s ON s.sym_id = t.sym_id
     LEFT JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_type(b.kind)
     WHERE is_basis(n.basis, 'instance')
+      -- the type of a function or a module is the language's own; that of a type variable may be any
+      AND NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false)
     UNION ALL
     SELECT n.*, NULL, false FROM nameless n WHERE is_basis(n.basis, 'unknown')
     UNION ALL
