@@ -97,6 +97,8 @@ class Evidence(IntEnum):
     SUBCLASS_LIST = 8  # the base stands in the class's own list
     TYPE_HIERARCHY = 9  # typeHierarchy/supertypes
     INHERITED = 10  # `self.x` by name along the bases of its class, where the server was silent
+    OPERATOR = 11  # an operator, a subscript or a comparison runs a member of what it stands beside
+    PROTOCOL = 12  # a statement, a built-in function or an assignment does: `with`, `for`, `if`, `str()`, an attribute's descriptor
     STRING = 13  # a string, or a tool's comment, names it: as a dotted name, a path, or by a name that is looked up in it
     ENTRY_POINT = 14  # a manifest names it as what others call or load
 
@@ -122,6 +124,123 @@ class NameUse(IntEnum):
     @property
     def label(self) -> str:
         return self.name.lower()
+
+
+class Operation(IntEnum):
+    """What a text does to a value without naming the member that runs. Stored as a number, which never changes its meaning.
+
+    Which members those are, `indexer.languages` says of each language.
+    """
+
+    ITERATE = 1
+    NEXT = 2
+    ITERATE_ASYNC = 3
+    NEXT_ASYNC = 4
+    ENTER = 5  # and exit
+    ENTER_ASYNC = 6
+    AWAIT = 7
+    CALL = 8
+    RAISE = 9  # of a class: it is constructed
+    GET_ITEM = 10
+    SET_ITEM = 11
+    DELETE_ITEM = 12
+    CONTAINS = 13
+    GET_ATTRIBUTE = 14  # one that the type does not define
+    SET_ATTRIBUTE = 15
+    DELETE_ATTRIBUTE = 16
+    GET_DESCRIBED = 17  # of an attribute whose value describes what reading it does
+    SET_DESCRIBED = 18
+    DELETE_DESCRIBED = 19
+    NAME_DESCRIBED = 20
+    TRUTH = 21
+    LENGTH = 22
+    TEXT = 23
+    REPRESENTATION = 24
+    FORMAT = 25
+    BYTES = 26
+    HASH = 27
+    INTEGER = 28
+    FLOAT = 29
+    ABSOLUTE = 30
+    ROUND = 31
+    REVERSE = 32
+    LIST_NAMES = 33
+    NEGATE = 34
+    PLUS = 35
+    INVERT = 36
+    EQUAL = 40
+    UNEQUAL = 41
+    LESS = 42
+    LESS_EQUAL = 43
+    GREATER = 44
+    GREATER_EQUAL = 45
+    ADD = 50
+    SUBTRACT = 51
+    MULTIPLY = 52
+    MATRIX_MULTIPLY = 53
+    DIVIDE = 54
+    FLOOR_DIVIDE = 55
+    REMAINDER = 56
+    POWER = 57
+    SHIFT_LEFT = 58
+    SHIFT_RIGHT = 59
+    BIT_AND = 60
+    BIT_XOR = 61
+    BIT_OR = 62
+    ADD_TO = 70  # on the right of ADD, and so on
+    SUBTRACT_FROM = 71
+    MULTIPLY_BY = 72
+    MATRIX_MULTIPLY_BY = 73
+    DIVIDE_INTO = 74
+    FLOOR_DIVIDE_INTO = 75
+    REMAINDER_OF = 76
+    POWER_OF = 77
+    SHIFT_LEFT_OF = 78
+    SHIFT_RIGHT_OF = 79
+    BIT_AND_WITH = 80
+    BIT_XOR_WITH = 81
+    BIT_OR_WITH = 82
+    ADD_IN_PLACE = 90
+    SUBTRACT_IN_PLACE = 91
+    MULTIPLY_IN_PLACE = 92
+    MATRIX_MULTIPLY_IN_PLACE = 93
+    DIVIDE_IN_PLACE = 94
+    FLOOR_DIVIDE_IN_PLACE = 95
+    REMAINDER_IN_PLACE = 96
+    POWER_IN_PLACE = 97
+    SHIFT_LEFT_IN_PLACE = 98
+    SHIFT_RIGHT_IN_PLACE = 99
+    BIT_AND_IN_PLACE = 100
+    BIT_XOR_IN_PLACE = 101
+    BIT_OR_IN_PLACE = 102
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+REFLECTED = Operation.ADD_TO - Operation.ADD
+"""From an operation on the left of an operator to that on its right."""
+
+IN_PLACE = Operation.ADD_IN_PLACE - Operation.ADD
+
+
+SIGNS = frozenset(
+    {Operation.GET_ITEM, Operation.SET_ITEM, Operation.DELETE_ITEM, Operation.CONTAINS}
+    | {Operation.NEGATE, Operation.PLUS, Operation.INVERT}
+    | {operation for operation in Operation if operation >= Operation.EQUAL}
+)
+"""Operations that a sign stands for, and no word."""
+
+
+class Basis(IntEnum):
+    """How it is known what type a value has. Stored as a number."""
+
+    INSTANCE = 0  # of a type that is named
+    RESULT = 1  # it is what a call gives
+    VALUE = 2  # it is what a name holds, of whose type nobody told
+    UNKNOWN = 3
+    ELSEWHERE = 4  # of a type that the workspace has nothing to do with: a number, a list, what the standard library makes
 
 
 class TargetSymbol(IntEnum):

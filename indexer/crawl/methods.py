@@ -6,6 +6,7 @@ from indexer.lsp import methods
 
 DOCUMENT_SYMBOL = methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL
 DEFINITION = methods.TEXT_DOCUMENT_DEFINITION
+TYPE_DEFINITION = methods.TEXT_DOCUMENT_TYPE_DEFINITION
 HOVER = methods.TEXT_DOCUMENT_HOVER
 DIAGNOSTIC = methods.TEXT_DOCUMENT_DIAGNOSTIC
 SUPERTYPES = methods.TYPE_HIERARCHY_SUPERTYPES
@@ -14,5 +15,7 @@ PREPARE_TYPE_HIERARCHY = methods.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY
 SYNTAX = "syntax"
 METHODS = (SYNTAX, DOCUMENT_SYMBOL, DEFINITION, HOVER, SUPERTYPES, DIAGNOSTIC)
 
-TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES, HIGHLIGHT: SYNTAX}
-"""Questions that prepare or check another one are counted with it; `syntax` gets its own count in the end."""
+TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES, HIGHLIGHT: SYNTAX, TYPE_DEFINITION: SYNTAX}
+"""Questions that prepare or check another one are counted with it; `syntax` gets its own count in the end.
+
+An unanswered question about a value's type is a gap of its own: the value then has no known type."""

@@ -57,6 +57,8 @@ C = Language(
             *(f"atomic_{kind}" for kind in ("bool", "char", "short", "int", "uint", "long", "ulong", "size_t", "intptr_t", "uintptr_t")),
         )
     ),
+    runtime_members=frozenset({"begin", "end", "cbegin", "cend", "rbegin", "rend", "await_ready", "await_suspend", "await_resume"}),
+    runtime_starts=("~", "operator"),
     runs_by_start=("~", "operator"),
 )
 CPP = replace(C, names=("cpp",), grammar=_CPP, name_marks=("~",))

@@ -25,6 +25,13 @@ GO = Language(
     declared_only=True,
     builds_choose_files=True,
     imports_hosts=True,
+    runtime_members=frozenset(
+        {
+            *("String", "Error", "GoString", "Format", "Unwrap", "Is", "As", "Len", "Less", "Swap", "Scan"),
+            *("MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText", "MarshalBinary", "UnmarshalBinary", "MarshalXML"),
+            *("UnmarshalXML", "MarshalYAML", "UnmarshalYAML", "GobEncode", "GobDecode", "LogValue"),
+        }
+    ),
     satisfies="unsaid",
     parameters="go",
     locks=Locks(

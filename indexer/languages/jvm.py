@@ -25,6 +25,12 @@ JAVA = Language(
         *(Lookup(call=call, use=NameUse.MEMBER) for call in ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "getBean")),
         *(Lookup(call=call, use=NameUse.MEMBER, argument=-1) for call in ("@MethodSource", "@FieldSource", "@Qualifier", "@Named")),
     ),
+    runtime_members=frozenset(
+        {
+            *("toString", "equals", "hashCode", "compareTo", "compare", "close", "iterator", "hasNext", "next", "finalize", "clone"),
+            *("readObject", "writeObject", "readResolve", "writeReplace"),
+        }
+    ),
     imports_folders=True,
     manager="maven",
     hooks=JVM_HOOKS,

@@ -8,6 +8,80 @@ from indexer.languages.hooks import PYTHON_HOOKS
 from indexer.languages.record import Language, Locks, Lookup
 from indexer.model import NameUse, Role
 
+_ARITHMETIC = (
+    *(("add", "add"), ("subtract", "sub"), ("multiply", "mul"), ("matrix_multiply", "matmul"), ("divide", "truediv")),
+    *(("floor_divide", "floordiv"), ("remainder", "mod"), ("power", "pow"), ("shift_left", "lshift"), ("shift_right", "rshift")),
+    *(("bit_and", "and"), ("bit_xor", "xor"), ("bit_or", "or")),
+)
+_ON_THE_RIGHT = ("add_to", "subtract_from", "multiply_by", "matrix_multiply_by", "divide_into", "floor_divide_into", "remainder_of",
+                 "power_of", "shift_left_of", "shift_right_of", "bit_and_with", "bit_xor_with", "bit_or_with")  # fmt: skip
+_OPERATIONS: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = (
+    ("iterate", (("__iter__", "__getitem__"), ("__next__",))),
+    ("next", (("__next__",),)),
+    ("iterate_async", (("__aiter__",), ("__anext__",))),
+    ("next_async", (("__anext__",),)),
+    ("enter", (("__enter__",), ("__exit__",))),
+    ("enter_async", (("__aenter__",), ("__aexit__",))),
+    ("await", (("__await__",),)),
+    ("call", (("__call__",),)),
+    ("get_item", (("__getitem__", "__class_getitem__", "__missing__"),)),
+    ("set_item", (("__setitem__",),)),
+    ("delete_item", (("__delitem__",),)),
+    ("contains", (("__contains__", "__iter__", "__getitem__"),)),
+    ("get_attribute", (("__getattr__",), ("__getattribute__",))),
+    ("set_attribute", (("__setattr__",),)),
+    ("delete_attribute", (("__delattr__",),)),
+    ("get_described", (("__get__",),)),
+    ("set_described", (("__set__",),)),
+    ("delete_described", (("__delete__",),)),
+    ("name_described", (("__set_name__",),)),
+    ("truth", (("__bool__", "__len__"),)),
+    ("length", (("__len__",),)),
+    ("text", (("__str__", "__repr__"),)),
+    ("representation", (("__repr__",),)),
+    ("format", (("__format__", "__str__", "__repr__"),)),
+    ("bytes", (("__bytes__", "__iter__"),)),
+    ("hash", (("__hash__",),)),
+    ("integer", (("__int__", "__index__", "__trunc__"),)),
+    ("float", (("__float__", "__index__"),)),
+    ("absolute", (("__abs__",),)),
+    ("round", (("__round__",),)),
+    ("reverse", (("__reversed__", "__getitem__"),)),
+    ("list_names", (("__dir__",),)),
+    ("negate", (("__neg__",),)),
+    ("plus", (("__pos__",),)),
+    ("invert", (("__invert__",),)),
+    ("equal", (("__eq__",),)),
+    ("unequal", (("__ne__", "__eq__"),)),
+    ("less", (("__lt__",),)),
+    ("less_equal", (("__le__",),)),
+    ("greater", (("__gt__",),)),
+    ("greater_equal", (("__ge__",),)),
+    *((word, ((f"__{member}__",),)) for word, member in _ARITHMETIC),
+    *((word, ((f"__r{member}__",),)) for word, (_, member) in zip(_ON_THE_RIGHT, _ARITHMETIC, strict=True)),
+    *((f"{word}_in_place", ((f"__i{member}__", f"__{member}__"),)) for word, member in _ARITHMETIC),
+)
+_RUNTIME = frozenset(
+    {
+        # containers compare and hash what they hold, sorting compares, a container's text shows its items'
+        *("__hash__", "__eq__", "__lt__", "__gt__", "__repr__"),
+        *(
+            "__class_getitem__",
+            "__del__",
+            "__getattribute__",
+            "__sizeof__",
+            "__length_hint__",
+            "__fspath__",
+            "__index__",
+            "__buffer__",
+            "__release_buffer__",
+        ),
+        *("__copy__", "__deepcopy__", "__replace__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
+        *("__getnewargs__", "__getnewargs_ex__", "__prepare__", "__mro_entries__", "__instancecheck__", "__subclasscheck__"),
+        *("__subclasshook__", "__complex__", "__divmod__", "__rdivmod__", "__ceil__", "__floor__", "__trunc__"),
+    }
+)
+
 _MADE = ("Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore")
 
 _NONE = Role(0)
@@ -56,6 +130,21 @@ PYTHON = Language(
         names=(*_MADE, "CapacityLimiter", "allocate_lock"),
         within=("threading", "_thread", "multiprocessing", "asyncio", "anyio", "trio", "gevent", "eventlet"),
         made=(*_MADE, "LockType", "lock"),
+    ),
+    operations=_OPERATIONS,
+    runtime_members=_RUNTIME,
+    open_types=r"(typing|typing_extensions|ty_extensions|_typeshed|collections\.abc|_collections_abc|abc)\..*|builtins\.object",
+    open_files=(
+        "typing.pyi",
+        "typing_extensions.pyi",
+        "_internal.pyi",
+        "_typeshed/__init__.pyi",
+        "_collections_abc.pyi",
+        "collections/abc.pyi",
+    ),
+    closed_results=(
+        r"(None|str|bytes|bytearray|int|bool|float|complex|list|dict|set|tuple|frozenset|range|slice|Literal|LiteralString|TypeGuard"
+        r"|TypeIs|datetime|date|time|timedelta|Path|Decimal|Pattern|Match|Logger)\b"
     ),
     runner="pytest",
     hooks=PYTHON_HOOKS,

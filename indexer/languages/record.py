@@ -143,6 +143,14 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     parameters: the reader of parameter lists (`query.changes.signatures`); "exact": any difference counts; empty: they are not read.
     locks: types that keep threads apart.
 
+    Calls without a name:
+    operations: by the name of an `indexer.model.Operation`, the members that it runs: one of each group, the first that the type has.
+    runtime_members, runtime_starts: members, and how names of members begin, that the language or its library run where nothing names them
+        and nothing here follows it: operators, conversions, what formats, compares, copies and ends a value.
+    open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
+    open_files: ends of paths of the standard library's files that define such.
+    closed_results: a regex of declared results of functions outside of which no value has a type of the workspace.
+
     Tests and tools:
     runner: what runs a single test; "file": a whole file is run.
     test_names: how the names of functions begin that the runner runs.
@@ -196,6 +204,13 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     types_are_values: bool = False
     parameters: Parameters = ""
     locks: Locks | None = None
+
+    operations: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = ()
+    runtime_members: frozenset[str] = frozenset()
+    runtime_starts: tuple[str, ...] = ()
+    open_types: str = ""
+    open_files: tuple[str, ...] = ()
+    closed_results: str = ""
 
     runner: Runner = "file"
     test_names: tuple[str, ...] = ()

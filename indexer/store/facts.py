@@ -7,7 +7,8 @@ that a worker adds (`DocumentFacts.add`), the views that the merge reads (`merge
 A new column is declared here and filled where it is computed, mostly in `crawl.harvest`. The merge carries it into the index: columns of
 the header into `document`, of symbols into `symbol`, of occurrences into `occ`, of supertypes into `type_edge`, of extra_ranges into
 `extra_definition`, of diagnostics, unresolved_imports and coverage into `diagnostic`, `unresolved_import` and `document_coverage`. Those
-of targets stay in the shards; those of members, silent_members, owners and strings are only read by the merge's stages. It needs a new
+of targets stay in the shards; those of members, silent_members, owners, nameless_calls, values, accessors and strings are only read by
+the merge's stages. It needs a new
 SCHEMA_VERSION; in the views for users it comes by hand, as they are a promise.
 
 Loads nothing, so that a worker does not carry Arrow (45 MB each) to say what it found.
@@ -20,7 +21,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from indexer.errors import Bug
-from indexer.model import CoverageStatus, Evidence, NameUse, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
+from indexer.model import Basis, CoverageStatus, Evidence, NameUse, Operation, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
 
 U8, U16, I32, U64, TEXT, FLAG, LINES = "uint8", "uint16", "int32", "uint64", "string", "bool", "list<int32>"
 """Column types, as Arrow names them."""
@@ -131,6 +132,31 @@ SUPERTYPES = {
     "own": _leads_to("symbols"),
     "evidence": Column(U8, one_of=Evidence),
 }
+NAMELESS_CALLS = {  # an operation on a value that may run a member of its type, see indexer.model.Operation
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+    "end_col": _place("col"),
+    "operation": Column(U8, one_of=Operation),
+    "enclosing": _leads_to("symbols"),
+    "basis": Column(U8, one_of=Basis),
+    "at_line": _place("line"),  # where the value is named: what is called there (RESULT), or what holds it (VALUE)
+    "at_col": _place("col"),
+    "own": _leads_to("symbols"),  # the value's type, or
+    "target": _leads_to("targets"),  # this; of a RESULT, what is called
+}
+VALUES = {  # what a function gives back, or a variable is set to: one row for each possibility
+    "symbol": _leads_to("symbols"),
+    "basis": Column(U8, one_of=Basis),
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+    "own": _leads_to("symbols"),
+}
+ACCESSORS = {  # what runs where a field is read, written or deleted, by the place that names it
+    "symbol": _leads_to("symbols"),
+    "operation": Column(U8, one_of=Operation),
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+}
 DIAGNOSTICS = {
     "line": _place(ROW_BEFORE),
     "col": _place(),
@@ -175,6 +201,9 @@ TABLES: dict[str, dict[str, Column]] = {
     "occurrences": OCCURRENCES,
     "targets": TARGETS,
     "supertypes": SUPERTYPES,
+    "nameless_calls": NAMELESS_CALLS,
+    "values": VALUES,
+    "accessors": ACCESSORS,
     "diagnostics": DIAGNOSTICS,
     "coverage": COVERAGE,
     "unresolved_imports": UNRESOLVED,

@@ -8,11 +8,12 @@ Constants take names in quotes and become a number. Of flags and roles, several 
 
     symbol_kind('class')   evidence('inferred')   severity('error')   symbol_flag('local', 'parameter')   role('read', 'write')
     name_use('member')   how the name in a string is taken, see `indexer.model.NameUse`
+    operation('get_item')   basis('result')   what a text does to a value, and how the value's type is known
     target_symbol('nothing')   what `symbol` of a target is in place of a key, see `indexer.model.TargetSymbol`
 
 Conditions take an expression and then names in quotes, and hold where ONE of the names does; those of a group of kinds take no names:
 
-    is_kind(s.kind, 'class', 'enum member')   is_evidence(o.evidence, 'inferred')   is_use(x.use, 'member')
+    is_kind(s.kind, 'class', 'enum member')   is_evidence(o.evidence, 'inferred')   is_use(x.use, 'member')   is_basis(n.basis, 'value')
     has_flag(s.flags, 'local', 'parameter')   has_role(o.roles, 'read', 'write')
     is_type(s.kind)   is_callable(s.kind)   is_scope(s.kind)   is_value(s.kind)   by TYPE_KINDS, CALLABLE_KINDS … of `indexer.model`
 
@@ -39,8 +40,10 @@ from indexer.model import (
     SCOPE_KINDS,
     TYPE_KINDS,
     VALUE_KINDS,
+    Basis,
     Evidence,
     NameUse,
+    Operation,
     Role,
     Severity,
     SymbolFlag,
@@ -58,6 +61,7 @@ def _lower_case(members: Iterable[IntEnum | IntFlag]) -> dict[str, int]:
 
 _FLAGS, _ROLES, _SEVERITIES = _lower_case(SymbolFlag), _lower_case(Role), _lower_case(Severity)
 _USES = _lower_case(NameUse)
+_BASES = _lower_case(Basis)
 
 _NUMBERS: Mapping[str, Mapping[str, int]] = {
     "symbol_kind": _KINDS,
@@ -65,9 +69,11 @@ _NUMBERS: Mapping[str, Mapping[str, int]] = {
     "severity": _SEVERITIES,
     "target_symbol": _lower_case(TargetSymbol),
     "name_use": _USES,
+    "operation": _lower_case(Operation),
+    "basis": _BASES,
 }
 _BITS: Mapping[str, Mapping[str, int]] = {"symbol_flag": _FLAGS, "role": _ROLES}
-_ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE, "is_use": _USES}
+_ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE, "is_use": _USES, "is_basis": _BASES}
 _ANY_BIT: Mapping[str, Mapping[str, int]] = {"has_flag": _FLAGS, "has_role": _ROLES}
 _GROUPS: Mapping[str, Iterable[int]] = {
     "is_type": TYPE_KINDS,

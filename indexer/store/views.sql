@@ -89,6 +89,12 @@ CREATE VIEW servers AS SELECT name, version, language, command, fingerprint, pos
 
 CREATE VIEW runs AS SELECT * FROM run;
 
+-- What is done to values without naming the member that runs, where their type is unknown, or known and only its subtypes have the member.
+CREATE VIEW unresolved_operations AS
+SELECT d.path, u.line, u.col, u.end_col, w.label AS operation, e.moniker AS enclosing, t.moniker AS type
+FROM unresolved_operation u JOIN document d USING (doc_id) JOIN operation w USING (operation)
+LEFT JOIN symbol e ON e.sym_id = u.encl_id LEFT JOIN symbol t ON t.sym_id = u.type_id;
+
 -- Imports that no one could resolve, by dotted module as written.
 CREATE VIEW unresolved_imports AS
 SELECT d.path, u.line, u.module FROM unresolved_import u JOIN document d USING (doc_id);

@@ -95,6 +95,43 @@ class Tokens:
         return len(self.line)
 
 
+class Receivers:
+    """Values on which the text operates without naming the member that may run, in document order, as parallel columns.
+
+    `line`, `col`, `end_col`: the place of the operation. `operation`, `basis`: numbers of `indexer.model.Operation` and `Basis`.
+    `at_line[i]`, `at_col[i]`: where the value is named, and where its type is asked for if `ask[i]`.
+    `own[i]`: the symbol of its type, or -1. `same_as[i]`: the receiver whose answer holds for this one too, or -1.
+    """
+
+    __slots__ = ("ask", "at_col", "at_line", "basis", "col", "enclosing", "end_col", "line", "operation", "own", "same_as")
+
+    def __init__(self) -> None:
+        self.line: list[int] = []
+        self.col: list[int] = []
+        self.end_col: list[int] = []
+        self.operation: list[int] = []
+        self.enclosing: list[int] = []
+        self.basis: list[int] = []
+        self.at_line: list[int] = []
+        self.at_col: list[int] = []
+        self.own: list[int] = []
+        self.ask: list[bool] = []
+        self.same_as: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+class Value(NamedTuple):
+    """One possibility of what a function gives back or a variable is set to; `line`, `col`: where it is named."""
+
+    symbol: int
+    basis: int
+    line: int
+    col: int
+    own: int
+
+
 @dataclass(slots=True, kw_only=True)
 class Syntax:
     """All that one file says by itself.
@@ -106,6 +143,9 @@ class Syntax:
     `through_self` are (token, class ordinal, by super) triples: `x` in `self.x`, `cls.x` or `super().x`.
     `imports` are (token, dotted module) pairs, for counting what could not be resolved.
     `strings` may name symbols, by position.
+    `receivers` are values that the text operates on; `values` what functions give and variables hold.
+    `read_of` are (token, token) pairs: the attribute is read of what the other names.
+    `accessors` are (field, operation, line, column): at the place stands the name of the function that runs where the field is used so.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
     `discovers`: an identifier that the server says is its own definition becomes a symbol, though the text did not show it.
     `adopts`: the text shows no symbols, so the server's outline becomes them.
@@ -122,6 +162,10 @@ class Syntax:
     error_lines: list[int]
     owners: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     strings: list[NamedString] = field(default_factory=list[NamedString])
+    receivers: Receivers = field(default_factory=Receivers)
+    read_of: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    values: list[Value] = field(default_factory=list[Value])
+    accessors: list[tuple[int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int]])
     discovers: bool = False
     adopts: bool = False
     depth: int = 0

@@ -32,8 +32,8 @@ Direction = Literal["incoming", "outgoing", "both"]
 How = Literal["call", "dispatch", "value"]
 
 CERTAIN = (
-    "syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "string",
-    "entry_point",
+    "syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "operator",
+    "protocol", "string", "entry_point",
 )  # fmt: skip
 """Evidence that counts unless the caller chooses: the call is in the text, or in that of what it is given to, and its target is known."""
 
@@ -56,6 +56,8 @@ IN_WORDS = {
     "decorator": "called as decorator",
     "inferred": "handed over here, and called",
     "inherited": "by name in a base class",
+    "operator": "by the operator here",
+    "protocol": "by the statement here",
     "string": "named by a string",
     "entry_point": "entry point of a manifest",
     OVERRIDE: "dispatch: names what it overrides, and may end in it",

@@ -29,6 +29,7 @@ class Reader:
         self._others: Mapping[str, Callable[[Document, int, msgspec.Raw], bool]] = {
             methods.HOVER: self._hover,
             methods.SUPERTYPES: _supertypes,
+            methods.TYPE_DEFINITION: _types,
             methods.HIGHLIGHT: _highlights,
             methods.PREPARE_TYPE_HIERARCHY: _prepared,
             methods.DOCUMENT_SYMBOL: _symbols,
@@ -91,6 +92,13 @@ def _definition(document: Document, ordinal: int, result: msgspec.Raw, tally: ha
         document.answers.definitions[ordinal] = found
         return True
     document.silent.append(ordinal)
+    return False
+
+
+def _types(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
+    """What a value's type is; it counts for no method of the document's coverage."""
+    if result != b"null" and result != b"[]":
+        document.answers.types[ordinal] = harvest.places(decode.targets(result))[: harvest.MAX_TARGETS]
     return False
 
 

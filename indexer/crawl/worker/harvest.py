@@ -13,7 +13,7 @@ from typing import Protocol
 from indexer import monikers
 from indexer.crawl import methods
 from indexer.crawl.units import PlannedDocument
-from indexer.crawl.worker import unparsed
+from indexer.crawl.worker import nameless, unparsed
 from indexer.crawl.worker.adoption import adopt_kinds, adopt_symbols, discover
 from indexer.languages import record_of
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
@@ -63,6 +63,7 @@ class Answers:
     highlights: dict[int, set[tuple[int, int]]] = field(default_factory=dict[int, "set[tuple[int, int]]"])
     hovers: dict[int, str] = field(default_factory=dict[int, str])
     supertypes: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
+    types: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     symbols: list[DocumentSymbol] = field(default_factory=list[DocumentSymbol])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in methods.METHODS})
@@ -126,6 +127,7 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     _add_owners(facts, syntax, answers, targets)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
+    nameless.add(facts, syntax, answers.types, targets.number, surroundings, document.language, unresolved)
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)
     _add_strings(facts, syntax)

@@ -12,6 +12,7 @@ from indexer.crawl.worker import crosscheck, harvest
 from indexer.crawl.worker.document import Document
 from indexer.lsp.session import Session
 from indexer.model import TYPE_KINDS, SymbolFlag
+from indexer.syntax.model import Syntax
 
 COSTLY = frozenset({methods.DIAGNOSTIC, methods.HOVER, methods.SUPERTYPES})
 """Left out at the last try of a document."""
@@ -49,6 +50,8 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
                 yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), token
         for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
             yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), -token - 1
+    if session.supports("typeDefinitionProvider") and methods.TYPE_DEFINITION not in setup.lacks:
+        yield from _types(syntax, text_document)
     if session.supports("documentHighlightProvider") and methods.HIGHLIGHT not in setup.lacks:
         for ordinal in crosscheck.sample_symbols(document.planned.path, syntax, setup.cross_check):
             selection = syntax.symbols[ordinal].selection
@@ -82,6 +85,14 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
                 yield methods.PREPARE_TYPE_HIERARCHY, text_document + position, ordinal
     elif setup.hierarchy == "none":
         tallies[methods.SUPERTYPES].unsupported = True
+
+
+def _types(syntax: Syntax, text_document: bytes) -> Iterator[Question]:
+    """The types of values that the text operates on without naming a member."""
+    receivers = syntax.receivers
+    for receiver, ask in enumerate(receivers.ask):
+        if ask:
+            yield methods.TYPE_DEFINITION, text_document + POSITION % (receivers.at_line[receiver], receivers.at_col[receiver]), receiver
 
 
 def most(questions: Iterable[Question], document: Document, left: int) -> Iterator[Question]:

@@ -1,5 +1,5 @@
 -- Who calls whom.
--- Takes: symbol; final_occ, ancestor.
+-- Takes: symbol; final_occ, ancestor, nameless_call.
 -- Makes: call_in (by callee), call_out (the same by caller).
 
 -- What runs when a class is called: __init__ and __new__, its own or of the nearest ancestor that has one.
@@ -8,10 +8,10 @@ CREATE TEMP TABLE constructor AS
 SELECT class_id, arg_min(sym_id, (depth, sym_id)) AS sym_id
 FROM (
     SELECT m.container_id AS class_id, m.sym_id, m.name, 0 AS depth FROM symbol m
-    WHERE (is_kind(m.kind, 'constructor') OR m.name = '__new__') AND NOT has_flag(m.flags, 'external')
+    WHERE (is_kind(m.kind, 'constructor') OR m.name IN ('__new__', '__post_init__')) AND NOT has_flag(m.flags, 'external')
     UNION ALL
     SELECT a.sub_id, m.sym_id, m.name, a.depth FROM ancestor a JOIN symbol m ON m.container_id = a.super_id
-    WHERE (is_kind(m.kind, 'constructor') OR m.name = '__new__') AND NOT has_flag(m.flags, 'external')
+    WHERE (is_kind(m.kind, 'constructor') OR m.name IN ('__new__', '__post_init__')) AND NOT has_flag(m.flags, 'external')
 )
 GROUP BY class_id, name;
 
@@ -40,7 +40,12 @@ WHERE (has_role(o.roles, 'argument') AND has_role(o.roles, 'confined') AND NOT h
 UNION ALL
 SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('inferred')
 FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id
-WHERE has_role(o.roles, 'argument') AND has_role(o.roles, 'confined') AND NOT has_role(o.roles, 'call');
+WHERE has_role(o.roles, 'argument') AND has_role(o.roles, 'confined') AND NOT has_role(o.roles, 'call')
+UNION ALL
+SELECT caller, callee, doc_id, line, col, end_col, evidence FROM nameless_call
+UNION ALL
+SELECT n.caller, k.sym_id, n.doc_id, n.line, n.col, n.end_col, n.evidence
+FROM nameless_call n JOIN constructor k ON k.class_id = n.callee WHERE n.operation = operation('raise');
 
 CREATE TABLE call_in AS
 SELECT callee, caller, doc_id, line, col, end_col, min(evidence)::UTINYINT AS evidence

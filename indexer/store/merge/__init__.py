@@ -19,8 +19,9 @@ import duckdb
 import pyarrow as pa
 
 from indexer.errors import Bug, UsageError
+from indexer.languages import LANGUAGES
 from indexer.manifests import ManifestFile
-from indexer.model import Evidence, NameUse, Role, Skipped, SymbolFlag, SymbolKind
+from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, SymbolFlag, SymbolKind
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.macros import expand
@@ -85,12 +86,36 @@ def read_facts(connection: duckdb.DuckDBPyConnection, kept: Sequence[Path], foun
 def merge_facts(connection: duckdb.DuckDBPyConnection) -> None:
     """Makes the tables of an index from the view `fact`, in the database that is in use."""
     connection.execute(f"CREATE TEMP VIEW header AS SELECT {', '.join(HEADER)}, is_new FROM fact")
+    _add_languages(connection)
     documents, *others = STAGES
     connection.execute(expand(documents.read_text(encoding="utf-8")))
     for table in TABLES:
         connection.execute(_rows_of(table))
     for stage in others:
         connection.execute(expand(stage.read_text(encoding="utf-8")))
+
+
+def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
+    """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
+    that the type has), and `language_rule`, which types outside any value may have, and which results of functions outside none.
+    """
+    members = [
+        (language, int(operation), group, rank, name, int(Evidence.OPERATOR if operation in SIGNS else Evidence.PROTOCOL))
+        for record in LANGUAGES
+        for language in record.names
+        for word, groups in record.operations
+        for operation in (Operation[word.upper()],)
+        for group, names in enumerate(groups)
+        for rank, name in enumerate(names)
+    ]
+    rules = [(name, record.open_types, record.closed_results) for record in LANGUAGES if record.operations for name in record.names]
+    connection.execute(
+        "CREATE TEMP TABLE operation_member"
+        " (language VARCHAR, operation UTINYINT, part UTINYINT, rank UTINYINT, name VARCHAR, evidence UTINYINT)"
+    )
+    connection.executemany("INSERT INTO operation_member VALUES (?, ?, ?, ?, ?, ?)", members)
+    connection.execute("CREATE TEMP TABLE language_rule (language VARCHAR, open_types VARCHAR, closed_results VARCHAR)")
+    connection.executemany("INSERT INTO language_rule VALUES (?, ?, ?)", rules)
 
 
 def _rows_of(table: str) -> str:
@@ -218,6 +243,11 @@ def _add_labels(connection: duckdb.DuckDBPyConnection) -> None:
         connection,
         "evidence",
         {"evidence": pa.array([int(e) for e in Evidence], pa.uint8()), "label": pa.array([e.label for e in Evidence])},
+    )
+    _insert(
+        connection,
+        "operation",
+        {"operation": pa.array([int(o) for o in Operation], pa.uint8()), "label": pa.array([o.label for o in Operation])},
     )
     used = [
         row[0] for row in connection.execute("SELECT DISTINCT roles FROM occ UNION SELECT DISTINCT roles FROM refs ORDER BY 1").fetchall()

@@ -53,6 +53,8 @@ K_CASE_PATTERN = kind_id("case_pattern")
 K_CLASS_PATTERN = kind_id("class_pattern")
 K_KEYWORD_PATTERN = kind_id("keyword_pattern")
 K_AS_PATTERN = kind_id("as_pattern")
+K_LIST_SPLAT = kind_id("list_splat")
+K_DICTIONARY_SPLAT = kind_id("dictionary_splat")
 NAMES = frozenset((K_IDENTIFIER, K_ATTRIBUTE))
 PATTERNS = frozenset(
     map(

@@ -53,6 +53,17 @@ class Recorder:
         self.through_self: dict[int, tuple[int, bool]] = {}  # token -> class, whether by super()
         self.module_paths: dict[tuple[str, ...], int] = {}  # `a.b` of `import a.b.c` -> its token there
         self.has_star = False
+        self.operated: list[tuple[int, Any, Scope, Any]] = []  # operation, what it is about, scope, where it stands if that is elsewhere
+        self.built_in: list[tuple[int, int]] = []  # start byte of a function's name; of `operated`, what it does if it is the built-in one
+        self.functions: dict[int, tuple[Any, Scope, list[str]]] = {}  # the last definition of each: node, scope, decorators
+        self.returned: dict[int, list[tuple[Any, Scope]]] = {}  # by function: what it returns, None for nothing
+        self.generators: set[int] = set()
+        self.assigned: dict[int, tuple[Any, Scope]] = {}  # start byte of a name or an attribute -> what it is set to
+        self.narrowed: set[tuple[int, bytes]] = set()  # symbol around and text: of what a test may tell the type, or what is set there
+        self.of_the_language: dict[Binding, bool] = {}  # local variables that hold nothing but texts, lists and the like
+        self.given_as: dict[int, int] = {}  # start byte of a parameter's name -> kind of its node; 0: its type is declared
+        self.renumbered: list[int] = []  # symbols' ordinals in the order of the outline
+        self.reordered: list[int] = []  # tokens in the order of the text
         self.stack: list[tuple[Any, Scope, int]] = []
         self.scopes: list[Scope] = []
         self.dropped: set[int] = set()  # symbols that turned out to be another one

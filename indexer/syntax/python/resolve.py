@@ -248,6 +248,7 @@ class Resolver(Recorder):
         new_symbol = [0] * len(self.symbols)
         for new, old in enumerate(symbol_order):
             new_symbol[old] = new
+        self.renumbered, self.reordered = new_symbol, new_token
         result = Tokens()
         result.line = [tokens.line[i] for i in order]
         result.col = [tokens.col[i] for i in order]

@@ -136,7 +136,7 @@ class Targets(Resolver):
             elif kind == K_ATTRIBUTE:
                 self.attribute(node, scope, WRITE | extra)
             elif kind == K_SUBSCRIPT:
-                self.push(node, scope)
+                self.push(node, scope, WRITE | extra)
             elif kind in PATTERNS:
                 stack.extend(reversed(node.named_children))
             else:
@@ -244,6 +244,6 @@ class Targets(Resolver):
             elif child.kind_id == K_ATTRIBUTE:
                 self.attribute(child, scope, DELETE)
             elif child.kind_id == K_SUBSCRIPT:
-                self.push(child, scope)
+                self.push(child, scope, DELETE)
             else:
                 stack.extend(reversed(child.named_children))

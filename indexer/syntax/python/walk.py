@@ -39,6 +39,8 @@ from indexer.syntax.python.nodes import (
     kind_id,
     name_of,
 )
+from indexer.syntax.python.operations import OPERATION_HANDLERS
+from indexer.syntax.python.receivers import Values
 from indexer.syntax.python.roles import (
     ANNOTATION,
     ARGUMENT,
@@ -60,10 +62,11 @@ from indexer.syntax.python.scopes import (
     MODULE_SCOPE,
     Scope,
 )
-from indexer.syntax.python.strings import Strings
+
+SPLATS = (K_LIST_SPLAT_PATTERN, K_DICTIONARY_SPLAT_PATTERN)
 
 
-class Walk(Strings):
+class Walk(Values):
     """First pass, with an explicit stack: a file with 10,000 nested brackets must not end the process."""
 
     def run(self, *, definitions_only: bool) -> Syntax:
@@ -99,6 +102,9 @@ class Walk(Strings):
         self.mark_exported(module)
         result = self.finish(line_count)
         result.depth = depth_of(root)
+        if not definitions_only:
+            result.receivers, result.values, result.accessors = self.receivers(), self.values(), self.accessors()
+            result.read_of = self.read_of()
         for made in self.scopes:  # scopes and bindings point at each other; cut, they go without the garbage collector
             made.bindings.clear()
             made.declared.clear()
@@ -125,6 +131,8 @@ class Walk(Strings):
         if arguments is None:
             return
         self.names_in_call(function, arguments, scope)
+        if function is not None:
+            self.arguments_of(function, arguments, scope)
         if scope.kind == MODULE_SCOPE and function is not None and function.text in (b"__all__.extend", b"__all__.append"):
             self.export_list(arguments, scope)
         if arguments.kind_id != K_ARGUMENT_LIST:  # f(x for x in y)
@@ -253,6 +261,7 @@ class Walk(Strings):
             kind = SymbolKind.FUNCTION
         body = node.child_by_field_name("body")
         ordinal = self.define_or_merge(name, kind, scope, whole, name_node, flags, self.signature(node, body), self.docstring(body), index)
+        self.functions[ordinal] = (node, scope, names)
         outer = self.type_scope(node, scope, ordinal)
         inner = self.scope(FUNCTION_SCOPE, outer, ordinal)
         self.declarations(body, inner)
@@ -343,6 +352,9 @@ class Walk(Strings):
                 annotation = child.child_by_field_name("type")
                 target = child.named_children[0]
             if target is not None:
+                self.given_as[target.start_byte] = target.kind_id if annotation is None else 0
+                for child in target.named_children if target.kind_id in SPLATS else ():
+                    self.given_as[child.start_byte] = target.kind_id
                 self.parameter(target, child, inner, function, fixtures and default is None)
             if default is not None:
                 self.push(default, outer)
@@ -350,7 +362,7 @@ class Walk(Strings):
                 self.push(annotation, outer)
 
     def parameter(self, target: Any, whole: Any, inner: Scope, function: int, fixture: bool) -> None:
-        if target.kind_id in (K_LIST_SPLAT_PATTERN, K_DICTIONARY_SPLAT_PATTERN, K_TUPLE_PATTERN):
+        if target.kind_id in (*SPLATS, K_TUPLE_PATTERN):
             for child in target.named_children:
                 self.parameter(child, whole, inner, function, False)
             return
@@ -384,6 +396,7 @@ class Walk(Strings):
 _LOOKED_AT = NAMES | {K_TUPLE, K_PARENTHESIZED, K_AS_PATTERN}
 
 HANDLERS = {
+    **OPERATION_HANDLERS,
     K_IDENTIFIER: Walk.identifier,
     K_ATTRIBUTE: Walk.attribute,
     K_CALL: Walk.call,

@@ -1,0 +1,197 @@
+-- Calls that have no name where they stand: operators, `with`, `for`, `str()` and the like.
+-- Takes: document, symbol, symbol_text, type_edge, override; final_occ, sym_of, target_sym, member, ancestor; operation_member and
+-- language_rule (what languages say);
+-- facts_nameless_calls, facts_values, facts_accessors.
+-- Makes: unresolved_operation (operations on values of which no type is known, or one whose subtypes alone have the member). For the next
+-- stage: nameless_call.
+
+CREATE TEMP TABLE nameless AS
+SELECT x.* EXCLUDE (is_new) FROM facts_nameless_calls x;
+
+-- What stands at the places that values are named by.
+CREATE TEMP TABLE value_place AS
+SELECT DISTINCT doc_id, at_line AS line, at_col AS col FROM nameless WHERE own < 0 AND NOT is_basis(basis, 'unknown')
+UNION SELECT DISTINCT doc_id, line, col FROM facts_values WHERE is_basis(basis, 'value', 'result', 'instance') AND own < 0
+UNION SELECT DISTINCT doc_id, line, col FROM facts_accessors;
+
+CREATE TEMP TABLE standing AS
+SELECT p.doc_id, p.line, p.col, s.sym_id, s.kind, s.flags
+FROM value_place p JOIN final_occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col
+JOIN symbol s ON s.sym_id = o.sym_id
+WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred');
+
+-- Types outside that any value may have; functions outside whose results are of no type of the workspace.
+CREATE TEMP TABLE open_type AS
+SELECT s.sym_id FROM symbol s JOIN document d USING (doc_id) JOIN language_rule r ON r.language = d.language
+WHERE has_flag(s.flags, 'external') AND regexp_full_match(s.qualified_name, r.open_types);
+
+CREATE TEMP TABLE closed_function AS
+SELECT s.sym_id FROM symbol s JOIN symbol_text t USING (sym_id) JOIN document d USING (doc_id) JOIN language_rule r ON r.language = d.language
+WHERE has_flag(s.flags, 'external') AND is_callable(s.kind)
+  AND regexp_matches(t.signature, '-> "?' || r.closed_results) AND NOT regexp_matches(t.signature, '-> .*\| *[^N]');
+
+-- One step from a function or a variable to what it gives: a type, another function or variable, or what nobody knows.
+CREATE TEMP TABLE given AS
+SELECT DISTINCT m.sym_id,
+       CASE WHEN is_basis(v.basis, 'instance') THEN coalesce(own.sym_id, CASE WHEN is_type(b.kind) THEN b.sym_id END)
+            WHEN is_basis(v.basis, 'result') AND is_type(b.kind) THEN b.sym_id END AS type_id,
+       CASE WHEN is_basis(v.basis, 'result') AND is_callable(b.kind) THEN b.sym_id
+            WHEN is_basis(v.basis, 'value') AND NOT is_type(b.kind) AND NOT is_callable(b.kind) THEN b.sym_id END AS next_id,
+       is_basis(v.basis, 'elsewhere') OR coalesce(is_basis(v.basis, 'value') AND (is_type(b.kind) OR is_callable(b.kind)), false) AS is_elsewhere
+FROM facts_values v
+JOIN sym_of m ON m.doc_id = v.doc_id AND m.ordinal = v.symbol
+LEFT JOIN sym_of own ON own.doc_id = v.doc_id AND own.ordinal = v.own AND v.own >= 0
+LEFT JOIN standing b ON b.doc_id = v.doc_id AND b.line = v.line AND b.col = v.col
+     AND is_basis(v.basis, 'value', 'result', 'instance') AND v.own < 0;
+-- A method may be one that overrides it.
+INSERT INTO given
+SELECT DISTINCT o.super_id, NULL::INTEGER, o.sub_id, false FROM override o JOIN given g ON g.sym_id = o.sub_id
+SEMI JOIN (SELECT sym_id FROM given) h ON h.sym_id = o.super_id;
+
+-- The operator in `(a + b)[0]` runs a function, too, and the item is one of what it gives.
+CREATE TEMP TABLE run_by_sign AS
+SELECT n.doc_id, n.at_line AS line, n.at_col AS col, s.sym_id, s.kind, s.flags
+FROM nameless n JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target JOIN symbol s ON s.sym_id = t.sym_id
+WHERE is_basis(n.basis, 'result') AND is_callable(s.kind);
+INSERT INTO standing SELECT DISTINCT * FROM run_by_sign;
+
+CREATE TEMP TABLE holder AS
+SELECT DISTINCT sym_id FROM standing WHERE NOT is_type(kind) AND NOT is_kind(kind, 'module');
+
+CREATE TEMP TABLE reached AS
+WITH RECURSIVE up(start, sym_id, depth) AS (
+    SELECT sym_id, sym_id, 0 FROM holder
+    UNION
+    SELECT u.start, g.next_id, u.depth + 1 FROM up u JOIN given g ON g.sym_id = u.sym_id WHERE g.next_id IS NOT NULL AND u.depth < 6
+)
+SELECT start, sym_id, max(depth) AS depth FROM up GROUP BY ALL;
+
+-- What a function gives or a variable holds, whatever the number of steps. Without a type: nobody knows.
+CREATE TEMP TABLE holds AS
+SELECT DISTINCT r.start AS sym_id, g.type_id
+FROM reached r LEFT JOIN given g ON g.sym_id = r.sym_id
+WHERE NOT coalesce(g.is_elsewhere, false) AND (g.next_id IS NULL OR r.depth >= 6)
+  AND r.sym_id NOT IN (SELECT sym_id FROM closed_function);
+DELETE FROM holds WHERE type_id IN (SELECT s.sym_id FROM symbol s WHERE has_flag(s.flags, 'external'))
+                    AND type_id NOT IN (SELECT sym_id FROM open_type)
+                    AND type_id NOT IN (SELECT super_id FROM ancestor JOIN symbol own ON own.sym_id = sub_id WHERE NOT has_flag(own.flags, 'external'));
+UPDATE holds SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
+
+-- Each operation with the type of its value; NULL where nobody knows it. One that a class is put to runs a member of the class itself.
+CREATE TEMP TABLE operated AS
+SELECT DISTINCT n.doc_id, n.line, n.col, n.end_col, n.operation, e.sym_id AS encl_id, k.type_id, k.is_class
+FROM (
+    SELECT n.*, coalesce(own.sym_id, CASE WHEN is_type(s.kind) THEN s.sym_id END) AS type_id, coalesce(b.sym_id = t.sym_id, false) AS is_class
+    FROM nameless n
+    LEFT JOIN sym_of own ON own.doc_id = n.doc_id AND own.ordinal = n.own AND n.own >= 0
+    LEFT JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target
+    LEFT JOIN symbol s ON s.sym_id = t.sym_id
+    LEFT JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_type(b.kind)
+    WHERE is_basis(n.basis, 'instance')
+      -- the type of a function or a module is the language's own; that of a type variable may be any
+      AND NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false)
+    UNION ALL
+    SELECT n.*, NULL, false FROM nameless n WHERE is_basis(n.basis, 'unknown')
+    UNION ALL
+    SELECT n.*, CASE WHEN is_type(b.kind) THEN b.sym_id ELSE h.type_id END, is_basis(n.basis, 'value') AND coalesce(is_type(b.kind), false)
+    FROM nameless n
+    LEFT JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col
+    LEFT JOIN holds h ON h.sym_id = b.sym_id
+    WHERE is_basis(n.basis, 'value', 'result')
+      AND (b.sym_id IS NULL OR is_type(b.kind) OR h.sym_id IS NOT NULL)  -- else what it holds is of no type here
+      AND NOT coalesce(is_kind(b.kind, 'module') OR is_basis(n.basis, 'value') AND is_callable(b.kind), false)
+) n
+CROSS JOIN LATERAL (SELECT n.type_id, n.is_class) k
+JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
+UPDATE operated SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
+
+-- The member that runs: of each part the one of the lowest rank, of the nearest type that has it.
+CREATE TEMP TABLE special_member AS
+SELECT m.container_id AS class_id, m.sym_id, m.name, w.operation, w.part, w.rank, w.evidence, m.flags
+FROM symbol m JOIN document d ON d.doc_id = m.doc_id
+JOIN operation_member w ON w.language = d.language AND w.name = m.name
+WHERE m.container_id IS NOT NULL AND NOT has_flag(m.flags, 'external', 'parameter')
+  AND (is_callable(m.kind) OR is_kind(m.kind, 'property', 'field', 'variable'));
+
+CREATE TEMP TABLE runs AS
+SELECT class_id, operation, part, evidence, arg_min(sym_id, (rank, depth, sym_id)) AS sym_id, arg_min(name, (rank, depth, sym_id)) AS name
+FROM (
+    SELECT *, 0 AS depth FROM special_member
+    UNION ALL
+    SELECT a.sub_id, m.* EXCLUDE (class_id), a.depth FROM ancestor a JOIN special_member m ON m.class_id = a.super_id
+)
+GROUP BY class_id, operation, part, evidence;
+
+CREATE TEMP TABLE nameless_call AS
+SELECT DISTINCT o.encl_id AS caller, r.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, r.evidence, o.operation
+FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
+-- Only subscripts of a class run a member of it.
+WHERE NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__';
+
+-- `raise A` makes one.
+INSERT INTO nameless_call
+SELECT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
+FROM operated n JOIN symbol m ON m.sym_id = n.type_id WHERE n.operation = operation('raise') AND n.is_class;
+
+-- What stands on the right of an operator is asked where the left side has no answer.
+DELETE FROM nameless_call WHERE (doc_id, line, col, operation) IN (
+    SELECT n.doc_id, n.line, n.col, n.operation + operation('add_to') - operation('add') FROM nameless_call n
+    WHERE n.operation BETWEEN operation('add') AND operation('bit_or')
+    UNION ALL
+    SELECT n.doc_id, n.line, n.col, n.operation - operation('add_in_place') + operation('add_to') FROM nameless_call n
+    WHERE n.operation BETWEEN operation('add_in_place') AND operation('bit_or_in_place')
+);
+
+-- A field whose value is of a type with accessors, or is made by `property(get, set)`.
+CREATE TEMP TABLE accessor AS
+SELECT m.sym_id AS field_id, x.operation, s.sym_id AS callee, evidence('property')::UTINYINT AS evidence
+FROM facts_accessors x
+JOIN sym_of m ON m.doc_id = x.doc_id AND m.ordinal = x.symbol
+JOIN standing s ON s.doc_id = x.doc_id AND s.line = x.line AND s.col = x.col AND is_callable(s.kind)
+UNION ALL
+SELECT f.sym_id, CASE r.operation WHEN operation('get_described') THEN operation('get_attribute') WHEN operation('set_described')
+                 THEN operation('set_attribute') WHEN operation('delete_described') THEN operation('delete_attribute') ELSE r.operation END,
+       r.sym_id, r.evidence
+FROM symbol f
+JOIN symbol c ON c.sym_id = f.container_id AND is_type(c.kind)
+JOIN given g ON g.sym_id = f.sym_id
+JOIN runs r ON r.class_id = g.type_id AND r.operation BETWEEN operation('get_described') AND operation('name_described')
+WHERE is_kind(f.kind, 'field', 'constant', 'variable')
+  AND f.sym_id NOT IN (SELECT sym_id FROM member);
+
+INSERT INTO nameless_call
+SELECT o.encl_id, a.callee, o.doc_id, o.line, o.col, o.end_col, a.evidence, a.operation
+FROM accessor a JOIN final_occ o ON o.sym_id = a.field_id AND NOT is_evidence(o.evidence, 'inferred')
+WHERE CASE a.operation WHEN operation('name_described') THEN has_role(o.roles, 'definition')
+                       WHEN operation('get_attribute') THEN has_role(o.roles, 'read') AND NOT has_role(o.roles, 'definition')
+                       WHEN operation('set_attribute') THEN has_role(o.roles, 'write') AND NOT has_role(o.roles, 'definition')
+                       ELSE has_role(o.roles, 'delete') END;
+
+-- A class that is named as a base runs what the base has for it.
+INSERT INTO nameless_call
+SELECT DISTINCT o.encl_id, first_value(m.sym_id) OVER (PARTITION BY o.doc_id, o.line, o.col ORDER BY b.depth, m.sym_id), o.doc_id, o.line, o.col,
+       o.end_col, evidence('protocol'), operation('call')
+FROM final_occ o
+JOIN (SELECT sym_id AS sub_id, sym_id AS super_id, 0 AS depth FROM symbol WHERE is_type(kind) UNION ALL SELECT * FROM ancestor) b ON b.sub_id = o.sym_id
+JOIN symbol m ON m.container_id = b.super_id AND m.name = '__init_subclass__' AND NOT has_flag(m.flags, 'external')
+WHERE has_role(o.roles, 'supertype');
+
+-- Operations that may run any such member; those on a type that has none, while subtypes of it do.
+CREATE TABLE unresolved_operation AS
+SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM operated
+WHERE type_id IS NULL AND NOT is_class AND operation NOT IN (operation('raise'), operation('get_attribute'))  -- unresolved_name has these
+UNION
+SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id
+FROM operated o
+SEMI JOIN (SELECT DISTINCT a.super_id, m.operation FROM special_member m JOIN ancestor a ON a.sub_id = m.class_id) b
+     ON b.super_id = o.type_id AND b.operation = o.operation
+ANTI JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
+WHERE NOT o.is_class
+UNION
+-- A call of what a variable holds, and of what nobody knows.
+SELECT DISTINCT operation('call'), o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
+FROM final_occ o LEFT JOIN symbol s ON s.sym_id = o.sym_id JOIN document d ON d.doc_id = o.doc_id
+SEMI JOIN language_rule r ON r.language = d.language
+WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_value(s.kind) AND NOT has_flag(s.flags, 'property'))
+  AND NOT EXISTS (SELECT 1 FROM final_occ c WHERE c.doc_id = o.doc_id AND c.line = o.line AND c.col = o.col AND is_evidence(c.evidence, 'callee_type'))
+ORDER BY operation, doc_id, line, col, type_id;

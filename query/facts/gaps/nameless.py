@@ -1,0 +1,136 @@
+"""Calls that have no name where they stand: operators, `with`, `for`, `str()`, and what the language runs by itself.
+
+Where the type of a value is known, the index has an edge to the member that runs. Where it is not, each operation that could run the member
+that was asked about may be a caller of it. A member that no operation runs has no such gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from indexer.languages import Language, record_of
+from indexer.model import Operation, SymbolKind
+from query.answers.envelope import Reason
+from query.answers.paths import listed, of_paths
+from query.facts.gaps.uses import Uses
+from query.facts.index import Index
+from query.facts.symbols import TYPES, Symbol
+
+_WRITTEN = {
+    Operation.ITERATE: "`for … in x`, unpacking and the like",
+    Operation.NEXT: "`next(x)`",
+    Operation.ITERATE_ASYNC: "`async for … in x`",
+    Operation.NEXT_ASYNC: "`anext(x)`",
+    Operation.ENTER: "`with x`",
+    Operation.ENTER_ASYNC: "`async with x`",
+    Operation.AWAIT: "`await x`",
+    Operation.CALL: "`x()`",
+    Operation.GET_ITEM: "`x[…]`",
+    Operation.SET_ITEM: "`x[…] = …`",
+    Operation.DELETE_ITEM: "`del x[…]`",
+    Operation.CONTAINS: "`… in x`",
+    Operation.GET_ATTRIBUTE: "`x.name`",
+    Operation.SET_ATTRIBUTE: "`x.name = …`",
+    Operation.DELETE_ATTRIBUTE: "`del x.name`",
+    Operation.GET_DESCRIBED: "`x.name`",
+    Operation.SET_DESCRIBED: "`x.name = …`",
+    Operation.DELETE_DESCRIBED: "`del x.name`",
+    Operation.TRUTH: "tests whether `x` is true",
+    Operation.LENGTH: "`len(x)`",
+    Operation.TEXT: "`str(x)`, `print(x)`, `'%s' % x`",
+    Operation.REPRESENTATION: "`repr(x)`",
+    Operation.FORMAT: "`f'{x}'`",
+    Operation.EQUAL: "`x == …`",
+    Operation.UNEQUAL: "`x != …`",
+}
+
+_OPEN = """
+    WITH RECURSIVE above(sym_id) AS (
+        SELECT container_id FROM symbol WHERE sym_id = $id
+        UNION SELECT t.super_id FROM above a JOIN type_edge t ON t.sub_id = a.sym_id
+    )
+    SELECT u.operation, d.path, d.language, count(*)
+    FROM unresolved_operation u JOIN document d USING (doc_id)
+    WHERE u.operation IN (SELECT unnest($operations::UTINYINT[])) AND (u.type_id IS NULL OR u.type_id IN (SELECT sym_id FROM above))
+    GROUP BY ALL ORDER BY ALL
+"""
+
+_UNRESOLVED = """
+    SELECT $operation::UTINYINT, d.path, d.language, count(*) FROM unresolved_name u JOIN document d USING (doc_id)
+    WHERE has_role(u.roles, 'read') AND NOT has_role(u.roles, 'import', 'keyword', 'write') GROUP BY ALL ORDER BY ALL
+"""
+"""Any name that nobody could resolve may be an attribute that the type makes up."""
+
+
+def reasons(index: Index, uses: Uses) -> list[Reason]:
+    """The operations that may run one of these members; none where only names were asked for."""
+    if uses.question != "callers":
+        return []
+    return [reason for symbol in uses.symbols for reason in _of(index, symbol, uses)]
+
+
+def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
+    row = index.row(
+        """
+        SELECT d.language, c.kind FROM symbol s JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
+        WHERE s.sym_id = ?
+        """,
+        [symbol.sym_id],
+    )
+    if row is None:
+        return []
+    language, name = record_of(row[0]), symbol.record.name
+    is_member = row[1] is not None and SymbolKind(row[1]).label in TYPES
+    found: list[Reason] = []
+    operations = _run(index, symbol, language) if is_member else []
+    if operations:
+        found += _open(index, symbol, operations, uses)
+    if (is_member and name in language.runtime_members) or (language.runtime_starts and name.startswith(language.runtime_starts)):
+        detail = (
+            f"'{name}' is {'also ' if operations else ''}run by the language or its libraries where nothing names it (operators, "
+            f"conversions, comparing, formatting, copying, its end), and such places are not all known; look for uses of its type"
+        )
+        found.append(Reason(code="nameless_calls", detail=detail, count=1))
+    return found
+
+
+def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:
+    """What a text may do to a value that runs this member: not what runs another one first that its type has."""
+    name = symbol.record.name
+    fitting = [(Operation[word.upper()], names) for word, groups in language.operations for names in groups if name in names]
+    if not fitting:
+        return []
+    sql = """
+        WITH RECURSIVE above(sym_id) AS (
+            SELECT container_id FROM symbol WHERE sym_id = $id
+            UNION SELECT t.super_id FROM above a JOIN type_edge t ON t.sub_id = a.sym_id
+        )
+        SELECT DISTINCT m.name FROM above a JOIN symbol m ON m.container_id = a.sym_id WHERE m.name IN (SELECT unnest($names::VARCHAR[]))
+    """
+    others = sorted({other for _, names in fitting for other in names})
+    there = {other for (other,) in index.rows(sql, {"id": symbol.sym_id, "names": others})}
+    return [operation for operation, names in fitting if there.isdisjoint(names[: names.index(name)])]
+
+
+def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: Uses) -> list[Reason]:
+    rows = index.rows(_OPEN, {"id": symbol.sym_id, "operations": [int(operation) for operation in operations]})
+    if Operation.GET_ATTRIBUTE in operations:
+        rows += index.rows(_UNRESOLVED, {"operation": int(Operation.GET_ATTRIBUTE)})
+    rows = [row for row in rows if (not uses.family or row[2] in uses.family) and uses.could_refer(row[1])]
+    if not rows:
+        return []
+    numbers: dict[Operation, int] = {}
+    for operation, _, _, number in rows:
+        numbers[Operation(operation)] = numbers.get(Operation(operation), 0) + number
+    count, paths = sum(numbers.values()), sorted({path for _, path, _, _ in rows})
+    most = sorted(numbers, key=lambda operation: -numbers[operation])
+    written = list(dict.fromkeys(_WRITTEN.get(operation, operation.label.replace("_", " ")) for operation in most))
+    labels = ", ".join(f"'{operation.label}'" for operation in most if operation != Operation.GET_ATTRIBUTE)
+    listing = f'; list: lspidx sql "FROM unresolved_operations WHERE operation IN ({labels})"' if labels else ""
+    one = count == 1
+    detail = (
+        f"{count} operation{'' if one else 's'} ({listed(written, 3)}) in {len(paths)} file{'' if len(paths) == 1 else 's'} "
+        f"{'is' if one else 'are'} on values of unknown type, which may run '{symbol.record.name}'; where their types are declared they "
+        f"are resolved{listing}"
+    )
+    return [of_paths("nameless_calls", detail, paths, count)]
