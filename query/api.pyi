@@ -338,8 +338,8 @@ def find_callers(
         position_pattern: text of the file with one @@ at the place meant
         direction: incoming: callers; outgoing: callees
         depth: 1: direct calls only
-        evidence: kinds of evidence; default syntax, definition, same_binding, callee_type, constructor, property, inherited; others:
-            decorator, inferred
+        evidence: kinds of evidence; default syntax, definition, same_binding, callee_type, constructor, property, inherited, string,
+            entry_point; others: decorator, inferred
         dispatch: also calls of what this overrides, which may end here; evidence: override
         external: callees outside the workspace too
         tests: call sites in test files

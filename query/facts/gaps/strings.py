@@ -59,7 +59,7 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
 
 def _read_by_name(index: Index, uses: Uses) -> list[Reason]:
     """Strings that name one of the symbols for sure: whoever reads them has it, and may call it."""
-    rows = index.rows(_READ, {"ids": uses.ids})
+    rows = [row for symbol in uses.symbols if symbol.record.kind != _MODULE for row in index.rows(_READ, [symbol.sym_id])]
     if not rows:
         return []
     where = listed([f"{path}:{line + 1}" for path, line in rows])
@@ -131,11 +131,12 @@ _GAPS = """
 """
 
 _READ = """
-    SELECT DISTINCT d.path, r.line FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-    JOIN symbol s ON s.sym_id = u.id AND NOT is_kind(s.kind, 'module')
-    JOIN refs r ON r.sym_id = u.id JOIN document d ON d.doc_id = r.doc_id
-    WHERE is_evidence(r.evidence, 'string') AND has_role(r.roles, 'read') AND NOT has_role(r.roles, 'call') ORDER BY ALL
+    SELECT DISTINCT d.path, r.line FROM (
+        SELECT doc_id, line FROM refs
+        WHERE sym_id = ? AND is_evidence(evidence, 'string') AND has_role(roles, 'read') AND NOT has_role(roles, 'call')
+    ) r JOIN document d USING (doc_id) ORDER BY ALL
 """
+_MODULE = SymbolKind.MODULE.label
 
 _ABOUT = """
     SELECT s.flags, s.kind, s.container_id, c.kind FROM symbol s LEFT JOIN symbol c ON c.sym_id = s.container_id WHERE s.sym_id = ?
