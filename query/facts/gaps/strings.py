@@ -48,8 +48,8 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     for symbol in uses.symbols:
         for gap in _of_symbol(index, symbol.sym_id, symbol.record.name):
             calls = uses.question != "callers" or gap.roles & (Role.READ | Role.CALL)  # `hasattr` and a test's patch call nothing
-            is_near = not uses.family or gap.language in uses.family or bool(format_of(gap.path))
-            if calls and is_near and uses.could_refer(gap.path):
+            # What a file imports says nothing here: who looks a member up by its name has an object, from wherever.
+            if calls and (not uses.family or gap.language in uses.family or format_of(gap.path)):
                 found.setdefault((gap.use, gap.name), set()).add((gap.path, gap.line))
     made = [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
     if uses.question == "callers":
@@ -65,6 +65,15 @@ def _read_by_name(index: Index, uses: Uses) -> list[Reason]:
     where = listed([f"{path}:{line + 1}" for path, line in rows])
     detail = f"a string names it where it is read, and what reads it may call it: {where}"
     return [of_paths("string_read", detail, list(dict.fromkeys(path for path, _ in rows)), len(rows))]
+
+
+def of_names(index: Index, symbols: Collection[tuple[int, str]]) -> list[Reason]:
+    """As `reasons`, for a change of the names themselves: wherever a string stands that may be one."""
+    found: dict[tuple[NameUse, str], set[tuple[str, int]]] = {}
+    for sym_id, name in symbols:
+        for gap in _of_symbol(index, sym_id, name):
+            found.setdefault((gap.use, gap.name), set()).add((gap.path, gap.line))
+    return [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
 
 
 def with_gaps(index: Index, symbols: Collection[tuple[int, str]]) -> set[int]:
