@@ -3,7 +3,7 @@
 -- (`pip:werkzeug@3.1.3/werkzeug/local.py`). Columns may be added at the end; none is renamed or removed without a new
 -- SCHEMA_VERSION. The first column list of each view is the promise, `extra` columns follow it.
 
--- Files: crawled (ok, partial, lost) and skipped; `digest` is git's blob name of the content.
+-- Files: crawled (ok, partial, lost), read for the names in them only (manifest), and skipped; `digest` is git's blob name of the content.
 CREATE VIEW documents AS
 SELECT path, folder, language, lines, digest, status, reason, module, is_test, size_bytes FROM (
     SELECT d.path, f.name AS folder, d.language, d.line_count AS lines, d.digest, d.status, '' AS reason, d.module, d.is_test, d.size_bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexer.encoding import as_text
@@ -18,6 +18,7 @@ from query.answers.style import count
 from query.facts import names
 from query.facts.declarations import called_beside, constructors_named_as_types
 from query.facts.freshness import is_as_indexed
+from query.facts.gaps import strings
 from query.facts.hierarchy import override_family
 from query.facts.index import Index
 from query.facts.occurrences import mentions
@@ -161,6 +162,7 @@ class Renaming:
 class Verdict:
     """What the index says to it: sites that only one of the two knows, members that keep their names, and what has the new name.
 
+    looked_up: strings that may name it, which nobody renames.
     is_foreign: the index may be made up: it names no place to write to, and its silence about others is worth nothing.
     """
 
@@ -169,6 +171,7 @@ class Verdict:
     compared: Compared
     overrides: list[SymbolRecord]
     taken: list[SymbolRecord]
+    looked_up: list[Reason] = field(default_factory=list[Reason])
 
     @property
     def doubts(self) -> list[str]:
@@ -201,7 +204,7 @@ class Verdict:
     @property
     def reasons(self) -> list[Reason]:
         """Why the edit may not be all, as far as the index could be asked."""
-        found: list[Reason] = []
+        found = list(self.looked_up)
         if self.compared.stale:
             detail = "files that have changed since the index was made: there the server's answer was not compared with it"
             found.append(of_paths("not_cross_checked", detail, self.compared.stale))
@@ -235,6 +238,7 @@ def check(index: Index | None, renaming: Renaming) -> Verdict:
         compared=compare(index, [*symbols, *constructors(index, symbols)], renaming.old_name, renaming.sites),
         overrides=[record for record in left if Site(record.path, record.line - 1, record.col - 1) not in renaming.sites],
         taken=taken(index, renaming.symbols, renaming.new_name),
+        looked_up=strings.of_names(index, [(symbol.sym_id, symbol.record.name) for symbol in symbols if not symbol.is_local]),
     )
 
 

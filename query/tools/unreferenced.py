@@ -39,12 +39,13 @@ class UnreferencedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     What is registered is used and not listed: a function under a decorator that keeps it, a hook that a base outside the workspace calls,
     what a framework looks up in its file.
-    Reasons of `maybe`: unresolved_same_name (`same_name` identifiers of its name could
-    not be resolved), built_name (code that uses getattr, mock.patch or the like has a string like it, or three methods that nobody names
-    begin alike), structural (a protocol or an interface has a member of its name, and whoever has that calls what fits), unknown_base
-    (its type has a base outside the workspace or an unresolved one, which may call it), twin (another symbol of its name may stand for
-    it: in a base, beside it in a subclass, in the same folder under another build constraint, outside as a type that it adds to),
-    subclass (its base may keep a list of what inherits from it), exported, partial_coverage (a file that may refer to it was not read).
+    Reasons of `maybe`: unresolved_same_name (`same_name` identifiers of its name could not be resolved), string (one may name it where
+    something looks names up), built_name (code that uses getattr, mock.patch or the like has a string like it, or three methods that
+    nobody names begin alike), structural (a protocol or an interface has a member of its name, and whoever has that calls what fits),
+    unknown_base (its type has a base outside the workspace or an unresolved one, which may call it), twin (another symbol of its name may
+    stand for it: in a base, beside it in a subclass, in the same folder under another build constraint, outside as a type that it adds
+    to), subclass (its base may keep a list of what inherits from it), exported, partial_coverage (a file that may refer to it was not
+    read).
     Reasons of `certain`: no_uses, only_itself (it uses itself, as recursion does).
     """
 

@@ -29,15 +29,19 @@ LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
 WHERE has_role(o.roles, 'import') AND NOT has_role(o.roles, 'path', 'star') AND o.enclosing = 0
 GROUP BY ALL HAVING min(coalesce(own.sym_id, t.sym_id)) IS NOT NULL;
 
+-- A tree that was made for it would have each module import each: so many of one module, and so many steps, are followed.
+CREATE TEMP TABLE star_import AS
+SELECT DISTINCT m.sym_id AS owner_id, t.sym_id AS other_id
+FROM raw_occ o
+JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = 0
+JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
+WHERE has_role(o.roles, 'star') QUALIFY dense_rank() OVER (PARTITION BY m.sym_id ORDER BY t.sym_id) <= 50;
+
 CREATE TEMP TABLE starred AS
 WITH RECURSIVE up(owner_id, other_id, depth) AS (
-    SELECT DISTINCT m.sym_id, t.sym_id, 1
-    FROM raw_occ o
-    JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = 0
-    JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
-    WHERE has_role(o.roles, 'star')
+    SELECT owner_id, other_id, 1 FROM star_import
     UNION
-    SELECT u.owner_id, n.other_id, u.depth + 1 FROM up u JOIN up n ON n.owner_id = u.other_id AND n.depth = 1 WHERE u.depth < 8
+    SELECT u.owner_id, n.other_id, u.depth + 1 FROM up u JOIN star_import n ON n.owner_id = u.other_id WHERE u.depth < 5
 )
 SELECT owner_id, other_id, min(depth) AS depth FROM up GROUP BY ALL;
 
@@ -54,7 +58,7 @@ GROUP BY ALL;
 
 -- Dotted names, part by part, from the longest beginning that is a module.
 CREATE TEMP TABLE dotted AS
-SELECT DISTINCT name, parts FROM raw_string WHERE is_use(use, 'dotted', 'object', 'entry');
+SELECT DISTINCT name, parts FROM raw_string WHERE is_use(use, 'dotted', 'object', 'entry') AND len(parts) <= 20;
 
 CREATE TEMP TABLE module_part AS
 SELECT p.name, p.parts, p.depth, s.sym_id

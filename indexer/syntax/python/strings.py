@@ -125,8 +125,8 @@ class Strings(Annotations):
         if node.kind_id == K_STRING and not any(child.kind_id == K_INTERPOLATION for child in node.named_children):
             self.awaited.setdefault(node.start_byte, []).append(place)
             return
-        if place.use not in (NameUse.MEMBER, NameUse.GLOBAL):
-            return
+        if place.use not in (NameUse.MEMBER, NameUse.GLOBAL) or not place.roles & (Role.READ | Role.CALL):
+            return  # what is set under a name that is made is new, and refers to nothing
         content = _first_content(node)
         if content is None:
             return

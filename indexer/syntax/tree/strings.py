@@ -114,6 +114,8 @@ def _last_name(node: Any) -> int:
     if node is None:
         return -1
     last = node.child_by_field_name("property") or node.child_by_field_name("field") or node
+    if last.text == b"prototype" and (owner := node.child_by_field_name("object")) is not None:
+        return _last_name(owner)
     return last.start_byte if "identifier" in last.type else -1
 
 

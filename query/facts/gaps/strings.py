@@ -48,8 +48,8 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     for symbol in uses.symbols:
         for gap in _of_symbol(index, symbol.sym_id, symbol.record.name):
             calls = uses.question != "callers" or gap.roles & (Role.READ | Role.CALL)  # `hasattr` and a test's patch call nothing
-            is_near = not uses.family or gap.language in uses.family or bool(format_of(gap.path))
-            if calls and is_near and uses.could_refer(gap.path):
+            # What a file imports says nothing here: who looks a member up by its name has an object, from wherever.
+            if calls and (not uses.family or gap.language in uses.family or format_of(gap.path)):
                 found.setdefault((gap.use, gap.name), set()).add((gap.path, gap.line))
     made = [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
     if uses.question == "callers":
@@ -59,12 +59,21 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
 
 def _read_by_name(index: Index, uses: Uses) -> list[Reason]:
     """Strings that name one of the symbols for sure: whoever reads them has it, and may call it."""
-    rows = index.rows(_READ, {"ids": uses.ids})
+    rows = [row for symbol in uses.symbols if symbol.record.kind != _MODULE for row in index.rows(_READ, [symbol.sym_id])]
     if not rows:
         return []
     where = listed([f"{path}:{line + 1}" for path, line in rows])
     detail = f"a string names it where it is read, and what reads it may call it: {where}"
     return [of_paths("string_read", detail, list(dict.fromkeys(path for path, _ in rows)), len(rows))]
+
+
+def of_names(index: Index, symbols: Collection[tuple[int, str]]) -> list[Reason]:
+    """As `reasons`, for a change of the names themselves: wherever a string stands that may be one."""
+    found: dict[tuple[NameUse, str], set[tuple[str, int]]] = {}
+    for sym_id, name in symbols:
+        for gap in _of_symbol(index, sym_id, name):
+            found.setdefault((gap.use, gap.name), set()).add((gap.path, gap.line))
+    return [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
 
 
 def with_gaps(index: Index, symbols: Collection[tuple[int, str]]) -> set[int]:
@@ -131,11 +140,12 @@ _GAPS = """
 """
 
 _READ = """
-    SELECT DISTINCT d.path, r.line FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-    JOIN symbol s ON s.sym_id = u.id AND NOT is_kind(s.kind, 'module')
-    JOIN refs r ON r.sym_id = u.id JOIN document d ON d.doc_id = r.doc_id
-    WHERE is_evidence(r.evidence, 'string') AND has_role(r.roles, 'read') AND NOT has_role(r.roles, 'call') ORDER BY ALL
+    SELECT DISTINCT d.path, r.line FROM (
+        SELECT doc_id, line FROM refs
+        WHERE sym_id = ? AND is_evidence(evidence, 'string') AND has_role(roles, 'read') AND NOT has_role(roles, 'call')
+    ) r JOIN document d USING (doc_id) ORDER BY ALL
 """
+_MODULE = SymbolKind.MODULE.label
 
 _ABOUT = """
     SELECT s.flags, s.kind, s.container_id, c.kind FROM symbol s LEFT JOIN symbol c ON c.sym_id = s.container_id WHERE s.sym_id = ?
