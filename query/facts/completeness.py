@@ -15,8 +15,10 @@ from indexer.model import FOREIGN, SkipReason
 from indexer.text import word_digest
 from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
 from query.answers.paths import listed, of_paths
+from query.facts.documents import languages_of
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
+from query.facts.gaps import unread
 from query.facts.gaps.uses import Question, Uses
 from query.facts.index import Index
 from query.facts.symbols import Symbol
@@ -39,6 +41,7 @@ _HARMLESS_SKIPS = frozenset(
 
 _SENTENCES = {
     "too_large": "larger than max_file_bytes",
+    "excluded": "that your settings exclude",
     "binary": "with NUL bytes in them",
     "not_decodable": "that are not UTF-8",
     "lfs_pointer": "whose content git-lfs keeps elsewhere",
@@ -60,10 +63,14 @@ _GAPS = """
     ORDER BY c.method, c.status, c.reason, d.path
 """
 
-_SKIPPED = "SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path) ORDER BY ALL"
+_SKIPPED = """
+    SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path)
+    WHERE k.reason NOT IN ('not_read', 'ignored') ORDER BY ALL
+"""
+"""What is not read because nobody can read it is of `query.facts.gaps.unread`."""
 
 
-_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = ()
+_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (unread.reasons,)
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
 
@@ -387,13 +394,6 @@ def _endings(languages: Mapping[str, str]) -> dict[str, set[str]]:
     for path, language in languages.items():
         found.setdefault(_ending(path), set()).add(language)
     return found
-
-
-def languages_of(index: Index) -> dict[str, str]:
-    """By path, of documents here and outside, and of what was skipped."""
-    sql = "SELECT path, language FROM document UNION ALL SELECT path, language FROM skipped"
-    known: dict[str, str] = index.keep("languages", lambda: dict(index.rows(sql)))
-    return known
 
 
 def _concerned(refused: Mapping[str, Any]) -> set[str]:

@@ -9,8 +9,10 @@ from indexer.languages import PYTHON, record_of
 from indexer.model import SymbolKind
 from query.answers.envelope import Completeness
 from query.facts.built_names import families, is_of, literals
+from query.facts.completeness import family_of
 from query.facts.documents import documents
 from query.facts.entry_points import entry_points
+from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
 from query.facts.unresolved_names import unresolved_names
@@ -75,6 +77,7 @@ def dead_code(index: Index, wanted: Wanted, *, partial: bool) -> list[Dead]:
         "twin": with_twins(index, ids),
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),
+        "not_read": named_in_unread(index, ids, lambda path: family_of(index, path)),
         "partial_coverage": set(ids) if partial else set[int](),
     }
     rows: list[Dead] = []

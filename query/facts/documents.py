@@ -121,6 +121,13 @@ def languages(index: Index) -> frozenset[str]:
     return found
 
 
+def languages_of(index: Index) -> dict[str, str]:
+    """By path, of documents here and outside, and of what was skipped."""
+    sql = "SELECT path, language FROM document UNION ALL SELECT path, language FROM skipped"
+    known: dict[str, str] = index.keep("languages", lambda: dict(index.rows(sql)))
+    return known
+
+
 def has_test_documents(index: Index) -> bool:
     """Whether a document of the workspace is a test by its path."""
     return index.row("SELECT 1 FROM document WHERE is_test AND status <> 'external' LIMIT 1") is not None

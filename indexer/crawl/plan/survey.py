@@ -11,18 +11,20 @@ import hashlib
 import os
 import stat
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
-from indexer import builds, vcs
+from indexer import builds, unread, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
+from indexer.crawl.plan.unread import ignored_sources, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
+from indexer.languages import PYTHON
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
 from indexer.servers.registry import languages_present
@@ -43,6 +45,9 @@ UNIT_BYTES_FLOOR = 30_000
 
 UNITS_OF_SMALL_TREES = 8
 """A tree too small for units of that size is cut into about so many all the same, to keep four workers busy."""
+
+MOST_SEARCHED_BYTES = 30_000_000
+"""Of a source that is left out: it is searched for words, which takes 50 ms for a megabyte, and counts for all names beyond that."""
 
 _BINARY_PROBE_BYTES = 8_000  # as git does
 _MOST_ATTRIBUTES = 1_000_000
@@ -65,10 +70,12 @@ class Survey:
     skipped: list[Skipped]
     folders: Mapping[str, int]
     """Modification time (ns) of every folder that holds a file of the repository: a new or deleted file changes it."""
+    words: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    """By path of a document, digests of words in those of its parts that are not read (`indexer.unread`)."""
 
 
 def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str]) -> Survey:
-    """Reads the tree once. Files of no language in `languages` are not documents and not skips: nobody asked for them.
+    """Reads the tree once. Files of no language in `languages` are no documents; those with words that may name a symbol are skips.
 
     Args:
         paths: as `vcs.list_files` lists them.
@@ -79,6 +86,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     marked = _marks(root, paths, [path for path, _ in candidates])
     documents: dict[str, PlannedDocument] = {}
     own: set[str] = set()
+    parts: dict[str, tuple[int, ...]] = {}
     stamps: dict[str, FileStamp] = {}
     skipped = borders(root, paths, {path for path, _ in candidates})
     wanted = {
@@ -92,7 +100,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     def leave_out(path: str, language: str, verdict: Verdict) -> None:
         words: tuple[int, ...] | None = None
         if verdict.refers:
-            content, stamp, problem = _read(root, path, config.max_file_bytes)
+            content, stamp, problem = _read(root, path, max(config.max_file_bytes, MOST_SEARCHED_BYTES))
             words = word_digests(content) if problem is None else None
             if stamp is not None:
                 stamps[path] = stamp
@@ -106,7 +114,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         include, exclude = wanted[language]
         included = bool(include) and matches(path, include)
         if not included and exclude and matches(path, exclude):
-            skipped.append(Skipped(path=path, reason=SkipReason.EXCLUDED, language=language))
+            leave_out(path, language, Verdict(reason=SkipReason.EXCLUDED, refers=True))
             continue
         is_own = included or marked.get(path) == vcs.OWN or language in off
         said = marked.get(path) if not is_own else None
@@ -132,6 +140,10 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             )
             if is_own:
                 own.add(path)
+            if words := unread.words_of_doctests(content) if language == PYTHON.name else ():
+                parts[path] = words
+        elif reason is SkipReason.TOO_LARGE:
+            leave_out(path, language, Verdict(reason=reason, refers=True))
         else:
             if reason is SkipReason.SYMLINK and leads_out(root, path, paths):
                 reason = SkipReason.UNLISTED_LINK
@@ -140,9 +152,29 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         if path not in own:
             language = documents.pop(path).language
             stamps.pop(path, None)
+            parts.pop(path, None)
             leave_out(path, language, verdict)
-    skipped.sort(key=lambda item: item.path)
-    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths))
+
+    others, looked_at = _by_words(root, paths, {path for path, _ in candidates}, languages, judge)
+    stamps.update(looked_at)
+    skipped = sorted([*skipped, *others], key=lambda item: item.path)
+    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths), words=parts)
+
+
+def _by_words(
+    root: Path, paths: Sequence[str], sources: Collection[str], languages: Collection[str], judge: Judge
+) -> tuple[list[Skipped], dict[str, FileStamp]]:
+    """Files that are not read and have words which may name a symbol, and their stamps."""
+    stamps: dict[str, FileStamp] = {}
+
+    def look(path: str) -> tuple[bytes, SkipReason | None]:
+        content, stamp, problem = _read(root, path, unread.MOST_BYTES)
+        if stamp is not None:
+            stamps[path] = stamp
+        return content, problem
+
+    found = [*unread_files(paths, sources, judge, look), *ignored_sources(vcs.ignored_files(root), languages, judge, look)]
+    return found, {item.path: stamps[item.path] for item in found}
 
 
 def _marks(root: Path, paths: Sequence[str], wanted: Sequence[str]) -> Mapping[str, str]:
@@ -222,6 +254,7 @@ def of_folder(found: Survey, prefix: str) -> Survey:
         stamps={prefix + path: stamp for path, stamp in found.stamps.items()},
         skipped=[replace(item, path=prefix + item.path) for item in found.skipped],
         folders={(prefix + folder).rstrip("/"): mtime_ns for folder, mtime_ns in found.folders.items()},
+        words={prefix + path: words for path, words in found.words.items()},
     )
 
 
@@ -232,6 +265,7 @@ def together(surveys: Sequence[Survey]) -> Survey:
         stamps={path: stamp for found in surveys for path, stamp in found.stamps.items()},
         skipped=[item for found in surveys for item in found.skipped],
         folders={folder: mtime_ns for found in surveys for folder, mtime_ns in found.folders.items()},
+        words={path: words for found in surveys for path, words in found.words.items()},
     )
 
 
