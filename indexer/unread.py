@@ -1,7 +1,8 @@
 """Words of files that no server reads: which of them may name a symbol, by the kind of the file (`unread.toml`).
 
 What is kept of a file is a set of digests: `name` counts by itself; `module.name` as a whole; `~name` stands in code of a document, `>name`
-in a doctest, and both count beside `^owner`, a word of that code, where the owner is the module or type that defines the name.
+in a doctest, and both count beside `^owner`, a word of that code, where the owner is the module or type that defines the name; `<name`
+stands in a script of a page, and counts for the languages that pages run.
 """
 
 from __future__ import annotations
@@ -101,28 +102,30 @@ def _code(content: bytes) -> set[bytes]:
 
 _EVALUATED = re.compile(
     rb"\{\{(.*?)\}\}|\{%(.*?)%\}|<%(.*?)%>|[$#]\{([^}]*)\}"
-    rb"|[\s(](?:on\w+|[@:#*][\w.:-]+|v-[\w.:-]+|\([\w.]+\)|\[[\w.]+\]|(?:bind|use|on|client|set|x-on|ng):?[\w.-]*)="
-    rb"\s*(?:\"([^\"]*)\"|'([^']*)'|\{([^}]*)\})|<script\b[^>]*>(.*?)</script>",
-    re.DOTALL | re.IGNORECASE,
+    rb"|[\s(](?:[@:#*][\w.:-]+|v-[\w.:-]+|\([\w.]+\)|\[[\w.]+\]|(?:bind|use|on|client|set|x-on):[\w.-]*|ng-[\w-]+)="
+    rb"\s*(?:\"([^\"]*)\"|'([^']*)'|\{([^}]*)\})",
+    re.DOTALL,
 )
+_SCRIPT = re.compile(rb"<script\b[^>]*>(.*?)</script>|\son[a-z]+=\s*(?:\"([^\"]*)\"|'([^']*)')", re.DOTALL | re.IGNORECASE)
 _BRACES = re.compile(rb"\{([^{}]*)\}")
 _TAG = re.compile(rb"<([A-Z][\w.]*)")
 _FILTERS = re.compile(rb"\|[ \t]*([A-Za-z_]\w*)")
 _TAG_OF_TEMPLATE = re.compile(rb"\{%-?[ \t]*([A-Za-z_]\w*)")
 
 
-def _evaluated(content: bytes) -> Iterator[bytes]:
-    for groups in _EVALUATED.findall(content):
+def _parts(regex: re.Pattern[bytes], content: bytes) -> Iterator[bytes]:
+    for groups in regex.findall(content):
         yield from filter(None, groups)
 
 
 def _expressions(content: bytes) -> set[bytes]:
-    code = b"\n".join(_evaluated(content))
-    return _code(code) | set(_FILTERS.findall(code)) | set(_TAG_OF_TEMPLATE.findall(content))
+    code = b"\n".join(_parts(_EVALUATED, content))
+    scripts = {b"<" + word for word in _code(b"\n".join(_parts(_SCRIPT, content)))}
+    return scripts | _code(code) | set(_FILTERS.findall(code)) | set(_TAG_OF_TEMPLATE.findall(content))
 
 
 def _bindings(content: bytes) -> set[bytes]:
-    found = {word for part in (*_evaluated(content), *_BRACES.findall(content)) for word in _WORD.findall(part)}
+    found = {word for part in (*_parts(_EVALUATED, content), *_BRACES.findall(content)) for word in _WORD.findall(part)}
     return found | {word for tag in _TAG.findall(content) for word in _WORD.findall(tag)}
 
 
@@ -189,10 +192,11 @@ _READERS = {
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Digests that tell whether a file may name one symbol.
 
-    alone: any of them does. run, shown: in a doctest, or in another example, beside one of `owners`.
+    alone: any of them does. scripts: in a script of a page. run, shown: in a doctest, or in another example, beside one of `owners`.
     """
 
     alone: frozenset[int]
+    scripts: int
     run: int
     shown: int
     owners: frozenset[int]
@@ -200,15 +204,16 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def any(self) -> frozenset[int]:
         """Without one of these a file need not be looked at."""
-        return self.alone | {self.run, self.shown}
+        return self.alone | {self.scripts, self.run, self.shown}
 
-    def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False) -> bool:
+    def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False, in_pages: bool = False) -> bool:
         """Whether a file with these words may name it.
 
         Args:
             shown: examples that nobody runs count, too. own: the file is the one that defines the symbol.
+            in_pages: a page's scripts can name it.
         """
-        if not self.alone.isdisjoint(words):
+        if not self.alone.isdisjoint(words) or (in_pages and self.scripts in words):
             return True
         return (self.run in words or (shown and self.shown in words)) and (own or not self.owners.isdisjoint(words))
 
@@ -222,6 +227,7 @@ def wanted(name: str, owners: Iterable[str]) -> Wanted:
     owning = sorted({owner for owner in owners if owner})
     return Wanted(
         alone=frozenset([word_digest(name), *(word_digest(f"{owner}.{name}") for owner in owning)]),
+        scripts=word_digest(f"<{name}"),
         run=word_digest(f">{name}"),
         shown=word_digest(f"~{name}"),
         owners=frozenset(word_digest(f"^{owner}") for owner in owning),

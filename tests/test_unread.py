@@ -50,7 +50,8 @@ def test_a_new_script_makes_an_index_old(tmp_path: Path) -> None:
         ("a.html", "<p>helper</p>", False),
         ("a.html", "<p>{{ x|helper }}</p>", True),
         ("a.html", "<p>{{ helper }}</p>", False),
-        ("a.html", '<button onclick="helper()">', True),
+        ("a.html", "<script>helper(1)</script>", False),
+        ("a.html", "<script>let x = '{{ helper(1) }}'</script>", True),
         ("a.html.j2", "{% helper 1 %}", True),
         ("A.vue", "<template>{{ helper }}</template>", True),
         ("a.yaml", "helper: 1\nx: helper\n", False),
@@ -71,6 +72,14 @@ def test_a_file_that_is_not_read_names_a_symbol_where_its_kind_says_so(path: str
     """In code each word does, in a template what is evaluated, in settings a dotted name, in a document an example beside the owner."""
     wanted = unread.wanted("helper", ["lib", "shop"])
     assert wanted.is_named(frozenset(unread.words_of(path, text.encode())), shown=True) == names
+
+
+@pytest.mark.parametrize("text", ['<button onclick="helper()">', "<script>\nhelper(1)\n</script>"])
+def test_a_script_in_a_page_names_only_what_pages_run(text: str) -> None:
+    """A function of Python is none of it."""
+    wanted = unread.wanted("helper", ["lib"])
+    words = frozenset(unread.words_of("a.html", text.encode()))
+    assert [wanted.is_named(words, shown=True, in_pages=in_pages) for in_pages in (False, True)] == [False, True]
 
 
 def test_only_a_doctest_is_run_of_what_documents_show() -> None:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
 from indexer import unread
-from indexer.languages import record_of
+from indexer.languages import TYPESCRIPT, record_of
 from indexer.model import SymbolKind
 from indexer.plain_files import read
 from query.answers.envelope import Reason
@@ -66,19 +66,14 @@ def naming(index: Index, symbol: Symbol, *, shown: bool, family: Collection[str]
         family: languages whose files may refer to it; empty for all.
     """
     wanted = unread.wanted(symbol.record.name, owners(symbol))
-    rows = index.rows(
-        """
-        SELECT w.path, w.words FROM skipped_word w LEFT JOIN skipped k USING (path)
-        WHERE list_has_any(w.words, $wanted::UINTEGER[]) AND (k.reason IS NULL OR k.reason IN ('not_read', 'ignored'))
-        """,
-        {"wanted": sorted(wanted.any)},
-    )
-    now = _changed(index)
-    known = {path: frozenset(words) for path, words in rows if path not in now} | now
+    rows = index.rows("SELECT path, words FROM skipped_word WHERE list_has_any(words, $wanted::UINTEGER[])", {"wanted": sorted(wanted.any)})
+    now, others = _changed(index), _of_other_reasons(index)
+    known = {path: frozenset(words) for path, words in rows if path not in now and path not in others} | now
+    in_pages = _runs_in_pages(family)
     return sorted(
         path
         for path in (*known, *_unsearched(index))
-        if _is_named(symbol, wanted, path, known.get(path), shown) and _may_refer(index, path, family)
+        if _is_named(symbol, wanted, path, known.get(path), shown=shown, in_pages=in_pages) and _may_refer(index, path, family)
     )
 
 
@@ -97,14 +92,20 @@ def named_in_unread(index: Index, ids: Collection[int], family_of: Callable[[str
     found: set[int] = set()
     for sym_id, symbol in symbols_by_id(index, sorted(ids)).items():
         wanted, family = unread.wanted(symbol.record.name, owners(symbol)), family_of(symbol.record.path)
-        if any(_is_named(symbol, wanted, path, known.get(path), False) and _may_refer(index, path, family) for path in everything):
+        in_pages = _runs_in_pages(family)
+        named = [path for path in everything if _is_named(symbol, wanted, path, known.get(path), shown=False, in_pages=in_pages)]
+        if any(_may_refer(index, path, family) for path in named):
             found.add(sym_id)
     return found
 
 
-def _is_named(symbol: Symbol, wanted: unread.Wanted, path: str, words: frozenset[int] | None, shown: bool) -> bool:
+def _is_named(symbol: Symbol, wanted: unread.Wanted, path: str, words: frozenset[int] | None, *, shown: bool, in_pages: bool) -> bool:
     """`words`: None for a file that was not searched, where any name may stand."""
-    return words is None or wanted.is_named(words, shown=shown, own=path == symbol.record.path)
+    return words is None or wanted.is_named(words, shown=shown, own=path == symbol.record.path, in_pages=in_pages)
+
+
+def _runs_in_pages(family: Collection[str]) -> bool:
+    return not family or any(record_of(language).family == TYPESCRIPT.family for language in family)
 
 
 def _may_refer(index: Index, path: str, family: Collection[str]) -> bool:
@@ -157,6 +158,12 @@ def _sources(index: Index) -> frozenset[str]:
 def _ignored(index: Index) -> frozenset[str]:
     sql = "SELECT path FROM skipped WHERE reason = 'ignored'"
     return index.keep("ignored sources", lambda: frozenset(path for (path,) in index.rows(sql)))
+
+
+def _of_other_reasons(index: Index) -> frozenset[str]:
+    """Files that are not read though they could be: `query.facts.completeness` counts them."""
+    sql = "SELECT path FROM skipped WHERE reason NOT IN ('not_read', 'ignored')"
+    return index.keep("skipped otherwise", lambda: frozenset(path for (path,) in index.rows(sql)))
 
 
 def _unsearched(index: Index) -> frozenset[str]:
