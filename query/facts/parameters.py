@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from indexer.encoding import as_utf8
+from indexer.embedded import source_of
 from indexer.errors import NameNotFound
 from query.answers.envelope import SymbolRecord
 from query.facts import names
@@ -114,6 +114,7 @@ class Sources:
         if not is_as_indexed(self._index, path):
             return None
         try:
-            return as_utf8((self._index.root / path).read_bytes()).split(b"\n")
+            source = source_of(path, (self._index.root / path).read_bytes())
+            return None if source is None else source.split(b"\n")
         except OSError:
             return None

@@ -22,6 +22,7 @@ from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.crawl.plan.unread import ignored_sources, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
+from indexer.embedded import form_of, source_of
 from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
 from indexer.languages import PYTHON
@@ -87,6 +88,8 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     documents: dict[str, PlannedDocument] = {}
     own: set[str] = set()
     parts: dict[str, tuple[int, ...]] = {}
+    others: list[str] = []
+    """Files of another kind in which no code of the language can be told."""
     stamps: dict[str, FileStamp] = {}
     skipped = borders(root, paths, {path for path, _ in candidates})
     wanted = {
@@ -123,6 +126,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             leave_out(path, language, verdict)
             continue
         content, stamp, reason = _read(root, path, config.max_file_bytes)
+        if reason is None and form_of(path) and source_of(path, content) is None:
+            others.append(path)
+            continue
         verdict = judge.of_content(path, language, content) if reason is None and not is_own else None
         if verdict is not None:
             skipped.append(Skipped(path=path, reason=verdict.reason, language=language))
@@ -135,7 +141,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
                 language=language,
                 digest=blob_digest(content),
                 size_bytes=len(content),
-                encoding=encoding_of(content) or "",
+                encoding=form_of(path) or encoding_of(content) or "",
                 constraint=builds.constraint(language, path, content),
             )
             if is_own:
@@ -155,9 +161,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             parts.pop(path, None)
             leave_out(path, language, verdict)
 
-    others, looked_at = _by_words(root, paths, {path for path, _ in candidates}, languages, judge)
+    unseen, looked_at = _by_words(root, paths, {path for path, _ in candidates} - set(others), languages, judge)
     stamps.update(looked_at)
-    skipped = sorted([*skipped, *others], key=lambda item: item.path)
+    skipped = sorted([*skipped, *unseen], key=lambda item: item.path)
     return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths), words=parts)
 
 

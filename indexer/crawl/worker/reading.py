@@ -11,7 +11,7 @@ from indexer.crawl.sources import read_source
 from indexer.crawl.worker.document import Document
 from indexer.crawl.worker.pace import Pace
 from indexer.drive.texts import Texts
-from indexer.encoding import as_utf8
+from indexer.embedded import source_of
 from indexer.model import LossReason
 from indexer.servers.registry import language_id
 from indexer.syntax.model import Syntax
@@ -32,7 +32,7 @@ class Sources:
             self.pass_over(document, LossReason.CHANGED_DURING_CRAWL)
             return False
         if document.planned.encoding:
-            document.source = as_utf8(document.source)
+            document.source = source_of(document.planned.path, document.source) or b""
         document.syntax = self._parse(document, document.source)
         return True
 
@@ -52,11 +52,11 @@ class Sources:
 
 
 def open_unreadable(setup: Setup, texts: Texts) -> None:
-    """Tells a server that reads the disk the texts of files that are not in UTF-8, which it would take for empty or for others."""
+    """Tells a server that reads the disk the texts of files that are no plain UTF-8, which it would take for empty or for others."""
     for path, language in setup.recoded:
         place = os.path.normpath(os.path.join(setup.root, path))
-        text = as_utf8(read_source(place, setup.max_file_bytes)).decode("utf-8")
-        texts.open(place, language_id(path, language), text)
+        text = source_of(path, read_source(place, setup.max_file_bytes)) or b""
+        texts.open(place, language_id(path, language), text.decode("utf-8"))
 
 
 def open_document(texts: Texts, document: Document) -> None:
