@@ -22,14 +22,14 @@ from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.crawl.plan.unread import ignored_sources, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
-from indexer.embedded import form_of, source_of
+from indexer.embedded import COMPONENT, form_of, rest_of, source_of
 from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
 from indexer.languages import PYTHON
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
 from indexer.servers.registry import languages_present
-from indexer.servers.scripts import language_of_file
+from indexer.servers.scripts import component_language, language_of_file
 from indexer.text import blob_digest, word_digests
 
 UNIT_BYTES_MOST = 1_200_000
@@ -82,7 +82,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         paths: as `vcs.list_files` lists them.
     """
     present = languages_present(paths)
-    candidates = [(path, language) for path in paths if (language := language_of_file(root, path, present)) in languages]
+    candidates = [
+        (path, language) for path in paths if (language := component_language(path) or language_of_file(root, path, present)) in languages
+    ]
     judge = Judge(paths, lambda path: _read(root, path, config.max_file_bytes)[0])
     marked = _marks(root, paths, [path for path, _ in candidates])
     documents: dict[str, PlannedDocument] = {}
@@ -146,7 +148,11 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             )
             if is_own:
                 own.add(path)
-            if words := unread.words_of_doctests(content) if language == PYTHON.name else ():
+            if form_of(path) == COMPONENT:
+                words = unread.words_of(path, rest_of(path, content))
+            else:
+                words = unread.words_of_doctests(content) if language == PYTHON.name else ()
+            if words:
                 parts[path] = words
         elif reason is SkipReason.TOO_LARGE:
             leave_out(path, language, Verdict(reason=reason, refers=True))

@@ -11,7 +11,7 @@ from indexer.crawl.sources import read_source
 from indexer.crawl.worker.document import Document
 from indexer.crawl.worker.pace import Pace
 from indexer.drive.texts import Texts
-from indexer.embedded import source_of
+from indexer.embedded import alias, source_of
 from indexer.model import LossReason
 from indexer.servers.registry import language_id
 from indexer.syntax.model import Syntax
@@ -27,7 +27,7 @@ class Sources:
 
     def read(self, document: Document) -> bool:
         """Reads and parses it; False where it is no longer what was planned, which all its methods then say."""
-        document.source = read_source(document.path, document.planned.size_bytes)
+        document.source = read_source(document.file, document.planned.size_bytes)
         if blob_digest(document.source) != document.planned.digest:
             self.pass_over(document, LossReason.CHANGED_DURING_CRAWL)
             return False
@@ -56,7 +56,7 @@ def open_unreadable(setup: Setup, texts: Texts) -> None:
     for path, language in setup.recoded:
         place = os.path.normpath(os.path.join(setup.root, path))
         text = source_of(path, read_source(place, setup.max_file_bytes)) or b""
-        texts.open(place, language_id(path, language), text.decode("utf-8"))
+        texts.open(alias(place), language_id(path, language), text.decode("utf-8"))
 
 
 def open_document(texts: Texts, document: Document) -> None:

@@ -130,7 +130,7 @@ def owners(symbol: Symbol) -> list[str]:
 def _what_of(index: Index, path: str) -> str:
     """The key of the sentence about a file."""
     if path in _sources(index):
-        return "doctests"
+        return "bindings" if unread.rule_of(path).reads == "bindings" else "doctests"
     return "ignored" if path in _ignored(index) else unread.rule_of(path).reads
 
 
