@@ -77,9 +77,10 @@ def _digests(words: Iterable[bytes]) -> tuple[int, ...]:
     return tuple(sorted(set(map(zlib.crc32, words))))
 
 
+# `\b` keeps a word from being tried again at each of its letters.
 _WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
-_CALLED = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*(?=[ \t]*\()")
-_PAIR = re.compile(rb"([A-Za-z_\x80-\xff][\w\x80-\xff]*)(?:\.|::|->|\?\.|:)(?=([A-Za-z_\x80-\xff][\w\x80-\xff]*))")
+_CALLED = re.compile(rb"\b[A-Za-z_\x80-\xff][\w\x80-\xff]*(?=[ \t]*\()")
+_PAIR = re.compile(rb"\b([A-Za-z_\x80-\xff][\w\x80-\xff]*)(?:\.|::|->|\?\.|:)(?=([A-Za-z_\x80-\xff][\w\x80-\xff]*))")
 _TAKEN = re.compile(rb"(?:\.|::|->|@)([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import|cimport|use|using|require|include|open)\b[^\n]*", re.MULTILINE)
 
@@ -129,7 +130,9 @@ def _bindings(content: bytes) -> set[bytes]:
     return found | {word for tag in _TAG.findall(content) for word in _WORD.findall(tag)}
 
 
-_FENCE = re.compile(rb"^[ \t]*(```+|~~~+)[ \t]*\{?\.?([\w+#-]*)[^\n]*\n(.*?)^[ \t]*\1", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(rb"^[ \t]*(```+|(?<=\n\n)~~~+)[ \t]*\{?\.?([\w+#-]*)[^\n]*\n(.*?)^[ \t]*\1", re.MULTILINE | re.DOTALL)
+"""Without a blank line before it, a line of tildes is what a heading stands on."""
+
 _DIRECTIVE = re.compile(
     rb"^([ \t]*)(?:\.\.[ \t]+(?:code-block|code|sourcecode|testcode|ipython|prompt)::[ \t]*([\w+#-]*)|(?!\.\.)[^\n]*::)[ \t]*$"
 )
@@ -145,7 +148,8 @@ def _doctests(content: bytes) -> bytes:
 
 
 def _fenced(content: bytes) -> bytes:
-    parts = [text for _, language, text in _FENCE.findall(content) if language.lower() not in _NO_CODE]
+    has_fences = b"```" in content or b"~~~" in content
+    parts = [text for _, language, text in _FENCE.findall(content) if language.lower() not in _NO_CODE] if has_fences else []
     return b"\n".join([*parts, *_literal(content)])
 
 
@@ -160,7 +164,7 @@ def _literal(content: bytes) -> Iterator[bytes]:
             inside = False
         if inside:
             yield line
-        elif (match := _DIRECTIVE.match(line)) and (match[2] or b"").lower() not in _NO_CODE:
+        elif b"::" in line and (match := _DIRECTIVE.match(line)) and (match[2] or b"").lower() not in _NO_CODE:
             margin, inside = len(match[1].expandtabs()), True
 
 

@@ -61,6 +61,8 @@ def test_a_new_script_makes_an_index_old(tmp_path: Path) -> None:
         ("README.md", "```python\nfrom shop import lib\nlib.helper(1)\n```\n", True),
         ("README.md", "```python\nhelper(1)\n```\n", False),
         ("README.md", "```bash\nlib.helper(1)\n```\n", False),
+        ("a.md", "So\n\n~~~py\nlib.helper(1)\n~~~\n", True),
+        ("a.rst", "A\n~~~\nlib.helper(1)\n\nB\n~~~\n", False),
         ("a.rst", "So::\n\n    from lib import helper\n\nend\n", True),
         ("a.rst", "So:\n\n    from lib import helper\n\nend\n", False),
         ("a.css", ".helper { }", False),
