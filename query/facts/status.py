@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import click
 
 from indexer.languages import record_of
-from indexer.model import BORDERS, FOREIGN, SkipReason
+from indexer.model import BORDERS, BY_WORDS, FOREIGN, SkipReason
 from query.answers.advice import lacking, losses, refused
 from query.answers.style import count, one_line
 from query.facts import unresolved
@@ -101,7 +101,7 @@ def status(index: Index) -> Report:
 def _rank(row: tuple[str, str]) -> tuple[bool, bool, str]:
     """What the user has to hear of first: where the workspace ends, then what could not be read, then what is not his."""
     path, reason = row
-    return reason in FOREIGN or reason == SkipReason.EXCLUDED, reason not in BORDERS, path
+    return reason in (*FOREIGN, *BY_WORDS) or reason == SkipReason.EXCLUDED, reason not in BORDERS, path
 
 
 def _by_reason(skipped: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -233,8 +233,12 @@ def status_text(report: Report) -> str:
     if foreign:
         parts = [f"{item['files']} {item['reason']} ({', '.join(map(one_line, item['where']))})" for item in foreign]
         lines.append(f"  not read   {', '.join(parts)}; to read some of it: lspidx index --include PATTERN")
+    by_words = [item for item in report["skipped_reasons"] if item["reason"] in BY_WORDS]
+    if by_words:
+        parts = [f"{item['files']} {item['reason'].replace('_', ' ')} ({', '.join(map(one_line, item['where']))})" for item in by_words]
+        lines.append(f"  by words   {', '.join(parts)}: no server reads them, so they count where they name what is asked about")
     for title in ("gaps", "skipped"):
-        listed = [item for item in report[title] if item["reason"] not in FOREIGN]
+        listed = [item for item in report[title] if item["reason"] not in (*FOREIGN, *BY_WORDS)]
         if listed:
             lines.append(f"  {title}")
             lines += [f"    {one_line(item['path'])}  {item.get('method', '')} {_said(item['reason'])}" for item in listed[:20]]
