@@ -312,6 +312,8 @@ class SkipReason(StrEnum):
     LFS_POINTER = "lfs_pointer"  # git-lfs keeps the content elsewhere, and it was not fetched
     NAME_NOT_UTF8 = "name_not_utf8"
     NO_SERVER = "no_server"
+    IGNORED = "ignored"  # a single source that git ignores, such as settings of one machine
+    NOT_READ = "not_read"  # a text that no server reads, and that has words which may name symbols (`indexer.unread`)
     NOT_IN_BUILD = "not_in_build"  # of a document: read for its text only, since its server takes no build of it
     NESTED_REPOSITORY = "nested_repository"
     WORK_TREE = "work_tree"  # of this repository or another, inside of this one
@@ -321,6 +323,9 @@ class SkipReason(StrEnum):
 
 FOREIGN = (SkipReason.VENDORED, SkipReason.GENERATED, SkipReason.MINIFIED, SkipReason.BUNDLED, SkipReason.BUILT)
 """Reasons that say: not the project's own source. `include` reads such files all the same."""
+
+BY_WORDS = (SkipReason.NOT_READ, SkipReason.IGNORED)
+"""Reasons of texts of which words are known and nothing else: they count where they name what was asked about (`indexer.unread`)."""
 
 BORDERS = (SkipReason.NESTED_REPOSITORY, SkipReason.WORK_TREE, SkipReason.SUBMODULE, SkipReason.HIDDEN_FOLDER)
 """Reasons of whole folders where the workspace ends."""
@@ -358,7 +363,8 @@ class CoverageStatus(StrEnum):
 class Skipped:
     """A file that was looked at and left out, with the reason.
 
-    `words` are the digests (`indexer.text.word_digests`) of all identifiers in it; None where it was not searched.
+    `words` are the digests (`indexer.text.word_digests`) of all identifiers in it, or, for reasons of BY_WORDS, of those that
+    `indexer.unread` says; None where it was not searched.
     """
 
     path: str

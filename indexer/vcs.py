@@ -183,6 +183,18 @@ def _listed(root: Path, include: Sequence[str]) -> Iterator[str]:
             yield path
 
 
+def ignored_files(root: Path) -> list[str]:
+    """Files below `root` that git ignores one by one, sorted; those in folders that it ignores whole are what tools have made."""
+    if _repository(root) is None:
+        return []
+    options = {"z": True, "strip_newline_in_stdout": False}
+    try:
+        text = gitpython(root).ls_files("--others", "--ignored", "--exclude-standard", "--directory", "--", ".", **options)
+    except GitFailed:
+        return []
+    return sorted(path for path in str(text).split("\0") if path and not path.endswith("/"))
+
+
 def _inside(
     root: Path, folder: str, listing: Callable[[Path, Sequence[str]], Iterable[str]], wanted: Sequence[str], include: Sequence[str]
 ) -> Iterator[str]:

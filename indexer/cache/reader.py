@@ -193,6 +193,7 @@ def surroundings(values: dict[str, Any]) -> Surroundings:
         run={"started": now, "finished": now, **around.run},
         meta=around.meta,
         manifests=around.manifests,
+        words=around.words,
     )
 
 

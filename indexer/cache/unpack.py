@@ -179,6 +179,7 @@ def _survey(root: Path, config: Config) -> Survey:
         ],
         folders=found.folders,
         manifests=found.manifests,
+        words=found.words,
     )
 
 
@@ -241,6 +242,7 @@ def _surroundings(
         "workspace": [{"name": home.root.name, "prefix": "", "commit_sha": manifest.commit, "dirty": manifest.dirty}],
         "skipped": sorted(skipped, key=lambda item: item["path"]),
         "stamps": stamps,
+        "words": {path: words for path, words in tree.words.items() if path in described},
         "folders": {folder: _NO_TIME if folder in with_new else mtime_ns for folder, mtime_ns in tree.folders.items()},
         "servers": [msgspec.structs.asdict(row) for row in manifest.servers],
         "manifests": [msgspec.structs.asdict(item) for item in tree.manifests],

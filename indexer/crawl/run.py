@@ -448,6 +448,7 @@ class _Run:
             run=account.run_row(),
             meta=account.meta(),
             manifests=account.plan.manifests,
+            words=account.plan.words,
         )
         existing = [shard for shard in found.shards if shard.is_file()]
         megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000

@@ -12,8 +12,8 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A file to crawl. `path` is relative to the root; `digest` is git's blob name of its content; `module` its dotted name.
 
     `package` is manager, name and version as its monikers carry them, `place` its path in there. `encoding` is empty for UTF-8, else
-    what `indexer.encoding` says: servers cannot read such a file from the disk. `constraint` is what the file demands of a build, empty
-    where every build takes it in.
+    what `indexer.encoding` says, or the form of a file that holds code (`indexer.embedded`): servers cannot read it from the disk.
+    `constraint` is what the file demands of a build, empty where every build takes it in.
     """
 
     path: str

@@ -116,6 +116,7 @@ class LanguageSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     extensions: list[str]
     filenames: list[str] = []
     interpreters: list[str] = []
+    components: list[str] = []
     claims: list[str] = []
     ids: dict[str, str] = {}
     tests: list[str] = []
@@ -278,11 +279,15 @@ def server_spec(name: str) -> ServerSpec:
 
 
 class Files(NamedTuple):
-    """Languages by extension, by whole name of a file, by program of a first line; and those that claim an extension of another."""
+    """Languages by extension, by whole name of a file, by program of a first line, by extension of a component; and those that claim an
+
+    extension of another.
+    """
 
     extensions: Mapping[str, str]
     filenames: Mapping[str, str]
     interpreters: Mapping[str, str]
+    components: Mapping[str, str]
     claims: Mapping[str, list[str]]
 
 
@@ -297,6 +302,7 @@ def known_files() -> Files:
         extensions={extension: language for language, spec in languages for extension in spec.extensions},
         filenames={name: language for language, spec in languages for name in spec.filenames},
         interpreters={name: language for language, spec in languages for name in spec.interpreters},
+        components={extension: language for language, spec in languages for extension in spec.components},
         claims=claims,
     )
 
@@ -329,7 +335,11 @@ def languages_present(paths: Iterable[str]) -> frozenset[str]:
 def endings_of(languages: Iterable[str]) -> list[str]:
     """Ends of file names that belong to these languages: a new file with one of them makes an index old."""
     table = load_table().language
-    return sorted({ending for language in languages for ending in (*table[language].extensions, *table[language].filenames)})
+    return sorted({ending for language in languages for ending in _endings(table[language])})
+
+
+def _endings(spec: LanguageSpec) -> list[str]:
+    return [*spec.extensions, *spec.filenames, *spec.components]
 
 
 def families() -> list[tuple[str, ...]]:

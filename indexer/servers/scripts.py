@@ -53,3 +53,8 @@ def language_of_file(root: Path, path: str, present: frozenset[str] = frozenset(
         return ""
     finally:
         os.close(descriptor)
+
+
+def component_language(path: str) -> str:
+    """The language of the scripts in a component, whose file is of another language; empty for other files."""
+    return known_files().components.get(os.path.splitext(path)[1].lower(), "")

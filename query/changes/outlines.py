@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from indexer.encoding import as_utf8, encoding_of
+from indexer.embedded import source_of
+from indexer.encoding import encoding_of
 from indexer.model import SymbolFlag, SymbolKind
 from indexer.servers.registry import is_test as test_by_path
 from indexer.servers.registry import language_of, languages_present
@@ -151,7 +152,10 @@ def from_text(path: str, content: bytes, *, language: str = "", module: str = ""
     is_test = test_by_path(path, language) if is_test is None else is_test
     if not language or b"\0" in content or encoding_of(content) is None:
         return None
-    syntax = parse(language, path, as_utf8(content).removeprefix(b"\xef\xbb\xbf"), module or path, is_test=is_test, definitions_only=True)
+    source = source_of(path, content)
+    if source is None:
+        return None
+    syntax = parse(language, path, source.removeprefix(b"\xef\xbb\xbf"), module or path, is_test=is_test, definitions_only=True)
     chains: dict[int, tuple[str, ...]] = {}
     entities: list[Entity] = []
     owner_of = {symbol: syntax.tokens.name[token] for symbol, token in syntax.owners if token < len(syntax.tokens)}

@@ -9,7 +9,9 @@ from indexer.languages import PYTHON, record_of
 from indexer.model import SymbolKind
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
+from query.facts.families import family_of
 from query.facts.gaps.strings import with_gaps
+from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
 from query.facts.registration import registered
@@ -70,6 +72,7 @@ def dead_code(index: Index, wanted: Wanted, *, uncertain: Callable[[Collection[i
         "twin": with_twins(index, ids),
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),
+        "not_read": named_in_unread(index, ids, lambda path: family_of(index, path)),
         "partial_coverage": uncertain(ids),
     }
     rows: list[Dead] = []

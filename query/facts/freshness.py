@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexer.errors import UsageError
+from indexer.model import BY_WORDS
 from indexer.text import blob_digest
 from query.facts import documents
 from query.facts.documents import digests
@@ -35,12 +36,16 @@ _NO_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """`changed`, `deleted`, `new`: relative paths, sorted. `checked` is false where the tree is too large to look."""
+    """`changed`, `deleted`, `new`: relative paths, sorted. `checked` is false where the tree is too large to look.
+
+    `unread`: those of files that no server reads which are not what they were; only their words are known, so nothing else is old.
+    """
 
     changed: list[str] = field(default_factory=list[str])
     deleted: list[str] = field(default_factory=list[str])
     new: list[str] = field(default_factory=list[str])
     checked: bool = True
+    unread: list[str] = field(default_factory=list[str])
 
     @property
     def paths(self) -> list[str]:
@@ -65,15 +70,19 @@ def _look(index: Index) -> Drift:
     root = str(index.root) + os.sep
     changed: list[str] = []
     deleted: list[str] = []
+    unread: list[str] = []
     reads = 0
     skipped = _skipped(index)
     for path, size, mtime_ns in stamps:
         try:
             status = os.stat(root + path)
         except OSError:
-            deleted.append(path)
+            (unread if skipped.get(path) in BY_WORDS else deleted).append(path)
             continue
         if status.st_mtime_ns == mtime_ns and status.st_size == size:
+            continue
+        if skipped.get(path) in BY_WORDS:
+            unread.append(path)
             continue
         if status.st_size == size and path in skipped:  # never read, so there is no digest to compare
             continue
@@ -83,7 +92,7 @@ def _look(index: Index) -> Drift:
                 continue
         changed.append(path)
     new, looked_everywhere = _new_files(index, root, {row[0] for row in stamps})
-    return Drift(changed=sorted(changed), deleted=sorted(deleted), new=new, checked=looked_everywhere)
+    return Drift(changed=sorted(changed), deleted=sorted(deleted), new=new, checked=looked_everywhere, unread=unread)
 
 
 def is_as_indexed(index: Index, path: str) -> bool:
@@ -114,9 +123,10 @@ def _digest(path: str) -> str:
         return ""
 
 
-def _skipped(index: Index) -> set[str]:
-    paths: set[str] = index.keep("skipped", lambda: {row[0] for row in index.rows("SELECT path FROM skipped")})
-    return paths
+def _skipped(index: Index) -> dict[str, str]:
+    """Reasons by path."""
+    reasons: dict[str, str] = index.keep("skipped", lambda: dict(index.rows("SELECT path, reason FROM skipped")))
+    return reasons
 
 
 def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], bool]:

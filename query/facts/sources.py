@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.encoding import as_utf8
+from indexer.embedded import source_of
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
 
@@ -29,6 +29,7 @@ class Sources:
         if not is_as_indexed(self._index, path):
             return None
         try:
-            return as_utf8((self._index.root / path).read_bytes()).split(b"\n")
+            source = source_of(path, (self._index.root / path).read_bytes())
+            return None if source is None else source.split(b"\n")
         except OSError:
             return None

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from indexer.model import BORDERS, FOREIGN, SkipReason
+from indexer.model import BORDERS, BY_WORDS, FOREIGN, SkipReason
 from query.facts import unresolved
 from query.facts.completeness import foreign
 from query.facts.coverage import Part, crawl_servers, files_by_language, method_counts, skipped_files
@@ -89,7 +89,7 @@ def status(index: Index) -> Report:
 def _rank(row: tuple[str, str]) -> tuple[bool, bool, str]:
     """What the user has to hear of first: where the workspace ends, then what could not be read, then what is not his."""
     path, reason = row
-    return reason in FOREIGN or reason == SkipReason.EXCLUDED, reason not in BORDERS, path
+    return reason in (*FOREIGN, *BY_WORDS) or reason == SkipReason.EXCLUDED, reason not in BORDERS, path
 
 
 def _by_reason(skipped: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

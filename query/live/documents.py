@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from indexer.drive.texts import Texts
+from indexer.embedded import form_of, source_of
 from indexer.errors import EditRefused, UsageError
 from query.edits.text import decode, shown
 
@@ -108,6 +109,8 @@ class Documents:
         self._set(path, text, disk)
 
     def _set(self, path: str, text: str, disk: tuple[int, int, int] | None) -> None:
+        if form_of(path):
+            text = (source_of(path, text.encode("utf-8", "replace")) or b"").decode("utf-8")
         known = self.open.get(path)
         if known is None:
             self._texts.open(path, self._language_id(path), text)

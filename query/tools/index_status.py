@@ -10,7 +10,7 @@ import msgspec
 
 from indexer.errors import NameNotFound, UsageError
 from indexer.languages import record_of
-from indexer.model import FOREIGN, SkipReason
+from indexer.model import BY_WORDS, FOREIGN, SkipReason
 from query.answers.advice import lacking, losses, refused
 from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
@@ -181,8 +181,12 @@ def _what_is_missing(report: Report) -> Iterator[str]:
     if foreign:
         parts = [f"{item['files']} {item['reason']} ({', '.join(map(one_line, item['where']))})" for item in foreign]
         yield f"  not read   {', '.join(parts)}; to read some of it: lspidx index --include PATTERN"
+    by_words = [item for item in report["skipped_reasons"] if item["reason"] in BY_WORDS]
+    if by_words:
+        parts = [f"{item['files']} {item['reason'].replace('_', ' ')} ({', '.join(map(one_line, item['where']))})" for item in by_words]
+        yield f"  by words   {', '.join(parts)}: no server reads them, so they count where they name what is asked about"
     for title in ("gaps", "skipped"):
-        listed = [item for item in report[title] if item["reason"] not in FOREIGN]
+        listed = [item for item in report[title] if item["reason"] not in (*FOREIGN, *BY_WORDS)]
         if listed:
             yield f"  {title}"
             yield from (f"    {one_line(item['path'])}  {item.get('method', '')} {_said(item['reason'])}" for item in listed[:20])

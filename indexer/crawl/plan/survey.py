@@ -11,24 +11,27 @@ import hashlib
 import os
 import stat
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
-from indexer import builds, manifests, vcs
+from indexer import builds, manifests, unread, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.crawl.plan.nesting import is_deeper
+from indexer.crawl.plan.unread import ignored_sources, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
+from indexer.embedded import COMPONENT, form_of, rest_of, source_of
 from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
+from indexer.languages import PYTHON
 from indexer.manifests import ManifestFile, read_manifest
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
 from indexer.servers.registry import languages_present
-from indexer.servers.scripts import language_of_file
+from indexer.servers.scripts import component_language, language_of_file
 from indexer.text import blob_digest, word_digests
 
 UNIT_BYTES_MOST = 1_200_000
@@ -45,6 +48,9 @@ UNIT_BYTES_FLOOR = 30_000
 
 UNITS_OF_SMALL_TREES = 8
 """A tree too small for units of that size is cut into about so many all the same, to keep four workers busy."""
+
+MOST_SEARCHED_BYTES = 30_000_000
+"""Of a source that is left out: it is searched for words, which takes 50 ms for a megabyte, and counts for all names beyond that."""
 
 _BINARY_PROBE_BYTES = 8_000  # as git does
 _MOST_ATTRIBUTES = 1_000_000
@@ -69,20 +75,27 @@ class Survey:
     """Modification time (ns) of every folder that holds a file of the repository: a new or deleted file changes it."""
     manifests: Sequence[ManifestFile] = ()
     """Files that are no source and name symbols, by path; their stamps are among `stamps`."""
+    words: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    """By path of a document, digests of words in those of its parts that are not read (`indexer.unread`)."""
 
 
 def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str]) -> Survey:
-    """Reads the tree once. Files of no language in `languages` are not documents and not skips: nobody asked for them.
+    """Reads the tree once. Files of no language in `languages` are no documents; those with words that may name a symbol are skips.
 
     Args:
         paths: as `vcs.list_files` lists them.
     """
     present = languages_present(paths)
-    candidates = [(path, language) for path in paths if (language := language_of_file(root, path, present)) in languages]
+    candidates = [
+        (path, language) for path in paths if (language := component_language(path) or language_of_file(root, path, present)) in languages
+    ]
     judge = Judge(paths, lambda path: _read(root, path, config.max_file_bytes)[0])
     marked = _marks(root, paths, [path for path, _ in candidates])
     documents: dict[str, PlannedDocument] = {}
     own: set[str] = set()
+    parts: dict[str, tuple[int, ...]] = {}
+    others: list[str] = []
+    """Files of another kind in which no code of the language can be told."""
     stamps: dict[str, FileStamp] = {}
     skipped = borders(root, paths, {path for path, _ in candidates})
     wanted = {
@@ -96,7 +109,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     def leave_out(path: str, language: str, verdict: Verdict) -> None:
         words: tuple[int, ...] | None = None
         if verdict.refers:
-            content, stamp, problem = _read(root, path, config.max_file_bytes)
+            content, stamp, problem = _read(root, path, max(config.max_file_bytes, MOST_SEARCHED_BYTES))
             words = word_digests(content) if problem is None else None
             if stamp is not None:
                 stamps[path] = stamp
@@ -110,7 +123,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         include, exclude = wanted[language]
         included = bool(include) and matches(path, include)
         if not included and exclude and matches(path, exclude):
-            skipped.append(Skipped(path=path, reason=SkipReason.EXCLUDED, language=language))
+            leave_out(path, language, Verdict(reason=SkipReason.EXCLUDED, refers=True))
             continue
         is_own = included or marked.get(path) == vcs.OWN or language in off
         said = marked.get(path) if not is_own else None
@@ -119,6 +132,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             leave_out(path, language, verdict)
             continue
         content, stamp, reason = _read(root, path, config.max_file_bytes)
+        if reason is None and form_of(path) and source_of(path, content) is None:
+            others.append(path)
+            continue
         verdict = judge.of_content(path, language, content) if reason is None and not is_own else None
         if verdict is not None:
             skipped.append(Skipped(path=path, reason=verdict.reason, language=language))
@@ -134,11 +150,19 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
                 language=language,
                 digest=blob_digest(content),
                 size_bytes=len(content),
-                encoding=encoding_of(content) or "",
+                encoding=form_of(path) or encoding_of(content) or "",
                 constraint=builds.constraint(language, path, content),
             )
             if is_own:
                 own.add(path)
+            if form_of(path) == COMPONENT:
+                words = unread.words_of(path, rest_of(path, content))
+            else:
+                words = unread.words_of_doctests(content) if language == PYTHON.name else ()
+            if words:
+                parts[path] = words
+        elif reason is SkipReason.TOO_LARGE:
+            leave_out(path, language, Verdict(reason=reason, refers=True))
         else:
             if reason is SkipReason.SYMLINK and leads_out(root, path, paths):
                 reason = SkipReason.UNLISTED_LINK
@@ -147,10 +171,21 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         if path not in own:
             language = documents.pop(path).language
             stamps.pop(path, None)
+            parts.pop(path, None)
             leave_out(path, language, verdict)
-    skipped.sort(key=lambda item: item.path)
+
     read = _manifests(root, [path for path in paths if path not in documents], config, judge, stamps)
-    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths), manifests=read)
+    sources = {path for path, _ in candidates} - set(others) | {item.path for item in read}
+    unseen, looked_at = _by_words(root, paths, sources, languages, judge)
+    stamps.update(looked_at)
+    return Survey(
+        documents=list(documents.values()),
+        stamps=stamps,
+        skipped=sorted([*skipped, *unseen], key=lambda item: item.path),
+        folders=_stamp_folders(root, paths),
+        manifests=read,
+        words=parts,
+    )
 
 
 def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, stamps: dict[str, FileStamp]) -> list[ManifestFile]:
@@ -168,6 +203,22 @@ def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, s
             found.append(made)
             stamps[path] = stamp
     return sorted(found, key=lambda item: item.path)
+
+
+def _by_words(
+    root: Path, paths: Sequence[str], sources: Collection[str], languages: Collection[str], judge: Judge
+) -> tuple[list[Skipped], dict[str, FileStamp]]:
+    """Files that are not read and have words which may name a symbol, and their stamps."""
+    stamps: dict[str, FileStamp] = {}
+
+    def look(path: str) -> tuple[bytes, SkipReason | None]:
+        content, stamp, problem = _read(root, path, unread.MOST_BYTES)
+        if stamp is not None:
+            stamps[path] = stamp
+        return content, problem
+
+    found = [*unread_files(paths, sources, judge, look), *ignored_sources(vcs.ignored_files(root), languages, judge, look)]
+    return found, {item.path: stamps[item.path] for item in found}
 
 
 def _marks(root: Path, paths: Sequence[str], wanted: Sequence[str]) -> Mapping[str, str]:
@@ -248,6 +299,7 @@ def of_folder(found: Survey, prefix: str) -> Survey:
         skipped=[replace(item, path=prefix + item.path) for item in found.skipped],
         folders={(prefix + folder).rstrip("/"): mtime_ns for folder, mtime_ns in found.folders.items()},
         manifests=[msgspec.structs.replace(item, path=prefix + item.path) for item in found.manifests],
+        words={prefix + path: words for path, words in found.words.items()},
     )
 
 
@@ -259,6 +311,7 @@ def together(surveys: Sequence[Survey]) -> Survey:
         skipped=[item for found in surveys for item in found.skipped],
         folders={folder: mtime_ns for found in surveys for folder, mtime_ns in found.folders.items()},
         manifests=sorted((item for found in surveys for item in found.manifests), key=lambda item: item.path),
+        words={path: words for found in surveys for path, words in found.words.items()},
     )
 
 

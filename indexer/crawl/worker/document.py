@@ -13,6 +13,7 @@ from indexer.crawl.worker import harvest
 from indexer.crawl.worker.harvest import Answers
 from indexer.crawl.worker.schedule import FINAL, State
 from indexer.drive.conversation import TRIES_AGAIN
+from indexer.embedded import alias
 from indexer.lsp.uri import path_to_uri
 from indexer.model import LossReason, Role
 from indexer.syntax.model import Syntax
@@ -23,13 +24,15 @@ TRIES_ELSEWHERE = 3
 class Document:
     """A document while it is crawled. `silent` are tokens without an answer; `settled` means that nothing more will be asked.
 
-    `unbuilt`: the server says that no build takes it in. `asked`, `open`: questions about it so far, and those without an answer yet.
+    `file`: where it lies; `path`: under which a server knows it. `unbuilt`: the server says that no build takes it in.
+    `asked`, `open`: questions about it so far, and those without an answer yet.
     """
 
     __slots__ = (
         "answers",
         "asked",
         "failure",
+        "file",
         "follow_ups",
         "open",
         "path",
@@ -48,7 +51,8 @@ class Document:
 
     def __init__(self, planned: PlannedDocument, root: str) -> None:
         self.planned = planned
-        self.path = os.path.normpath(os.path.join(root, planned.path))  # servers take `..` in a URI for another file
+        self.file = os.path.normpath(os.path.join(root, planned.path))  # servers take `..` in a URI for another file
+        self.path = alias(self.file)
         self.uri = path_to_uri(self.path)
         self.uri_json = msgspec.json.encode(self.uri)
         self.state = State.FRESH

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from indexer.crawl.messages import Position
 from indexer.crawl.worker import harvest
+from indexer.embedded import without_alias
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.packages import Externals
 
@@ -52,7 +53,7 @@ class Places:
         """Relative path of a workspace file, portable key of any other; the latter's symbol at `place` is wanted then."""
         key = self._keys.get(uri)
         if key is None:
-            path = uri_to_path(uri)
+            path = without_alias(uri_to_path(uri))
             relative = self._relative(path)
             if relative and path not in self._externals.unread and not any(part in relative for part in _FOREIGN):
                 key = relative

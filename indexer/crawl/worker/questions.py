@@ -10,6 +10,7 @@ from indexer.crawl import methods
 from indexer.crawl.messages import Setup
 from indexer.crawl.worker import crosscheck, harvest
 from indexer.crawl.worker.document import Document
+from indexer.embedded import COMPONENT, form_of
 from indexer.lsp.session import Session
 from indexer.model import TYPE_KINDS, SymbolFlag
 from indexer.syntax.model import Syntax
@@ -41,7 +42,7 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
 
     if usable(methods.DOCUMENT_SYMBOL, "documentSymbolProvider"):
         yield methods.DOCUMENT_SYMBOL, text_document + b"}", 0
-    if setup.diagnostics == "pull" and usable(methods.DIAGNOSTIC, "diagnosticProvider"):
+    if setup.diagnostics == "pull" and form_of(document.planned.path) != COMPONENT and usable(methods.DIAGNOSTIC, "diagnosticProvider"):
         yield methods.DIAGNOSTIC, text_document + b"}", 0
     if usable(methods.DEFINITION, "definitionProvider"):
         tokens = syntax.tokens

@@ -11,7 +11,7 @@ from indexer.crawl.sources import read_source
 from indexer.crawl.worker.document import Document
 from indexer.crawl.worker.pace import Pace
 from indexer.drive.texts import Texts
-from indexer.encoding import as_utf8
+from indexer.embedded import alias, source_of
 from indexer.model import LossReason
 from indexer.servers.registry import language_id
 from indexer.syntax.model import Syntax
@@ -27,12 +27,12 @@ class Sources:
 
     def read(self, document: Document) -> bool:
         """Reads and parses it; False where it is no longer what was planned, which all its methods then say."""
-        document.source = read_source(document.path, document.planned.size_bytes)
+        document.source = read_source(document.file, document.planned.size_bytes)
         if blob_digest(document.source) != document.planned.digest:
             self.pass_over(document, LossReason.CHANGED_DURING_CRAWL)
             return False
         if document.planned.encoding:
-            document.source = as_utf8(document.source)
+            document.source = source_of(document.planned.path, document.source) or b""
         document.syntax = self._parse(document, document.source)
         return True
 
@@ -54,12 +54,12 @@ class Sources:
 def open_unreadable(setup: Setup, texts: Texts) -> None:
     """Tells a server that reads the disk the texts of files that it would read otherwise than they are meant, before it loads a project.
 
-    Those that are not in UTF-8, which it would take for empty or for others; and no text for those that are nested too deeply.
+    Those that are not plain UTF-8, which it would take for empty or for others; and no text for those that are nested too deeply.
     """
     for path, language in setup.recoded:
         place = os.path.normpath(os.path.join(setup.root, path))
-        text = as_utf8(read_source(place, setup.max_file_bytes)).decode("utf-8")
-        texts.open(place, language_id(path, language), text)
+        text = source_of(path, read_source(place, setup.max_file_bytes)) or b""
+        texts.open(alias(place), language_id(path, language), text.decode("utf-8"))
     for path, language in setup.too_deep:  # they would hold it, or bring it down, while it loads the project
         texts.open(os.path.normpath(os.path.join(setup.root, path)), language_id(path, language), "")
 

@@ -11,7 +11,7 @@ The file is disposable: never committed, never shared between DuckDB versions, r
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,10 @@ and the file grows by an eighth (ADR 0005)."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What an index says beside the facts. `workspace`, `servers` and `run` are rows by column name; `meta` becomes key and value."""
+    """What an index says beside the facts. `workspace`, `servers` and `run` are rows by column name; `meta` becomes key and value.
+
+    `words` are digests of words in parts of documents that are not read, by path.
+    """
 
     workspace: Sequence[Mapping[str, Any]]
     skipped: Sequence[Skipped]
@@ -48,6 +51,7 @@ class Surroundings:
     run: Mapping[str, Any]
     meta: Mapping[str, str]
     manifests: Sequence[ManifestFile] = ()  # as they are now: nothing of them is kept beside the index
+    words: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
 
 _SERVER_COLUMNS = ("name", "version", "language", "command", "fingerprint", "position_encoding", "capabilities")
@@ -271,7 +275,7 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
             "reason": pa.array([str(item.reason) for item in around.skipped], text),
         },
     )
-    searched = [(item.path, item.words) for item in around.skipped if item.words is not None]
+    searched = [*((item.path, item.words) for item in around.skipped if item.words is not None), *sorted(around.words.items())]
     _insert(
         connection,
         "skipped_word",

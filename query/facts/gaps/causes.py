@@ -35,6 +35,7 @@ _SKIPPED = {
         "is nested more deeply than max_file_depth", "are nested more deeply than max_file_depth",
         "a server would fall over it: to have it read, nest it less",
     ),
+    SkipReason.EXCLUDED: Cause("is excluded by your settings", "are excluded by your settings", "to read it: exclude in lspidx.toml"),
     SkipReason.BINARY: Cause("has NUL bytes in it", "have NUL bytes in them", "to read such a file, save it as UTF-8"),
     SkipReason.NOT_DECODABLE: Cause("is not UTF-8", "are not UTF-8", "to read such a file, save it as UTF-8"),
     SkipReason.LFS_POINTER: Cause(

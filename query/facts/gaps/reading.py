@@ -48,7 +48,11 @@ _GAPS = """
     ORDER BY c.method, c.status, c.reason, d.path
 """
 
-_SKIPPED = "SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path) ORDER BY ALL"
+_SKIPPED = """
+    SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path)
+    WHERE k.reason NOT IN ('not_read', 'ignored') ORDER BY ALL
+"""
+"""What is not read because nobody can read it is of `query.facts.gaps.unread`."""
 
 
 def stale(index: Index, paths: Sequence[str]) -> list[Reason]:

@@ -1,0 +1,53 @@
+"""Code that lies in a file of another kind: the text that servers are told and that people are shown, at the positions of the file.
+
+Lines and columns of that text are those of the file, so an edit of the text is one of the file, where `is_kept` allows the new text.
+"""
+
+from __future__ import annotations
+
+import os
+
+from indexer import component, notebook
+from indexer.encoding import as_utf8
+
+NOTEBOOK = "notebook"
+COMPONENT = "component"
+
+_ENDING = ".ts"
+_ALIASES = tuple(extension + _ENDING for extension in component.EXTENSIONS)
+
+
+def form_of(path: str) -> str:
+    """What kind of file with code in it a path is of; empty for a plain source."""
+    lower = path.lower()
+    return NOTEBOOK if lower.endswith(notebook.EXTENSION) else COMPONENT if lower.endswith(component.EXTENSIONS) else ""
+
+
+def source_of(path: str, content: bytes) -> bytes | None:
+    """The source that a file holds, as UTF-8: all of a plain one; None where its code cannot be told."""
+    text, form = as_utf8(content), form_of(path)
+    if not form:
+        return text
+    written = text.decode("utf-8")
+    code = notebook.code_of(written) if form == NOTEBOOK else component.scripts_of(path, written)
+    return None if code is None else code.encode()
+
+
+def rest_of(path: str, content: bytes) -> bytes:
+    """What a file has beside its source and may name symbols all the same: the markup of a component."""
+    return component.markup_of(path, as_utf8(content).decode("utf-8")).encode() if form_of(path) == COMPONENT else b""
+
+
+def alias(path: str) -> str:
+    """The path under which a server is told the source, from whose end it knows the language; the file's own for others."""
+    return path + _ENDING if form_of(path) == COMPONENT else path
+
+
+def without_alias(path: str) -> str:
+    """The file of which a server speaks by this path. A file that really has such a name keeps it."""
+    return path.removesuffix(_ENDING) if path.lower().endswith(_ALIASES) and not os.path.lexists(path) else path
+
+
+def is_kept(path: str, new_text: str) -> bool:
+    """Whether new text may be written into the file as it is, where it holds code."""
+    return form_of(path) != NOTEBOOK or notebook.is_kept(new_text)

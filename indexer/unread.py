@@ -1,0 +1,238 @@
+"""Words of files that no server reads: which of them may name a symbol, by the kind of the file (`unread.toml`).
+
+What is kept of a file is a set of digests: `name` counts by itself; `module.name` as a whole; `~name` stands in code of a document, `>name`
+in a doctest, and both count beside `^owner`, a word of that code, where the owner is the module or type that defines the name; `<name`
+stands in a script of a page, and counts for the languages that pages run.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from fnmatch import translate
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from indexer.text import word_digest
+
+MOST_BYTES = 4_000_000
+"""A text that is longer was not written by anybody; what it holds is data."""
+
+Reads = Literal["words", "code", "expressions", "bindings", "examples", "dotted", "nothing"]
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One kind of files; the meaning of each key stands at the top of unread.toml."""
+
+    patterns: list[str] = []
+    reads: Reads
+    families: list[str] = []
+    why: str
+
+
+_ELSE = Rule(reads="code", why="of a kind that is not known")
+
+
+class _Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    rule: list[Rule]
+
+
+@functools.cache
+def rules() -> tuple[Rule, ...]:
+    return tuple(msgspec.toml.decode(Path(__file__).with_name("unread.toml").read_bytes(), type=_Rules).rule)
+
+
+@functools.cache
+def _patterns() -> re.Pattern[str]:
+    """One alternative for each rule; the number of the group that fits is the rule's."""
+    return re.compile("|".join(f"({'|'.join(map(translate, rule.patterns))})" for rule in rules()))
+
+
+def rule_of(path: str) -> Rule:
+    """How a file that is not read counts, by its name."""
+    match = _patterns().match(path[path.rfind("/") + 1 :].lower())
+    return rules()[(match.lastindex or 0) - 1] if match else _ELSE
+
+
+# ---- what a file says
+
+
+def words_of(path: str, content: bytes) -> tuple[int, ...]:
+    """Digests of what may name a symbol in a file, sorted; empty where nothing does."""
+    return _digests(_READERS[rule_of(path).reads](content))
+
+
+def words_of_doctests(content: bytes) -> tuple[int, ...]:
+    """The same for the doctests of a source whose code is read."""
+    if b">>> " not in content:
+        return ()
+    return _digests(_in_examples(_doctests(content), b">"))
+
+
+def _digests(words: Iterable[bytes]) -> tuple[int, ...]:
+    return tuple(sorted(set(map(zlib.crc32, words))))
+
+
+# `\b` keeps a word from being tried again at each of its letters.
+_WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
+_CALLED = re.compile(rb"\b[A-Za-z_\x80-\xff][\w\x80-\xff]*(?=[ \t]*\()")
+_PAIR = re.compile(rb"\b([A-Za-z_\x80-\xff][\w\x80-\xff]*)(?:\.|::|->|\?\.|:)(?=([A-Za-z_\x80-\xff][\w\x80-\xff]*))")
+_TAKEN = re.compile(rb"(?:\.|::|->|@)([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import|cimport|use|using|require|include|open)\b[^\n]*", re.MULTILINE)
+
+
+def _words(content: bytes) -> set[bytes]:
+    return set(_WORD.findall(content))
+
+
+def _pairs(content: bytes) -> set[bytes]:
+    return {b"%b.%b" % pair for pair in _PAIR.findall(content)}
+
+
+def _code(content: bytes) -> set[bytes]:
+    found = set(_CALLED.findall(content))
+    found.update(_TAKEN.findall(content))
+    for line in _IMPORT.findall(content):
+        found.update(_WORD.findall(line))
+    return found | _pairs(content)
+
+
+_EVALUATED = re.compile(
+    rb"\{\{(.*?)\}\}|\{%(.*?)%\}|<%(.*?)%>|[$#]\{([^}]*)\}"
+    rb"|[\s(](?:[@:#*][\w.:-]+|v-[\w.:-]+|\([\w.]+\)|\[[\w.]+\]|(?:bind|use|on|client|set|x-on):[\w.-]*|ng-[\w-]+)="
+    rb"\s*(?:\"([^\"]*)\"|'([^']*)'|\{([^}]*)\})",
+    re.DOTALL,
+)
+_SCRIPT = re.compile(rb"<script\b[^>]*>(.*?)</script>|\son[a-z]+=\s*(?:\"([^\"]*)\"|'([^']*)')", re.DOTALL | re.IGNORECASE)
+_BRACES = re.compile(rb"\{([^{}]*)\}")
+_TAG = re.compile(rb"<([A-Z][\w.]*)")
+_FILTERS = re.compile(rb"\|[ \t]*([A-Za-z_]\w*)")
+_TAG_OF_TEMPLATE = re.compile(rb"\{%-?[ \t]*([A-Za-z_]\w*)")
+
+
+def _parts(regex: re.Pattern[bytes], content: bytes) -> Iterator[bytes]:
+    for groups in regex.findall(content):
+        yield from filter(None, groups)
+
+
+def _expressions(content: bytes) -> set[bytes]:
+    code = b"\n".join(_parts(_EVALUATED, content))
+    scripts = {b"<" + word for word in _code(b"\n".join(_parts(_SCRIPT, content)))}
+    return scripts | _code(code) | set(_FILTERS.findall(code)) | set(_TAG_OF_TEMPLATE.findall(content))
+
+
+def _bindings(content: bytes) -> set[bytes]:
+    found = {word for part in (*_parts(_EVALUATED, content), *_BRACES.findall(content)) for word in _WORD.findall(part)}
+    return found | {word for tag in _TAG.findall(content) for word in _WORD.findall(tag)}
+
+
+_FENCE = re.compile(rb"^[ \t]*(```+|(?<=\n\n)~~~+)[ \t]*\{?\.?([\w+#-]*)[^\n]*\n(.*?)^[ \t]*\1", re.MULTILINE | re.DOTALL)
+"""Without a blank line before it, a line of tildes is what a heading stands on."""
+
+_DIRECTIVE = re.compile(
+    rb"^([ \t]*)(?:\.\.[ \t]+(?:code-block|code|sourcecode|testcode|ipython|prompt)::[ \t]*([\w+#-]*)|(?!\.\.)[^\n]*::)[ \t]*$"
+)
+_DOCTEST = re.compile(rb"^[ \t]*(?:>>>|\.\.\.) ([^\n]*)", re.MULTILINE)
+_NO_CODE = frozenset(
+    b"text txt plain none console output bash sh shell zsh fish pwsh powershell bat json yaml yml toml ini diff html xml css sql http"
+    b" mermaid dockerfile make cmake markdown md rst log csv".split()
+)
+
+
+def _doctests(content: bytes) -> bytes:
+    return b"\n".join(_DOCTEST.findall(content))
+
+
+def _fenced(content: bytes) -> bytes:
+    has_fences = b"```" in content or b"~~~" in content
+    parts = [text for _, language, text in _FENCE.findall(content) if language.lower() not in _NO_CODE] if has_fences else []
+    return b"\n".join([*parts, *_literal(content)])
+
+
+def _literal(content: bytes) -> Iterator[bytes]:
+    """Lines of literal blocks and of blocks of code, as reStructuredText has them."""
+    if b"::" not in content:
+        return
+    margin, inside = 0, False
+    for line in content.split(b"\n"):
+        bare = line.lstrip()
+        if inside and bare and len(line) - len(bare) <= margin:
+            inside = False
+        if inside:
+            yield line
+        elif b"::" in line and (match := _DIRECTIVE.match(line)) and (match[2] or b"").lower() not in _NO_CODE:
+            margin, inside = len(match[1].expandtabs()), True
+
+
+def _in_examples(code: bytes, mark: bytes) -> set[bytes]:
+    return {mark + word for word in _code(code)} | {b"^" + word for word in _WORD.findall(code)}
+
+
+def _examples(content: bytes) -> set[bytes]:
+    found = _in_examples(_fenced(content), b"~")
+    if b">>> " in content:
+        found |= _in_examples(_doctests(content), b">")
+    return found
+
+
+_READERS = {
+    "words": lambda content: _words(content) | _pairs(content),
+    "code": _code,
+    "expressions": _expressions,
+    "bindings": _bindings,
+    "examples": _examples,
+    "dotted": _pairs,
+    "nothing": lambda content: set[bytes](),
+}
+
+
+# ---- whether it names a symbol
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Digests that tell whether a file may name one symbol.
+
+    alone: any of them does. scripts: in a script of a page. run, shown: in a doctest, or in another example, beside one of `owners`.
+    """
+
+    alone: frozenset[int]
+    scripts: int
+    run: int
+    shown: int
+    owners: frozenset[int]
+
+    @property
+    def any(self) -> frozenset[int]:
+        """Without one of these a file need not be looked at."""
+        return self.alone | {self.scripts, self.run, self.shown}
+
+    def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False, in_pages: bool = False) -> bool:
+        """Whether a file with these words may name it.
+
+        Args:
+            shown: examples that nobody runs count, too. own: the file is the one that defines the symbol.
+            in_pages: a page's scripts can name it.
+        """
+        if not self.alone.isdisjoint(words) or (in_pages and self.scripts in words):
+            return True
+        return (self.run in words or (shown and self.shown in words)) and (own or not self.owners.isdisjoint(words))
+
+
+def wanted(name: str, owners: Iterable[str]) -> Wanted:
+    """What to look for where a symbol of this name is asked for.
+
+    Args:
+        owners: names of what defines it: types, modules, packages.
+    """
+    owning = sorted({owner for owner in owners if owner})
+    return Wanted(
+        alone=frozenset([word_digest(name), *(word_digest(f"{owner}.{name}") for owner in owning)]),
+        scripts=word_digest(f"<{name}"),
+        run=word_digest(f">{name}"),
+        shown=word_digest(f"~{name}"),
+        owners=frozenset(word_digest(f"^{owner}") for owner in owning),
+    )

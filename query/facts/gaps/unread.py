@@ -1,0 +1,184 @@
+"""Files that nothing here reads and that name a symbol: condition (a) of the promise.
+
+Which words of such a file count, `indexer.unread` says. What git ignores is no part of the workspace, but for single sources in it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+
+from indexer import unread
+from indexer.languages import TYPESCRIPT, record_of
+from indexer.model import SymbolKind
+from indexer.plain_files import read
+from query.answers.envelope import Reason
+from query.answers.paths import of_paths
+from query.facts.families import languages_of
+from query.facts.freshness import drift
+from query.facts.gaps.uses import Uses
+from query.facts.index import Index
+from query.facts.symbols import Symbol, symbols_by_id
+
+_MOST_LOOKED_AT = 200
+"""Changed files whose words are looked up in their present text; beyond that those of the index hold."""
+
+_WORDS = re.compile(r"\w+")
+_MEMBERS = frozenset(kind.label for kind in (SymbolKind.METHOD, SymbolKind.PROPERTY, SymbolKind.FIELD, SymbolKind.ENUM_MEMBER))
+
+_SENTENCES = {
+    "words": ("file in a language that is not read here has the word", "files in languages that are not read here have the word"),
+    "code": ("file that is not read seems to use", "files that are not read seem to use"),
+    "expressions": ("template, which is not read, uses the name", "templates, which are not read, use the name"),
+    "bindings": ("component uses, in markup that is not read, the name", "components use, in markup that is not read, the name"),
+    "examples": ("document has an example, which is not read, of", "documents have examples, which are not read, of"),
+    "dotted": (
+        "file of settings or commands has a dotted name that ends with",
+        "files of settings or commands have a dotted name that ends with",
+    ),
+    "doctests": ("source has a doctest, which is not read, of", "sources have doctests, which are not read, of"),
+    "ignored": ("file that git ignores seems to use", "files that git ignores seem to use"),
+}
+"""By what is read of the files (`indexer.unread`), or why nothing is: one file, and several; the name follows."""
+
+
+def reasons(index: Index, uses: Uses) -> list[Reason]:
+    """Files that are not read and name one of the symbols, by what they are."""
+    if not _is_any(index):
+        return []
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for symbol in uses.symbols:
+        if symbol.is_local or not symbol.record.name.isidentifier():
+            continue
+        for path in naming(index, symbol, shown=uses.question == "references", family=uses.family):
+            if uses.could_refer(path):
+                found[_what_of(index, path), symbol.record.name].add(path)
+    return [_reason(what, name, sorted(paths)) for (what, name), paths in sorted(found.items())]
+
+
+def naming(index: Index, symbol: Symbol, *, shown: bool, family: Collection[str] = ()) -> list[str]:
+    """Paths of files that are not read, and that may name the symbol.
+
+    Args:
+        shown: examples in documents count, which nobody runs, and not doctests only.
+        family: languages whose files may refer to it; empty for all.
+    """
+    wanted = unread.wanted(symbol.record.name, owners(symbol))
+    rows = index.rows("SELECT path, words FROM skipped_word WHERE list_has_any(words, $wanted::UINTEGER[])", {"wanted": sorted(wanted.any)})
+    now, others = _changed(index), _of_other_reasons(index)
+    known = {path: frozenset(words) for path, words in rows if path not in now and path not in others} | now
+    in_pages = _runs_in_pages(family)
+    return sorted(
+        path
+        for path in (*known, *_unsearched(index))
+        if _is_named(symbol, wanted, path, known.get(path), shown=shown, in_pages=in_pages) and _may_refer(index, path, family)
+    )
+
+
+def named_in_unread(index: Index, ids: Collection[int], family_of: Callable[[str], Collection[str]]) -> set[int]:
+    """Those of many symbols that a file which is not read, for whatever reason, may name, examples in documents left out.
+
+    Args:
+        family_of: languages whose files may refer to what a document defines, by its path.
+    """
+    if not ids or not _is_any(index):
+        return set()
+    sql = "SELECT path, words FROM skipped_word"
+    now = _changed(index)
+    known = {path: frozenset(words) for path, words in index.rows(sql) if path not in now} | now
+    everything = [*known, *_unsearched(index)]
+    found: set[int] = set()
+    for sym_id, symbol in symbols_by_id(index, sorted(ids)).items():
+        wanted, family = unread.wanted(symbol.record.name, owners(symbol)), family_of(symbol.record.path)
+        in_pages = _runs_in_pages(family)
+        named = [path for path in everything if _is_named(symbol, wanted, path, known.get(path), shown=False, in_pages=in_pages)]
+        if any(_may_refer(index, path, family) for path in named):
+            found.add(sym_id)
+    return found
+
+
+def _is_named(symbol: Symbol, wanted: unread.Wanted, path: str, words: frozenset[int] | None, *, shown: bool, in_pages: bool) -> bool:
+    """`words`: None for a file that was not searched, where any name may stand."""
+    return words is None or wanted.is_named(words, shown=shown, own=path == symbol.record.path, in_pages=in_pages)
+
+
+def _runs_in_pages(family: Collection[str]) -> bool:
+    return not family or any(record_of(language).family == TYPESCRIPT.family for language in family)
+
+
+def _may_refer(index: Index, path: str, family: Collection[str]) -> bool:
+    """Whether a file may refer to what languages of this family define: by its own language, or by what it is."""
+    if not family:
+        return True
+    if own := languages_of(index).get(path, ""):
+        return own in family
+    families = unread.rule_of(path).families
+    return not families or any(record_of(language).family in families for language in family)
+
+
+def owners(symbol: Symbol) -> list[str]:
+    """Names of what defines a symbol, one of which stands beside it in an example: of a member its type, else its module and package."""
+    record = symbol.record
+    if record.kind in _MEMBERS:
+        return _WORDS.findall(record.container)[-1:]
+    _, _, package, _, *descriptors = [*record.symbol.split(" "), "", "", "", ""]
+    return [word for word in _WORDS.findall(f"{package} {' '.join(descriptors)}") if word != record.name]
+
+
+def _what_of(index: Index, path: str) -> str:
+    """The key of the sentence about a file."""
+    if path in _sources(index):
+        return "bindings" if unread.rule_of(path).reads == "bindings" else "doctests"
+    return "ignored" if path in _ignored(index) else unread.rule_of(path).reads
+
+
+def _reason(what: str, name: str, paths: Sequence[str]) -> Reason:
+    one, several = _SENTENCES[what]
+    count = len(paths)
+    shown = " ".join(shlex.quote(path) for path in paths[:3])
+    look = f"to look: grep -nw {shlex.quote(name)} {shown}{' …' if count > 3 else ''}"
+    return of_paths("not_read", f"{count} {one if count == 1 else several} '{name}'; {look}", list(paths))
+
+
+# ---- what the index knows of such files
+
+
+def _is_any(index: Index) -> bool:
+    return index.keep("any words", lambda: index.row("SELECT 1 FROM skipped_word LIMIT 1") is not None)
+
+
+def _sources(index: Index) -> frozenset[str]:
+    """Documents of which a part is not read."""
+    sql = "SELECT w.path FROM skipped_word w ANTI JOIN skipped k USING (path)"
+    return index.keep("sources with words", lambda: frozenset(path for (path,) in index.rows(sql)))
+
+
+def _ignored(index: Index) -> frozenset[str]:
+    sql = "SELECT path FROM skipped WHERE reason = 'ignored'"
+    return index.keep("ignored sources", lambda: frozenset(path for (path,) in index.rows(sql)))
+
+
+def _of_other_reasons(index: Index) -> frozenset[str]:
+    """Files that are not read though they could be: `query.facts.completeness` counts them."""
+    sql = "SELECT path FROM skipped WHERE reason NOT IN ('not_read', 'ignored')"
+    return index.keep("skipped otherwise", lambda: frozenset(path for (path,) in index.rows(sql)))
+
+
+def _unsearched(index: Index) -> frozenset[str]:
+    """Files of code that were too long to be searched: any name may stand there."""
+    sql = "SELECT k.path FROM skipped k ANTI JOIN skipped_word w USING (path) WHERE k.reason = 'not_read'"
+    return index.keep("unsearched", lambda: frozenset(path for (path,) in index.rows(sql)))
+
+
+def _changed(index: Index) -> dict[str, frozenset[int]]:
+    """Words that files have now which are not what they were; none of a file that is gone."""
+    paths = drift(index).unread
+    known: dict[tuple[str, ...], dict[str, frozenset[int]]] = index.keep("words now", dict)
+    key = tuple(paths)
+    if key not in known:
+        known.clear()
+        texts = {path: read(index.root / path, unread.MOST_BYTES) or b"" for path in paths[:_MOST_LOOKED_AT]}
+        known[key] = {path: frozenset(unread.words_of(path, text)) for path, text in texts.items()}
+    return known[key]
