@@ -23,7 +23,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 _PENDING_FOR = {
     "calls without a name at the call site": """
-        with_enter with_exit for_iter in_contains subscript_getitem operator_add sorted_lt fstring_str condition_bool set_hash
+        with_enter with_exit for_iter in_contains subscript_getitem operator_add sorted_lt fstring_str next_call condition_bool set_hash
         unpacking_iter await_await async_with async_for descriptor_get getattr_dunder raise_class dataclass_post_init subclass_init
         typed_subscript cpp_operator cpp_range_for cpp_destructor cpp_conversion cpp_default_constructor go_stringer go_sort
         go_range_function rs_drop rs_for rs_add rs_index rs_question ts_iterator ts_template_string ts_to_json ts_await_then
@@ -34,9 +34,10 @@ _PENDING_FOR = {
     """,
     "strings and manifests that name a symbol": """
         sh_stored_command go_linkname mock_patch usefixtures getattr_literal import_string entry_point_pyproject ts_bracket_string
+        ts_package_bin
     """,
     "words of files that are not read": """
-        notebook_cell pyw_script shebang_script cython_module doctest_call fenced_code template_call excluded_folder ignored_by_git
+        notebook_cell pyw_script shebang_script cython_module doctest_call fenced_code template_call excluded_folder ignored_by_git nested_repository
         go_template ts_vue_component ts_vue_template ts_svelte_component ts_html_script
     """,
     "gaps count only for what they can touch": """
