@@ -11,6 +11,8 @@ TEST_FLAGS ?=
 SERVERS ?= ts7 typescript-language-server gopls clangd bash-language-server rust-analyzer
 TOOLCHAINS := $(CURDIR)/.toolchains
 export PATH := $(TOOLCHAINS)/bin:$(PATH)
+# Python keeps what it compiled, whatever the shell says: collecting the tests costs 5 s of processor in place of 12, a command 0.1 for 0.4.
+unexport PYTHONDONTWRITEBYTECODE
 # How the tests run side by side: a process for each processor; the tests of one module stay together, for they share what is dear to make.
 SIDE_BY_SIDE ?= -n logical --dist loadfile
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django

@@ -11,6 +11,7 @@ from query.facts.index import Index
 from query.live.control import Session
 from query.live.formatting import Formatted
 from query.refactor.outcome import Edited
+from query.refactor.preparation import Renameable
 from query.refactor.trial import Evaluation, OneEdit
 from query.surface.search import Found
 from query.tools.activate_skill import Activated
@@ -49,7 +50,6 @@ from query.tools.index_status import Status
 from query.tools.inspect_symbol import Inspection
 from query.tools.list_symbols import OutlineItem
 from query.tools.list_workspace_folders import WorkspaceFolder
-from query.tools.prepare_rename import Renameable
 from query.tools.rename_symbol import Renamed
 from query.tools.run_build import BuildResult
 from query.tools.run_tests import TestRun
@@ -194,8 +194,8 @@ def detect_changes(
         head: with base: default HEAD; '.' for the work tree
         make_base: crawl the old side where no index of it is here, for callers of what is gone
         test_depth: how many calls away a test may be
-        limit: changed symbols, callers and tests shown
-        cursor: next_cursor of the previous answer: further symbols
+        limit: entries shown of each list
+        cursor: next_cursor of the previous answer; it continues every list
     """
 
 def detect_lsp_servers(index: Index | None, workspace_dir: str = "") -> Answer[Detected]:
@@ -286,6 +286,7 @@ def explore_symbol(
     position_pattern: str = "",
     limit: int = 10,
     source_lines: int = 80,
+    cursor: str = "",
 ) -> Answer[Explored]:
     """A symbol in one answer: type, documentation, source, callers, references, tests, callees, types around it, risk.
 
@@ -297,6 +298,7 @@ def explore_symbol(
         position_pattern: text of the file with one @@ at the place meant
         limit: callers, callees, types and overrides shown of each; totals are exact
         source_lines: lines of source shown; 0 for none
+        cursor: next_cursor of the previous answer; it continues every list
     """
 
 def export_cache(
@@ -801,7 +803,7 @@ def index_status(
         language: only this language
         method: only this method, e.g. textDocument/definition or syntax
         details: also how the index was made and what the workspace lacks, as lspidx status prints it
-        limit: gaps shown
+        limit: entries shown of each list
         cursor: next_cursor of the previous answer
     """
 
@@ -1172,6 +1174,7 @@ def type_hierarchy(
     direction: Literal["supertypes", "subtypes", "both"] = "both",
     depth: int = 1,
     limit: int = 500,
+    cursor: str = "",
 ) -> Answer[list[TypeRelation]]:
     """Supertypes and subtypes of a class, interface or struct, to any depth.
 
@@ -1184,6 +1187,7 @@ def type_hierarchy(
         direction: which way
         depth: levels; 1: direct only
         limit: types shown
+        cursor: next_cursor of the previous answer
     """
 
 def unreferenced(

@@ -31,6 +31,7 @@ from indexer.config import Config
 from indexer.crawl.ownership import refuse_tracked
 from indexer.crawl.plan.survey import Survey, survey
 from indexer.errors import CacheRefused, Storage
+from indexer.manifests import NAMES
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table
 from indexer.store import damage
@@ -175,6 +176,7 @@ def _survey(root: Path, config: Config) -> Survey:
             ),
         ],
         folders=found.folders,
+        manifests=found.manifests,
     )
 
 
@@ -239,6 +241,7 @@ def _surroundings(
         "stamps": stamps,
         "folders": {folder: _NO_TIME if folder in with_new else mtime_ns for folder, mtime_ns in tree.folders.items()},
         "servers": [msgspec.structs.asdict(row) for row in manifest.servers],
+        "manifests": [msgspec.structs.asdict(item) for item in tree.manifests],
         "run": {
             "commit_sha": manifest.commit,
             "dirty": manifest.dirty,
@@ -252,7 +255,7 @@ def _surroundings(
             "cross_disagreed": manifest.numbers.cross_disagreed,
         },
         "meta": {
-            "suffixes": json.dumps(endings_of({document.language for document in tree.documents})),
+            "suffixes": json.dumps([*endings_of({document.language for document in tree.documents}), *NAMES]),
             "families": json.dumps(families()),
             "other_builds": json.dumps(other_builds({document.path: document.constraint for document in tree.documents})),
             "commit": manifest.commit,

@@ -20,10 +20,13 @@ import msgspec
 from indexer import go_modules, tsconfig
 from indexer.consent import POINTER, Reach, Refusal
 from indexer.encoding import MOST_TOML_BYTES, read_manifest
+from indexer.languages import CPP, GO, JAVASCRIPT, PYTHON, RUST, TYPESCRIPT, C
+from indexer.plain_files import entries_of
 from indexer.servers.environments import linked, of_python
 from indexer.servers.system import system_read, system_run
 
-_SCRIPT, _C = ("javascript", "typescript"), ("c", "cpp")
+_SCRIPT, _C = (JAVASCRIPT.name, TYPESCRIPT.name), (C.name, CPP.name)
+_GO, _PYTHON, _RUST = (GO.name,), (PYTHON.name,), (RUST.name,)
 _MOST_FILES = 500
 _MOST_LINKS = 20_000
 _MOST_POINTERS = 2_000
@@ -126,7 +129,7 @@ def _reader(path: str) -> tuple[Callable[[str], Iterable[str]], tuple[str, ...]]
     """How the paths in a file are found, and the languages whose servers go by it; None for a file that names none."""
     name = path.rpartition("/")[2]
     if path.endswith(".cargo/config.toml"):
-        return _of_cargo, ("rust",)
+        return _of_cargo, _RUST
     if name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"):
         return _of_tsconfig, _SCRIPT
     return _READERS.get(name)
@@ -171,16 +174,16 @@ def _of_flags(text: str) -> Iterator[str]:
 
 _READERS: Mapping[str, tuple[Callable[[str], Iterable[str]], tuple[str, ...]]] = {
     "package.json": (_of_npm, _SCRIPT),
-    "go.mod": (_of_go, ("go",)),
-    "go.work": (_of_go, ("go",)),
-    "Cargo.toml": (_of_cargo, ("rust",)),
+    "go.mod": (_of_go, _GO),
+    "go.work": (_of_go, _GO),
+    "Cargo.toml": (_of_cargo, _RUST),
     "compile_flags.txt": (_of_flags, _C),
     "compile_commands.json": (_of_flags, _C),
     ".clangd": (_of_flags, _C),
-    "pyrightconfig.json": (_of_python_json, ("python",)),
-    "pyproject.toml": (_of_python_toml, ("python",)),
-    "ty.toml": (_of_python_toml, ("python",)),
-    "pyrefly.toml": (_of_python_toml, ("python",)),
+    "pyrightconfig.json": (_of_python_json, _PYTHON),
+    "pyproject.toml": (_of_python_toml, _PYTHON),
+    "ty.toml": (_of_python_toml, _PYTHON),
+    "pyrefly.toml": (_of_python_toml, _PYTHON),
 }
 
 
@@ -208,17 +211,15 @@ def _links(folders: Sequence[Path], listed: Sequence[str]) -> Iterator[_Named]:
         if folder in modules and os.path.islink(folder):
             yield _of_link(folder, root, _SCRIPT)
             continue
-        for entry in _entries(folder):
+        for entry in entries_of(folder):
             languages = _SCRIPT if folder in modules or entry.name == "node_modules" else ()
-            inner = _entries(entry.path) if folder in modules and entry.name.startswith("@") and not entry.is_symlink() else [entry]
+            inner = entries_of(entry.path) if folder in modules and entry.name.startswith("@") and not entry.is_symlink() else [entry]
             for one in inner:
                 seen += 1
                 if seen > _MOST_LINKS:
                     return
                 if one.is_symlink():
-                    yield _Named(
-                        os.path.relpath(os.path.realpath(one.path), root), root, f"the link {os.path.relpath(one.path, root)}", languages
-                    )
+                    yield _of_link(one.path, root, languages)
 
 
 def _of_link(link: str, root: str, languages: tuple[str, ...]) -> _Named:
@@ -231,12 +232,4 @@ def _of_environment(root: Path, prefix: str, reach: Reach) -> Iterator[_Named]:
         return
     for site in of_python(prefix):
         for file, line in linked(site):
-            yield _Named(line, site, os.path.relpath(file, root), ("python",))
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
+            yield _Named(line, site, os.path.relpath(file, root), _PYTHON)

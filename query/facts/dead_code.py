@@ -10,7 +10,7 @@ from indexer.model import SymbolKind
 from query.answers.envelope import Completeness
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
-from query.facts.entry_points import entry_points
+from query.facts.gaps.strings import with_gaps
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
 from query.facts.unresolved_names import unresolved_names
@@ -71,6 +71,7 @@ def dead_code(index: Index, wanted: Wanted, *, partial: bool) -> list[Dead]:
         "decorated": decorated(index, ids),
         "unresolved_same_name": same_name,
         "built_name": _with_built_names(index, found),
+        "string": with_gaps(index, [(candidate.sym_id, candidate.name) for candidate in found]),
         "structural": fitting_by_structure(index, ids),
         "twin": with_twins(index, ids),
         "subclass": with_listed_base(index, ids),
@@ -92,14 +93,13 @@ def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
     found = candidates(index, wanted.kinds, wanted.path, exported=wanted.exported)
     docs = documents(index, {candidate.doc_id for candidate in found})
     inline = test_symbols(index, [candidate.sym_id for candidate in found])
-    entries = entry_points(index)
     kept: list[Candidate] = []
     for candidate in found:
         document = docs[candidate.doc_id]
         is_test = document.is_test or candidate.sym_id in inline
         if wanted.tests != "include" and is_test != (wanted.tests == "only"):
             continue
-        if is_called_by_name(candidate.name, document.language, is_test=is_test) or candidate.name in entries:
+        if is_called_by_name(candidate.name, document.language, is_test=is_test):
             continue
         kept.append(candidate)
     return kept

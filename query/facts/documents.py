@@ -93,11 +93,15 @@ def digests(index: Index) -> dict[str, str]:
     return known
 
 
-def python_modules(index: Index, folder: str, most: int) -> list[tuple[str, str]]:
-    """(path, dotted module) of Python's documents in a folder and below it, by path; of all where `folder` is empty; at most `most`."""
+def modules(index: Index, folder: str, most: int) -> list[tuple[str, str]]:
+    """(path, dotted module) of the documents in a folder and below it that are modules, by path; of all where `folder` is empty.
+
+    At most `most`.
+    """
     return index.rows(
         """
-        SELECT path, module FROM document WHERE language = 'python' AND status <> 'external' AND starts_with(path, $folder) AND module <> ''
+        SELECT path, module FROM document
+        WHERE language_has(language, 'is_module') AND status <> 'external' AND starts_with(path, $folder) AND module <> ''
         ORDER BY 1 LIMIT $most
         """,
         {"folder": f"{folder}/" if folder else "", "most": most},
@@ -109,14 +113,16 @@ def python_modules(index: Index, folder: str, most: int) -> list[tuple[str, str]
 
 def number_of_documents(index: Index) -> int:
     """Of the workspace."""
-    return index.rows("SELECT count(*) FROM document WHERE status <> 'external'")[0][0]
+    return index.rows("SELECT count(*) FROM document WHERE status NOT IN ('external', 'manifest')")[0][0]
 
 
 def languages(index: Index) -> frozenset[str]:
     """Of the workspace."""
     found: frozenset[str] = index.keep(
         "languages of documents",
-        lambda: frozenset(row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status <> 'external'")),
+        lambda: frozenset(
+            row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status NOT IN ('external', 'manifest')")
+        ),
     )
     return found
 

@@ -7,8 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from query.facts.completeness import DEFINITION, Certificate, family_of
+from query.facts.completeness import DEFINITION, Certificate
 from query.facts.documents import documents
+from query.facts.families import family_of
 from query.facts.hierarchy import overridden
 from query.facts.index import Index
 from query.facts.scopes import scopes

@@ -17,13 +17,14 @@ from query.context import Context, Workspace
 from query.facts.calls import DIRECTIONS, Reached, Selection, walk
 from query.facts.completeness import DEFINITION
 from query.facts.names import unambiguous
-from query.facts.parameters import Live, Named, Sources
+from query.facts.parameters import Live, Named
+from query.facts.sources import Sources
 from query.facts.symbols import symbols_by_id
 from query.surface.registry import tool
 
 Direction = Literal["incoming", "outgoing", "both"]
 
-CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "inherited")
+CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "inherited", "string", "entry_point")
 """Evidence that counts unless the caller chooses: the call is in the text and its target is known."""
 
 MAX_NODES = 5_000
@@ -39,6 +40,8 @@ IN_WORDS = {
     "decorator": "called as decorator",
     "inferred": "handed over here, probably called",
     "inherited": "by name in a base class",
+    "string": "named by a string",
+    "entry_point": "entry point of a manifest",
     "override": "may end here, by override",
 }
 """Evidence, for people; nothing where the call stands in the text with its callee's name."""
@@ -187,12 +190,13 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     more = certificate.unresolved_callers(_expanded(ask, edges, "incoming"), about=about) if ask.depth > 1 else []
     if ask.direction != "incoming":
         more += certificate.unresolved_calls([symbol.sym_id, *_expanded(ask, edges, "outgoing")])
-    name = symbol.record.name if ask.direction != "outgoing" and not symbol.is_local else ""
     only_own = ask.direction == "outgoing" and ask.depth == 1 and not symbol.record.external
     if only_own:
         completeness = certificate.of_documents([about, *ask.document(index)], DEFINITION, more)
+    elif ask.direction == "outgoing":
+        completeness = certificate.of_workspace(DEFINITION, "", more, about=about)
     else:
-        completeness = certificate.of_workspace(DEFINITION, name, more, about=about, typed=lambda: unambiguous(index, symbol))
+        completeness = certificate.of_uses([symbol], "callers", DEFINITION, more, typed=lambda: unambiguous(index, symbol))
     page = page_of(offset, len(shown), len(edges), cut_short=capped)
     return context.answer(ask, result, page, completeness, meant=symbol, about=about)
 

@@ -109,12 +109,11 @@ def TOOL(context: Context, ask: FindReferences) -> Answer[list[FoundReference]]:
         found = search(index, symbol, ask)
         total, page = found.total, [FoundReference(**msgspec.structs.asdict(reference)) for _, reference in found.page]
     shown = len(page)
-    name = "" if symbol.is_local else symbol.record.name
     return context.answer(
         ask,
         page,
         page_of(offset, shown, total),
-        context.certificate.of_workspace(DEFINITION, name, about=symbol.record.path, typed=lambda: unambiguous(index, symbol)),
+        context.certificate.of_uses([symbol], "references", DEFINITION, typed=lambda: unambiguous(index, symbol)),
         meant=symbol,
         about=symbol.record.path,
     )

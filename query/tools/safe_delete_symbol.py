@@ -17,8 +17,8 @@ from query.facts.dead_code import Wanted, dead_code, is_uncertain
 from query.facts.folders import index_command
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
-from query.facts.parameters import Sources
 from query.facts.references import uses_from_outside
+from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, kind_numbers
 from query.refactor.outcome import Edited, lines
 from query.refactor.rename import kin_of
@@ -89,7 +89,7 @@ def _checked(context: Context, target: Target) -> list[Reason]:
     if kin:
         raise EditRefused(_refusal(name, "it overrides, or is overridden by, other members, whose calls may end in it", kin))
     methods = [*DEFINITION, SUPERTYPES] if symbol.record.kind in _INHERITED else DEFINITION
-    known = Certificate(index).of_workspace(methods, symbol.record.name, about=target.path, typed=lambda: names.unambiguous(index, symbol))
+    known = Certificate(index).of_uses([symbol], "callers", methods, typed=lambda: names.unambiguous(index, symbol))
     if known.status != "complete":
         reasons = [reason.detail + (f" ({', '.join(reason.paths[:3])})" if reason.paths else "") for reason in known.reasons]
         raise EditRefused(_refusal(name, "not everything that may refer to it is known", reasons))

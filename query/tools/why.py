@@ -18,9 +18,9 @@ from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.members import parts_of
-from query.facts.parameters import Sources
 from query.facts.paths import MAX_SYMBOLS, Search, shortest
 from query.facts.scopes import scopes
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.surface.registry import tool
 

@@ -13,8 +13,8 @@ LEFT JOIN sym_of own ON own.doc_id = x.doc_id AND own.ordinal = x.own AND x.own 
 LEFT JOIN symbol there ON there.sym_id = t.sym_id
 LEFT JOIN document beyond ON beyond.doc_id = there.doc_id
 WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
-  -- an interface that a Go package keeps to itself is implemented by chance only
-  AND NOT (is_evidence(x.evidence, 'type_hierarchy') AND beyond.status = 'external' AND beyond.language = 'go'
+  -- where no type names its interfaces, one that a package keeps to itself is implemented by chance only
+  AND NOT (is_evidence(x.evidence, 'type_hierarchy') AND beyond.status = 'external' AND language_has(beyond.language, 'satisfies', 'unsaid')
            AND NOT has_flag(there.flags, 'exported'))
 ORDER BY sub_id, super_id, evidence;
 

@@ -1,0 +1,32 @@
+"""A question about the uses of symbols, as the modules that look for gaps take it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from query.facts.symbols import Symbol
+
+Question = Literal["callers", "references"]
+"""callers: whatever may run it counts, also where nothing names it. references: what names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uses:
+    """Whose uses are asked for, and where they can be.
+
+    Attributes:
+        symbols: asked about together.
+        family: languages whose files may refer to them; empty for all.
+        could_refer: whether the file at a path, read or not, may refer to one of them.
+    """
+
+    symbols: tuple[Symbol, ...]
+    question: Question
+    family: tuple[str, ...]
+    could_refer: Callable[[str], bool]
+
+    @property
+    def ids(self) -> list[int]:
+        return [symbol.sym_id for symbol in self.symbols]
