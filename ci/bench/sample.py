@@ -64,7 +64,7 @@ class Asked:
 
 
 def indexed(bench: Bench, repository: str, source: Path) -> Path:
-    """The indexed copy of a clone, or of a source tree that is none, with its dependencies; made where there is none.
+    """The indexed copy of a clone, or of a source tree that is none, with its dependencies; one that is there is taken as it is.
 
     Raises:
         RuntimeError: there is no index after the run; the message names its log.
