@@ -25,8 +25,9 @@ _PENDING_FOR = {
     "calls without a name at the call site": """
         with_enter with_exit for_iter in_contains subscript_getitem operator_add sorted_lt fstring_str next_call condition_bool set_hash
         unpacking_iter await_await async_with async_for descriptor_get getattr_dunder raise_class dataclass_post_init subclass_init
-        radius_of_operator typed_subscript cpp_operator cpp_range_for cpp_destructor cpp_conversion cpp_default_constructor go_stringer go_sort
+        typed_subscript cpp_operator cpp_range_for cpp_destructor cpp_conversion cpp_default_constructor go_stringer go_sort
         go_range_function rs_drop rs_display rs_for rs_add rs_index rs_question ts_iterator ts_template_string ts_to_json ts_await_then
+        radius_of_operator
     """,
     "functions as values, dispatch, registration": """
         property_call stored_in_dict passed_as_argument dispatch_base dispatch_protocol cpp_function_pointer cpp_virtual go_interface
