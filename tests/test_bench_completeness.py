@@ -87,6 +87,7 @@ def test_an_edge_is_between_functions_of_the_project_and_says_by_which_syntax(tm
     )
 
 
+@pytest.mark.slow
 def test_an_edge_that_the_index_lacks_is_silent_vague_or_named(shop_root: Path):
     def edge(path: str, first: int, callee: str) -> Edge:
         return Edge(path, first, first, ("shop/service.py", *place("shop/service.py", callee)), "f", "call by name")
@@ -112,6 +113,7 @@ def test_an_edge_that_the_index_lacks_is_silent_vague_or_named(shop_root: Path):
     assert table[2] == "| shop | 3 | 2 | 0 | 0 | 2 | 100.0 |"
 
 
+@pytest.mark.slow
 def test_a_reason_that_names_the_file_of_a_missed_edge_is_honest(tmp_path: Path):
     files = {
         "a.py": "def sharpen():\n    return 1\n",
@@ -128,6 +130,7 @@ def test_a_reason_that_names_the_file_of_a_missed_edge_is_honest(tmp_path: Path)
 # ---- the sample
 
 
+@pytest.mark.slow
 def test_the_same_index_is_asked_the_same_questions_by_every_tool(shop_root: Path):
     first, again = (sample.ask_all("shop", shop_root, 14) for _ in range(2))
     assert first == again

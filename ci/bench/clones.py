@@ -111,7 +111,7 @@ class Bench:
     def measure(self, clone: Path, stage: str, *, keep: bool = False) -> Result:
         """Indexes a copy of the clone and says what came of it; what is not complete leaves no result."""
         place = self.folder / "work" / stage / clone.name
-        _remove(place)
+        remove(place)
         place.mkdir(parents=True)
         root = place / clone.name
         commit = _git(clone, "rev-parse", "HEAD")
@@ -135,7 +135,7 @@ class Bench:
         beside.write_text(text, encoding="utf-8")
         os.replace(beside, self._result(clone.name, stage))
         if not keep:
-            _remove(place)
+            remove(place)
         return found
 
     def _callers(self, name: str, stage: str) -> Path:
@@ -172,7 +172,7 @@ def _git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def _remove(place: Path) -> None:
+def remove(place: Path) -> None:
     """Go's module cache is read-only."""
     if place.is_dir():
         for folder, _, _ in os.walk(place):

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ci.bench import corpora, sample, traps, witness
+from ci.bench import clones, corpora, sample, traps, witness
 from ci.bench.corpora import Bench
 from ci.bench.engines import lspidx, run_once
 from indexer.store.generations import Home
@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("clones", type=Path, nargs="?", help=f"a folder of clones: {', '.join(sample.REPOSITORIES)}")
     parser.add_argument("--out", type=Path, default=Path(".bench"), help="working folder, kept between runs (default: .bench)")
     parser.add_argument("--only", choices=PARTS, action="append", help="one part only; may be repeated")
-    parser.add_argument("--again", action="store_true", help="make the indexes that are there anew")
+    parser.add_argument("--kept", action="store_true", help="use the indexes that an earlier run has left; make those that are missing")
     parser.add_argument("--report", action="store_true", help="print the tables of the last record, and measure nothing")
     arguments = parser.parse_args()
     bench = Bench(arguments.out.absolute())
@@ -49,9 +49,9 @@ def main() -> int:
     result: dict[str, Any] = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     for part in () if arguments.report else arguments.only or PARTS:
         if part == "witness":
-            result["witness"] = _witness(bench, again=arguments.again)
+            result["witness"] = _witness(bench, kept=arguments.kept)
         elif part == "sample":
-            result["sample"], result["left_out"] = _sample(bench, arguments.clones, again=arguments.again)
+            result["sample"], result["left_out"] = _sample(bench, arguments.clones, kept=arguments.kept)
         else:
             result["traps"] = _traps(bench)
         place.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -70,24 +70,24 @@ def _partial(bench: Bench) -> Path:
 # ---- the parts
 
 
-def _witness(bench: Bench, *, again: bool) -> dict[str, Any]:
+def _witness(bench: Bench, *, kept: bool) -> dict[str, Any]:
     corpora.fetch_python(bench, ["flask", "django"])
     pyrefly = witness.install(bench)
     found: dict[str, Any] = {}
     for name in WITNESSED:
         corpus = bench.corpora("python")[name]
-        if again or Home(corpus.root).current() is None:
+        if not kept or Home(corpus.root).current() is None:
             run_once(bench, corpus, lspidx(corpus))
         found[name] = witness.compare(witness.edges(witness.report(bench, corpus, pyrefly), corpus.root), corpus.root)
         _say(f"{name}: {sum(found[name]['edges'].values())} edges compared, {len(found[name]['missed'])} missed")
     return found
 
 
-def _sample(bench: Bench, clones: Path | None, *, again: bool) -> tuple[list[dict[str, Any]], list[str]]:
+def _sample(bench: Bench, folder: Path | None, *, kept: bool) -> tuple[list[dict[str, Any]], list[str]]:
     """The answers, and the repositories that could not be had."""
-    sources = {name: source for name in sample.REPOSITORIES if (source := _source(bench, clones, name)) is not None}
-    if again:
-        shutil.rmtree(bench.folder / "completeness" / "work", ignore_errors=True)
+    sources = {name: source for name in sample.REPOSITORIES if (source := _source(bench, folder, name)) is not None}
+    if not kept:
+        clones.remove(bench.folder / "completeness" / "work")
     asked: list[sample.Asked] = []
     for number, (name, source) in enumerate(sources.items()):
         share = sample.QUESTIONS * (number + 1) // len(sources) - sample.QUESTIONS * number // len(sources)
@@ -97,10 +97,10 @@ def _sample(bench: Bench, clones: Path | None, *, again: bool) -> tuple[list[dic
     return sample.record(asked), sorted(set(sample.REPOSITORIES) - set(sources))
 
 
-def _source(bench: Bench, clones: Path | None, name: str) -> Path | None:
+def _source(bench: Bench, folder: Path | None, name: str) -> Path | None:
     """A clone, or the archive of a registry that the other benches use; None where neither can be had."""
-    if clones is not None and (clones / name / ".git").exists():
-        return (clones / name).absolute()
+    if folder is not None and (folder / name / ".git").exists():
+        return (folder / name).absolute()
     if name in corpora.SDISTS:
         corpora.fetch_python(bench, [name])
         return bench.folder / "corpora" / corpora.SDISTS[name][1]

@@ -40,7 +40,7 @@ _TOOLS = {
     "unreferenced": "folder",
     "type_hierarchy": "type",
     "get_tests_for_file": "file",
-    "safe_delete_symbol": "function",
+    "safe_delete_symbol": "function outside tests",
 }
 """What each question is drawn from."""
 
@@ -64,7 +64,7 @@ class Asked:
 
 
 def indexed(bench: Bench, repository: str, source: Path) -> Path:
-    """The indexed copy of a clone, or of a source tree that is none, with its dependencies; made where there is none.
+    """The indexed copy of a clone, or of a source tree that is none, with its dependencies; one that is there is taken as it is.
 
     Raises:
         RuntimeError: there is no index after the run; the message names its log.
@@ -115,18 +115,20 @@ def _drawn(root: Path) -> dict[str, list[dict[str, str]]]:
 
     with duckdb.connect(str(Home(root).require()), read_only=True) as connection:
         symbols = connection.execute(
-            "SELECT s.symbol, s.name, s.kind, s.path, c.name, c.kind FROM symbols s JOIN documents d USING (path)"
+            "SELECT s.symbol, s.name, s.kind, s.path, c.name, c.kind, d.is_test FROM symbols s JOIN documents d USING (path)"
             " LEFT JOIN symbols c ON c.symbol = s.container"
             " WHERE NOT s.is_external AND NOT s.is_local AND d.status <> 'skipped' ORDER BY ALL"
         ).fetchall()
         paths = connection.execute("SELECT path FROM documents WHERE status <> 'skipped' AND NOT is_test ORDER BY path").fetchall()
-    whole: dict[str, list[dict[str, str]]] = {"symbol": [], "function": [], "type": [], "folder": [], "file": []}
-    for symbol, name, kind, path, container, container_kind in symbols:
+    whole: dict[str, list[dict[str, str]]] = {of: [] for of in _TOOLS.values()}
+    for symbol, name, kind, path, container, container_kind, is_test in symbols:
         dotted = f"{container}.{name}" if container_kind in TYPES else name
         row = {"symbol": symbol, "name": dotted, "path": path}
         whole["symbol"].append(row)
         if kind in _FUNCTIONS or kind in TYPES:
             whole["type" if kind in TYPES else "function"].append(row)
+        if kind in _FUNCTIONS and not is_test:  # what a runner calls is never deleted
+            whole["function outside tests"].append(row)
     whole["file"] = [{"path": path} for (path,) in paths]
     whole["folder"] = [{"path": folder} for folder in sorted({path.rpartition("/")[0] for (path,) in paths}) if folder]
     found: dict[str, list[dict[str, str]]] = {}

@@ -49,6 +49,9 @@ _COMMAND = re.compile(r"(?:after: )?(?P<path>.*?)(?: \* (?P<times>\d+))?")
 _EXPECTED = ("said", "complete", "refused")
 _FILE_IS_ENOUGH = ("blast_radius", "get_tests_for_file")
 """Tools whose rows stand for symbols or files that have a use, not for its place."""
+_ABOUT_FILES = ("list_symbols", "get_tests_for_file", "safe_delete_symbol")
+_REPORTS = ("unreferenced", "untested", "get_diagnostics", "find_symbol")
+"""Tools that are asked about no symbol in particular, whatever definition is marked."""
 _NO_LINES = (".ipynb", ".vue", ".svelte", ".html", ".astro")
 """Files whose lines a row may count otherwise, by cell or by script."""
 _SELF_EVIDENT = frozenset({"exported"})
@@ -229,13 +232,10 @@ def ask(trap: Trap, index: Index) -> Verdict:
         assert trap.source is not None
         assert trap.subject is not None
         arguments |= {"source": _named(trap.source), "target": _named(trap.subject)}
-    elif trap.subject is not None and trap.tool not in ("unreferenced", "untested", "get_diagnostics", "find_symbol"):
-        if trap.tool == "list_symbols":
-            arguments["file_path"] = trap.subject.path
-        elif trap.tool == "safe_delete_symbol":
-            arguments |= {"file_path": trap.subject.path}
-        else:
-            arguments["symbol"] = _named(trap.subject)
+    elif trap.subject is not None and trap.tool in _ABOUT_FILES:
+        arguments["file_path"] = trap.subject.path
+    elif trap.subject is not None and trap.tool not in _REPORTS:
+        arguments["symbol"] = _named(trap.subject)
     try:
         answer = call(index, trap.tool, arguments)
     except EditRefused as error:
