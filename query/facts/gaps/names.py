@@ -9,6 +9,7 @@ from typing import Any
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.families import family_of, languages_of
+from query.facts.gaps import environment
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 
@@ -76,7 +77,7 @@ def _unknown(index: Index, code: str, what: str, missing: str, rows: Sequence[tu
     return [of_paths(code, detail, paths, len(rows))]
 
 
-def unresolved(uses: Uses, told: Collection[str], typed: Callable[[], str] | None) -> list[Reason]:
+def unresolved(index: Index, uses: Uses, told: Collection[str], typed: Callable[[], str] | None) -> list[Reason]:
     """Identifiers with a name of what was asked about that nobody could resolve.
 
     Args:
@@ -92,6 +93,7 @@ def unresolved(uses: Uses, told: Collection[str], typed: Callable[[], str] | Non
         detail = f"{count} identifiers named {listed(quoted)} could not be resolved and may belong here"
     else:
         detail = f"{count} identifiers could not be resolved and have a name of what was asked about"
+    detail += environment.hint(index, found)
     if typed is not None:
         detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
     return [of_paths("unresolved_same_name", detail, sorted(found), count)]
