@@ -214,6 +214,17 @@ def test_every_reason_for_which_files_are_not_read_has_words_and_a_remedy(root: 
             assert ";" in causes.lost(index, f"{loss}: it said so", "python"), loss
 
 
+def test_a_name_that_stands_alone_is_no_other_files_unless_it_is_imported(tmp_path: Path) -> None:
+    files = {**FILES, "case.py": "wrap()\n", "star.py": "from nowhere_at_all import *\npack()\n"}
+    root = write_tree(tmp_path / "alone", files)
+    crawl_with_ty(root, jobs=1)
+    assert codes(root, "lib.wrap") == []
+    assert certified(root, "lib.pack").reasons[0].paths == ["star.py"]
+    (root / "case.py").write_text("def f(lib):\n    (lib.\n    wrap())\n", encoding="utf-8")
+    crawl_with_ty(root, jobs=1)
+    assert certified(root, "lib.wrap").reasons[0].paths == ["case.py"]
+
+
 def test_lists_say_it_of_their_rows(root: Path) -> None:
     (root / "calm.py").write_text("wrap\n", encoding="utf-8")
     with open_index(root) as index:

@@ -16,6 +16,7 @@ PYTHON = Language(
     is_indented=True,
     keywords=frozenset(keyword.kwlist),
     package_of="module",
+    imports_names=True,
     is_module=True,
     has_environment=True,
     refreshes_by_name=True,

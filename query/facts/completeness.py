@@ -116,7 +116,7 @@ class Certificate:
         reasons = reading.told(self._index, uses.scope, self._unread(uses, methods)) + environment.of_uses(self._index, uses)
         return self._certify([*reasons, *more], is_whole=False)
 
-    def without_environment(self, languages: Collection[str] = ()) -> list[Reason]:
+    def without_environment(self, languages: Collection[str] | None = None) -> list[Reason]:
         """What is not installed and makes answers about files of these languages doubtful that rest on types, as diagnostics do."""
         return environment.missing(self._index, languages)
 

@@ -24,12 +24,12 @@ def of_uses(index: Index, uses: Uses) -> list[Reason]:
     return _of_unknown_bases(index, uses) + _of_another_build(index, uses) + folders
 
 
-def missing(index: Index, languages: Collection[str] = ()) -> list[Reason]:
+def missing(index: Index, languages: Collection[str] | None = None) -> list[Reason]:
     """What is not installed, or not there, and hides what names of these languages mean; of all languages by default."""
     return [
         Reason(code="missing_environment", detail=f"{item['language']}: {item['detail']}; to get it: {_remedy(item)}", count=1)
         for item in index.manifest().get("prerequisites", [])
-        if not languages or item["language"] in languages
+        if languages is None or item["language"] in languages
     ]
 
 
