@@ -178,7 +178,7 @@ def test_diagnostics_without_the_packages_that_they_need_are_partial(root: Path,
 
 
 def test_an_unresolved_name_says_what_is_missing_where_something_is(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    damage(root, "INSERT INTO unresolved_name SELECT 'wrap', doc_id, 0, 0, 4, 8, 0 FROM document WHERE path = 'calm.py'")
+    damage(root, "INSERT INTO unresolved_name SELECT 'wrap', doc_id, 0, 0, 4, 24, 0 FROM document WHERE path = 'calm.py'")
     assert "pip install" not in certified(root, "lib.wrap").reasons[0].detail
     monkeypatch.setattr(Index, "manifest", lambda _: {"prerequisites": [LACKING]})
     assert "nothing is installed, which may be why: pip install ." in certified(root, "lib.wrap").reasons[0].detail
