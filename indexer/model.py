@@ -71,6 +71,9 @@ class Role(IntFlag):
     FIXTURE = 4096  # a test's parameter that a fixture fills
     STAR = 8192  # a module of which all names are imported
     PATH = 16384  # stands in an import and binds no name: a module on the way, what gets another name
+    CONFINED = (
+        32768  # read, and the value goes nowhere from here: a member is taken of it, it is compared, tested, discarded, called at once
+    )
 
     @property
     def labels(self) -> list[str]:
@@ -90,10 +93,31 @@ class Evidence(IntEnum):
     CONSTRUCTOR = 4  # a call of a class runs its __init__ or __new__
     PROPERTY = 5  # an attribute read runs a getter
     DECORATOR = 6  # a bare decorator is called with what it decorates
-    INFERRED = 7  # a function passed by name, a fixture filled by pytest: probably called
+    INFERRED = 7  # a function given by name to one that calls it at once, a fixture filled by pytest: called here by another's text
     SUBCLASS_LIST = 8  # the base stands in the class's own list
     TYPE_HIERARCHY = 9  # typeHierarchy/supertypes
     INHERITED = 10  # `self.x` by name along the bases of its class, where the server was silent
+    STRING = 13  # a string, or a tool's comment, names it: as a dotted name, a path, or by a name that is looked up in it
+    ENTRY_POINT = 14  # a manifest names it as what others call or load
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+class NameUse(IntEnum):
+    """How the name in a string is taken: what looks it up, and where."""
+
+    DOTTED = 0  # `a.b.C` or `a.b:C` anywhere: names what it leads to, if that is here
+    OBJECT = 1  # the same where an object is named for sure, `a` alone too: `mock.patch("a.b.C")`, `import_module("a")`
+    ENTRY = 2  # `a.b:f` in a manifest
+    MEMBER = 3  # an attribute of something: `getattr(x, "name")`
+    GLOBAL = 4  # of this module: `globals()["name"]`
+    FIXTURE = 5  # of pytest: `usefixtures("name")`
+    CLASS = 6  # `User` or `app.User`, of this module or of all classes that are registered: `ForeignKey("User")`
+    LINKED = 7  # by the name that a linker or a loader knows: `dlsym(handle, "name")`
+    FILE = 8  # a path from this file on: `./x`
+    BEGINNING = 9  # an attribute whose name begins so: `getattr(x, "visit_" + kind)`
 
     @property
     def label(self) -> str:
@@ -153,6 +177,7 @@ class SkipReason(StrEnum):
     """Why a file of the repository was not crawled. Those about folders and links stand at a path that ends with `/`, or at the link."""
 
     TOO_LARGE = "too_large"
+    TOO_DEEP = "too_deep"  # nested; of a document: read for its text only, no server is asked
     BINARY = "binary"
     NOT_DECODABLE = "not_decodable"
     GENERATED = "generated"

@@ -309,7 +309,7 @@ def test_each_edge_names_the_symbol_one_step_nearer(ask: Ask):
 def test_callers_filter_by_tests_and_evidence(ask: Ask):
     assert {edge[1] for edge in edges(ask("callers", symbol="shop.service.run", tests="only"))} == {"test_run"}
     assert "test_run" not in {edge[1] for edge in edges(ask("callers", symbol="shop.service.run", tests="exclude"))}
-    assert edges(ask("callers", symbol="shop.service.logged")) == []
+    assert edges(ask("callers", symbol="shop.service.logged", evidence=["definition"])) == []
     decorated = ask("callers", symbol="shop.service.logged", evidence=["decorator"])
     assert [site.evidence for edge in decorated.result for site in edge.sites] == ["decorator"]
     assert ask("callers", symbol="shop.service.logged", evidence=["all"]).total == 1
@@ -318,10 +318,11 @@ def test_callers_filter_by_tests_and_evidence(ask: Ask):
             ask("callers", symbol="shop.service.run", evidence=[wrong])
 
 
-def test_dispatch_adds_the_calls_of_all_that_is_overridden(ask: Ask):
+def test_callers_name_those_of_all_that_is_overridden_unless_they_are_left_out(ask: Ask):
     for name in ("Priced.describe", "Leaf.describe"):  # Leaf overrides Priced's, which overrides Base's
-        assert edges(ask("callers", symbol=name)) == []
-        answer = ask("callers", symbol=name, dispatch=True)
+        assert edges(ask("callers", symbol=name, dispatch=False)) == []
+        answer = ask("callers", symbol=name)
+        assert {edge.how for edge in answer.result} == {"dispatch"}
         assert sorted(edge[1] for edge in edges(answer)) == ["save", "show"]
         assert {site.evidence for edge in answer.result for site in edge.sites} == {"override"}
 

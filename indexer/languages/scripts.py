@@ -18,4 +18,4 @@ BASH = Language(
     ),
     comments=("#",),
 )
-RUBY = Language(names=("ruby",), family="ruby", comments=("#",))
+RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_values=True)

@@ -23,8 +23,8 @@ from query.facts.folders import folder_of, folders
 from query.facts.hierarchy import overriders
 from query.facts.index import Index
 from query.facts.inline_tests import has_tests
-from query.facts.parameters import Sources
 from query.facts.risk import Risk, risks
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.sync_guards import guarded
 from query.facts.uses import calls_of_itself, uses_of

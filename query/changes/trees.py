@@ -13,7 +13,7 @@ from query.changes.compare import Side
 from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
 from query.changes.outlines import Held, Outline, from_index, from_text, lookup, numbered
 from query.facts.completeness import Certificate
-from query.facts.documents import contents, digests, python_modules
+from query.facts.documents import contents, digests, modules
 from query.facts.families import languages_of
 from query.facts.freshness import Drift
 from query.facts.index import Index
@@ -74,7 +74,7 @@ def _module_beside(index: Index, path: str) -> str:
     if not name.endswith(".py"):
         return ""
     stem = name.removesuffix(".py")
-    for other, module in python_modules(index, folder, _MOST_NEIGHBOURS):
+    for other, module in modules(index, folder, _MOST_NEIGHBOURS):
         there, _, its_name = other.rpartition("/")
         if there == folder and module:
             package = module if its_name == "__init__.py" else module.rpartition(".")[0]

@@ -24,7 +24,7 @@ def _find_callers(desk: Desk, ask: Ask, direction: str = "") -> DialectReply:
     direction = direction or ask.direction
     where = indexed_place_of(desk, ask)
     try:
-        answer = desk.ask("find_callers", direction=direction, limit=MAX_ROWS, **where)
+        answer = desk.ask("find_callers", direction=direction, values=False, limit=MAX_ROWS, **where)
     except NameNotFound as error:
         return nothing_there(error, f"No call hierarchy item found at {shown_place(ask)}")
     item = _itself(desk, answer)

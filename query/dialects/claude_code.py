@@ -218,7 +218,9 @@ def _run(desk: Desk, ask: Any) -> DialectReply:
         case PrepareCallHierarchy():
             return desk.text(desk.ask("go_to_definition", show_source=False, **_where(desk, ask)), _item_form)
         case IncomingCalls():
-            return desk.text(desk.ask("find_callers", direction="incoming", limit=_MAX_CALLS, **_where(desk, ask)), _calls_form)
+            return desk.text(
+                desk.ask("find_callers", direction="incoming", values=False, limit=_MAX_CALLS, **_where(desk, ask)), _calls_form
+            )
         case _:
             return desk.text(desk.ask("find_callers", direction="outgoing", limit=_MAX_CALLS, **_where(desk, ask)), _calls_form)
 

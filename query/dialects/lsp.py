@@ -173,7 +173,7 @@ def _run(desk: Desk, ask: Any) -> DialectReply:
         case WorkspaceSymbols():
             answer, form = desk.ask("find_symbol", query=ask.query, match="substring", limit=_MAX_SYMBOLS), _symbols
         case CallHierarchyIncoming():
-            answer, form = desk.ask("find_callers", direction="incoming", limit=_MAX_CALLS, **_where(desk, ask)), _calls
+            answer, form = desk.ask("find_callers", direction="incoming", values=False, limit=_MAX_CALLS, **_where(desk, ask)), _calls
         case _:
             answer, form = desk.ask("find_callers", direction="outgoing", limit=_MAX_CALLS, **_where(desk, ask)), _calls
     return desk.text(answer, lambda of: form(desk.root, of))

@@ -236,7 +236,7 @@ def walk(index: Index, changed: set[int], direct: Sequence[Use], depth: int) -> 
         if level == depth:
             break
         frontier = {holder for holder, is_test in found if not is_test} - changed
-        step = uses_of(index, _callables(index, frontier))
+        step = uses_of(index, _callables(index, frontier), dispatch=True)
         if not step:
             break
     return held, False

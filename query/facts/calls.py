@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
+from query.facts.dispatch import Place, ending, stand_ins
 from query.facts.index import Index
 from query.facts.symbols import outside
 
@@ -39,13 +40,6 @@ _MANY: dict[Direction, str] = {
         FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id
     """,
 }
-_OF_OVERRIDDEN = """
-    WITH RECURSIVE up(super_id) AS (
-        SELECT super_id FROM override WHERE sub_id = $id
-        UNION SELECT o.super_id FROM up JOIN override o ON o.sub_id = up.super_id
-    )
-    SELECT $id::INTEGER, c.caller, c.doc_id, c.line, c.col, c.evidence FROM up JOIN call_in c ON c.callee = up.super_id
-"""
 _CALLEES = """
     SELECT c.caller, c.callee, count(*) FROM {calls} AND NOT is_evidence(c.evidence, 'inferred') AND c.caller <> c.callee
     GROUP BY ALL ORDER BY ALL
@@ -63,9 +57,14 @@ def calls_of(index: Index, direction: Direction, ids: Sequence[int]) -> list[Cal
     return list(map(Call._make, rows))
 
 
-def calls_of_overridden(index: Index, sym_id: int) -> list[Call]:
-    """Calls of the members that this one overrides at any distance, as calls of it: they may end there."""
-    return [Call(*row) for row in index.rows(_OF_OVERRIDDEN, {"id": sym_id})]
+def dispatched(index: Index, ids: Collection[int]) -> list[Call]:
+    """Calls of members that these override, which may end in them, as calls of them: see `query.facts.dispatch`."""
+    above = stand_ins(index, ids)
+    if not above:
+        return []
+    calls = calls_of(index, "incoming", sorted(above))
+    named = {(sym_id, Place(call.doc_id, call.line, call.col, call.other, call.of)): call for call in calls for sym_id in above[call.of]}
+    return [named[pair]._replace(of=pair[0]) for pair in sorted(ending(index, named))]
 
 
 def callees_of(index: Index, ids: Collection[int]) -> dict[int, dict[int, int]]:
@@ -81,13 +80,13 @@ def callees_of(index: Index, ids: Collection[int]) -> dict[int, dict[int, int]]:
 
 
 class Site(NamedTuple):
-    """A place of a call, 0-based. `override`: the call names a member that the called one overrides."""
+    """A place of a call, 0-based. `dispatch`: the call names a member that the called one overrides, and may end in it."""
 
     path: str
     line: int
     col: int
     evidence: int
-    override: bool
+    dispatch: bool
 
 
 class Reached(NamedTuple):
@@ -104,13 +103,13 @@ class Selection(NamedTuple):
     """Which calls count.
 
     evidence: numbers of `Evidence`. tests: of the call sites. external: callees outside the workspace too.
-    dispatch: also calls of what the first symbol overrides.
+    dispatch: also calls of what a symbol overrides, at every step.
     """
 
     evidence: frozenset[int]
     tests: Literal["include", "exclude", "only"] = "include"
     external: bool = True
-    dispatch: bool = False
+    dispatch: bool = True
 
 
 def walk(index: Index, start: int, direction: Direction, depth: int, selection: Selection, *, most: int) -> tuple[list[Reached], bool]:
@@ -128,7 +127,7 @@ def walk(index: Index, start: int, direction: Direction, depth: int, selection: 
         if not frontier:
             break
         reached: dict[tuple[int, int], None] = {}
-        for of, sym_id, site in _step(index, frontier, direction, selection, dispatch=level == 1 and selection.dispatch):
+        for of, sym_id, site in _step(index, frontier, direction, selection):
             if sym_id in seen and (sym_id, of) not in reached and sym_id != start:
                 continue
             if sym_id == start and level > 1:
@@ -145,21 +144,19 @@ def walk(index: Index, start: int, direction: Direction, depth: int, selection: 
     return edges, False
 
 
-def _step(
-    index: Index, frontier: Sequence[int], direction: Direction, selection: Selection, *, dispatch: bool
-) -> list[tuple[int, int, Site]]:
+def _step(index: Index, frontier: Sequence[int], direction: Direction, selection: Selection) -> list[tuple[int, int, Site]]:
     """(of, symbol, site): callers by place, callees in the order of the text, dependencies last."""
     calls = [(call, False) for call in calls_of(index, direction, frontier) if call.evidence in selection.evidence]
-    if direction == "incoming" and dispatch:
-        calls += [(call, True) for call in calls_of_overridden(index, frontier[0]) if call.evidence in selection.evidence]
+    if direction == "incoming" and selection.dispatch:
+        calls += [(call, True) for call in dispatched(index, frontier) if call.evidence in selection.evidence]
     documents = index.documents({call.doc_id for call, _ in calls})
     if selection.tests != "include":
         calls = [item for item in calls if documents[item[0].doc_id][1] == (selection.tests == "only")]
     placed = [
-        (call.of, call.other, Site(documents[call.doc_id][0], call.line, call.col, call.evidence, override)) for call, override in calls
+        (call.of, call.other, Site(documents[call.doc_id][0], call.line, call.col, call.evidence, dispatch)) for call, dispatch in calls
     ]
     if direction == "incoming":
-        return sorted(placed, key=lambda item: (item[2].override, item))
+        return sorted(placed, key=lambda item: (item[2].dispatch, item))
     beyond = outside(index, {other for _, other, _ in placed})
     if not selection.external:
         placed = [item for item in placed if item[1] not in beyond]

@@ -11,7 +11,7 @@ from query.answers.envelope import Answer, Completeness, Provenance, Reason, com
 from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
-from query.facts.gaps import causes, environment, names, reading
+from query.facts.gaps import causes, environment, escapes, names, reading, registration, strings
 from query.facts.gaps.reading import SUPERTYPES as SUPERTYPES
 from query.facts.gaps.scope import Scope
 from query.facts.gaps.uses import Question, Uses
@@ -25,7 +25,7 @@ DEFINITION = ["syntax", "textDocument/definition"]
 _FEW = 50
 """Symbols that are looked at one by one; of more it is said that they are uncertain where any of them has such a name."""
 
-_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = ()
+_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (escapes.reasons, registration.reasons, strings.reasons)
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
 

@@ -9,15 +9,15 @@ from indexer.languages import PYTHON, record_of
 from indexer.model import SymbolKind
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
-from query.facts.entry_points import entry_points
+from query.facts.gaps.strings import with_gaps
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
+from query.facts.registration import registered
 from query.facts.unresolved_names import unresolved_names
 from query.facts.unused import (
     Candidate,
     below_unknown_base,
     candidates,
-    decorated,
     fitting_by_structure,
     with_listed_base,
     with_twins,
@@ -57,14 +57,15 @@ def dead_code(index: Index, wanted: Wanted, *, uncertain: Callable[[Collection[i
     """
     found = _candidates(index, wanted)
     ids = [candidate.sym_id for candidate in found]
-    alive = with_used_kin(index, ids)
+    known = registered(index, ids)
+    alive = with_used_kin(index, ids) | {sym_id for sym_id, found in known.items() if found.is_certain}
     listed = set(ids) - alive
     same_name = unresolved_names(index, [(candidate.sym_id, candidate.doc_id, candidate.name) for candidate in found])
     by_code = {
         "exported": {candidate.sym_id for candidate in found if candidate.is_exported},
-        "decorated": decorated(index, ids),
         "unresolved_same_name": same_name,
         "built_name": _with_built_names(index, found),
+        "string": with_gaps(index, [(candidate.sym_id, candidate.name) for candidate in found]),
         "structural": fitting_by_structure(index, ids),
         "twin": with_twins(index, ids),
         "subclass": with_listed_base(index, ids),
@@ -86,14 +87,13 @@ def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
     found = candidates(index, wanted.kinds, wanted.path, exported=wanted.exported)
     docs = documents(index, {candidate.doc_id for candidate in found})
     inline = test_symbols(index, [candidate.sym_id for candidate in found])
-    entries = entry_points(index)
     kept: list[Candidate] = []
     for candidate in found:
         document = docs[candidate.doc_id]
         is_test = document.is_test or candidate.sym_id in inline
         if wanted.tests != "include" and is_test != (wanted.tests == "only"):
             continue
-        if is_called_by_name(candidate.name, document.language, is_test=is_test) or candidate.name in entries:
+        if is_called_by_name(candidate.name, document.language, is_test=is_test):
             continue
         kept.append(candidate)
     return kept

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
+from query.facts.calls import dispatched
+from query.facts.dispatch import Place, ending, overriding
 from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.uses import CALL_EVIDENCE
@@ -22,7 +24,10 @@ class Relation(IntEnum):
 
 
 class Edge(NamedTuple):
-    """Line and column 0-based. Of a subtype, the place is that of its own name."""
+    """Line and column 0-based. Of a subtype, the place is that of its own name.
+
+    dispatch: the call names a member that the target overrides, and may end in it (`query.facts.dispatch`).
+    """
 
     relation: Relation
     source: int
@@ -31,6 +36,7 @@ class Edge(NamedTuple):
     line: int
     col: int
     evidence: int
+    dispatch: bool = False
 
 
 _FROM = "FROM (SELECT unnest($ids::INTEGER[]) AS id) u"
@@ -78,7 +84,24 @@ def edges(index: Index, relations: Sequence[Relation], way: Way, ids: Sequence[i
     for relation in relations:
         rows = index.rows(_STATEMENTS[relation][way], {"ids": list(ids)})
         found += [Edge(relation, *row) for row in rows if relation is not Relation.CALLS or row[-1] in CALL_EVIDENCE]
+        if relation is Relation.CALLS:
+            found += _dispatched(index, way, ids, found)
     if not with_tests:
         docs = documents(index, {edge.doc_id for edge in found})
         found = [edge for edge in found if not docs[edge.doc_id].is_test]
     return sorted(found)
+
+
+def _dispatched(index: Index, way: Way, ids: Sequence[int], called: Sequence[Edge]) -> list[Edge]:
+    """Calls into members that override what is called: of those that are asked about, or made by them."""
+    if way == "in":
+        calls = dispatched(index, ids)
+        return [Edge(Relation.CALLS, call.other, call.of, *call[2:], dispatch=True) for call in calls if call.evidence in CALL_EVIDENCE]
+    below = overriding(index, {edge.target for edge in called if edge.relation is Relation.CALLS})
+    pairs = {
+        (member, Place(edge.doc_id, edge.line, edge.col, edge.source, edge.target)): edge
+        for edge in called
+        if edge.relation is Relation.CALLS
+        for member in below.get(edge.target, ())
+    }
+    return [pairs[pair]._replace(target=pair[0], dispatch=True) for pair in sorted(ending(index, pairs))] if pairs else []

@@ -26,18 +26,20 @@ class Scope(NamedTuple):
         return self.kind in CALLABLE_KINDS or (self.kind == SymbolKind.PROPERTY and bool(self.flags & _GETTER))
 
 
+_COLUMNS = "s.sym_id, s.container_id, s.doc_id, s.kind, s.flags, s.name"
+_ONE = f"SELECT {_COLUMNS} FROM symbol s WHERE s.sym_id = $id"
+_MANY = f"SELECT {_COLUMNS} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id"
+
+
 def scopes(index: Index, ids: Collection[int]) -> Mapping[int, Scope]:
     """These symbols and all that they lie in; what was asked for before is kept."""
     known: dict[int, Scope] = index.keep("scopes", dict)
     missing = [sym_id for sym_id in ids if sym_id not in known]
     while missing:
-        rows = index.rows(
-            """
-            SELECT s.sym_id, s.container_id, s.doc_id, s.kind, s.flags, s.name
-            FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-            """,
-            {"ids": sorted(missing)},
-        )
+        if len(missing) == 1:  # by a constant, which reads one segment of a sorted table
+            rows = index.rows(_ONE, {"id": missing[0]})
+        else:
+            rows = index.rows(_MANY, {"ids": sorted(missing)})
         known.update({row[0]: Scope(*row[1:]) for row in rows})
         missing = list({row[1] for row in rows if row[1] is not None and row[1] not in known})
     return known

@@ -8,14 +8,6 @@ from typing import NamedTuple
 from indexer.model import TYPE_KINDS, SymbolFlag
 from query.facts.index import Index
 
-_HARMLESS = frozenset(
-    {
-        # decorators and attributes that hand what they stand on to nobody
-        *("staticmethod", "classmethod", "property", "override", "final", "overload", "abstractmethod", "cached_property", "lru_cache"),
-        *("cache", "contextmanager", "asynccontextmanager", "wraps", "dataclass", "total_ordering", "deprecated"),
-        *("inline", "must_use", "derive", "doc", "allow", "cfg", "warn", "deny", "cold", "non_exhaustive"),
-    }
-)
 _NO_DOUBT = ("builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC")
 """Bases outside the workspace that call nothing of what inherits from them."""
 
@@ -48,8 +40,8 @@ _CANDIDATES = """
           AND ($exported OR NOT has_flag(s.flags, 'exported'))
           -- a property without getter is a key of an object, which code may look up
           AND (NOT is_kind(s.kind, 'property') OR has_flag(s.flags, 'property'))
-          -- also `x.name = …`, and names of function expressions
-          AND (NOT is_kind(s.kind, 'variable') OR d.language NOT IN ('javascript', 'typescript'))
+          -- also names of function expressions
+          AND (NOT is_kind(s.kind, 'variable') OR NOT language_has(d.language, 'members_by_assignment'))
     ), used AS (
         SELECT w.sym_id, count(*) FILTER (NOT (r.doc_id = w.doc_id AND (w.start_line, w.start_col) <= (r.line, r.col)
                                               AND (r.line, r.col) < (w.end_line, w.end_col))) AS others, count(*) AS uses
@@ -76,23 +68,6 @@ def candidates(index: Index, kinds: Sequence[int], path: str, *, exported: bool)
     """
     rows = index.rows(_CANDIDATES, {"kinds": list(kinds), "path": path, "exported": exported})
     return [Candidate(*row) for row in rows]
-
-
-def decorated(index: Index, ids: Sequence[int]) -> set[int]:
-    """Those with a decorator, an attribute or an annotation that may register them: on the lines before the name."""
-    rows = index.rows(
-        """
-        SELECT u.id, o.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-        JOIN occ o ON o.doc_id = s.doc_id AND o.line BETWEEN s.start_line - 8 AND s.sel_line AND has_role(o.roles, 'decorator')
-        WHERE (o.line, o.col) < (s.sel_line, s.sel_col)
-          AND NOT EXISTS (SELECT 1 FROM symbol b
-                          WHERE b.doc_id = s.doc_id AND b.sym_id <> s.sym_id AND NOT has_flag(b.flags, 'local', 'parameter')
-                          AND (is_type(b.kind) OR is_callable(b.kind)) AND (b.sel_line, b.sel_col) > (o.line, o.col)
-                          AND (b.sel_line, b.sel_col) < (s.sel_line, s.sel_col))
-        """,
-        {"ids": list(ids)},
-    )
-    return {sym_id for sym_id, name in rows if name not in _HARMLESS}
 
 
 # ---- by way of the hierarchy
@@ -139,9 +114,9 @@ def with_twins(index: Index, ids: Sequence[int]) -> set[int]:
         SELECT s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN document d USING (doc_id)
         JOIN symbol o ON o.name = s.name AND o.sym_id <> s.sym_id AND o.kind = s.kind AND NOT has_flag(o.flags, 'local', 'parameter')
         JOIN document e ON e.doc_id = o.doc_id
-        WHERE (d.language IN ('go', 'c', 'cpp') AND e.language = d.language AND s.container_id <> o.container_id
+        WHERE (language_has(d.language, 'builds_choose_files') AND e.language = d.language AND s.container_id <> o.container_id
                AND regexp_replace(d.path, '[^/]*$', '') = regexp_replace(e.path, '[^/]*$', ''))
-           OR (d.language = 'typescript' AND is_kind(s.kind, 'class', 'interface') AND has_flag(o.flags, 'external'))
+           OR (language_has(d.language, 'merges_declarations') AND is_kind(s.kind, 'class', 'interface') AND has_flag(o.flags, 'external'))
         """,
         {"ids": list(ids)},
     )
@@ -157,8 +132,8 @@ def fitting_by_structure(index: Index, ids: Sequence[int]) -> set[int]:
         JOIN symbol m ON m.name = s.name AND m.sym_id <> s.sym_id AND m.container_id <> s.container_id
         JOIN symbol c ON c.sym_id = m.container_id
         JOIN symbol own ON own.sym_id = s.container_id AND list_contains($types, own.kind)
-        WHERE (d.language IN ('typescript', 'javascript') AND is_kind(c.kind, 'interface'))
-           OR (d.language = 'python' AND EXISTS (
+        WHERE (language_has(d.language, 'satisfies', 'shape') AND is_kind(c.kind, 'interface'))
+           OR (language_has(d.language, 'satisfies', 'protocol') AND EXISTS (
                SELECT 1 FROM type_edge t JOIN symbol p ON p.sym_id = t.super_id
                WHERE t.sub_id = c.sym_id AND p.qualified_name IN ('typing.Protocol', 'typing_extensions.Protocol')))
         """,

@@ -4,7 +4,7 @@ caller      the innermost function or method around a use, the module where ther
             What a symbol does within its own text, or a member with its own type, is no use by others.
 relation    `call`: the text calls it (or runs it as property, decorator, constructor); `reference`: it is named otherwise (read,
             base class, annotation, passed on); `import`: imported or listed in a string only. An import is not a caller.
-dispatch    a use of a member that this one overrides: it may end here.
+dispatch    a call of a member that this one overrides, which may end here (`query.facts.dispatch`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence, Role, SymbolKind
+from query.facts.dispatch import Place, ending, stand_ins
 from query.facts.documents import documents
-from query.facts.hierarchy import overridden
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
 from query.facts.scopes import holders, scopes
@@ -22,7 +22,7 @@ from query.facts.scopes import holders, scopes
 Relation = Literal["call", "reference", "import"]
 
 CALL_EVIDENCE = tuple(sorted({*Evidence} - {Evidence.INFERRED, Evidence.SUBCLASS_LIST, Evidence.TYPE_HIERARCHY}))
-"""Edges that count as calls: all but what is inferred from a name passed on (it is a reference)."""
+"""Edges that count as calls: all but what is called by another's text (a function handed over, a fixture: it is a reference)."""
 
 _BARE = int(Role.IMPORT | Role.MENTION)
 _CALL = int(Role.CALL)
@@ -85,9 +85,8 @@ def uses_of(index: Index, ids: Collection[int], *, dispatch: bool = False) -> li
         return []
     via: dict[int, list[tuple[int, bool]]] = {sym_id: [(sym_id, False)] for sym_id in asked}
     if dispatch:
-        for sym_id, super_id, external in overridden(index, asked):
-            if not external:
-                via.setdefault(super_id, []).append((sym_id, True))
+        for super_id, overriding in stand_ins(index, asked).items():
+            via.setdefault(super_id, []).extend((sym_id, True) for sym_id in overriding)
     parameters = {"ids": sorted(via)}
     calls: dict[tuple[int, int, int, int], tuple[int, int]] = {}  # symbol and place: caller, evidence
     extra: list[tuple[int, int, int, int, int, int, int, int]] = []
@@ -101,6 +100,13 @@ def uses_of(index: Index, ids: Collection[int], *, dispatch: bool = False) -> li
     scope = scopes(index, set(holder_of.values()))
     docs = documents(index, {row[1] for row in rows})
     in_tests = test_symbols(index, set(holder_of.values()))
+    may_end = {
+        (own, Place(doc_id, line, col, caller, callee))
+        for (callee, doc_id, line, col), (caller, _) in calls.items()
+        for own, by_dispatch in via[callee]
+        if by_dispatch
+    }
+    may_end = ending(index, may_end) if may_end else may_end
     found: list[Use] = []
     for sym_id, doc_id, line, col, end_col, roles, encl_id, evidence in rows:
         holder = holder_of.get(encl_id, -1)
@@ -114,7 +120,7 @@ def uses_of(index: Index, ids: Collection[int], *, dispatch: bool = False) -> li
             relation = "import"
         is_test = docs[doc_id].is_test or holder in in_tests
         for own, by_dispatch in via[sym_id]:
-            if by_dispatch and (relation != "call" or holder == own):
+            if by_dispatch and (called is None or holder == own or (own, Place(doc_id, line, col, called[0], sym_id)) not in may_end):
                 continue
             found.append(Use(own, doc_id, line, col, end_col, roles, holder, evidence, relation, is_test, by_dispatch))
     found.sort()

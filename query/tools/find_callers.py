@@ -15,18 +15,35 @@ from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline, printable
 from query.context import Context, Workspace
 from query.facts.calls import DIRECTIONS, Reached, Selection, walk
-from query.facts.completeness import DEFINITION
+from query.facts.calls import Site as Place
+from query.facts.completeness import DEFINITION, Certificate
+from query.facts.documents import documents
+from query.facts.gaps import escapes
+from query.facts.hierarchy import OVERRIDE
+from query.facts.index import Index
 from query.facts.names import unambiguous
-from query.facts.parameters import Live, Named, Sources
+from query.facts.parameters import Live, Named
+from query.facts.sources import Sources
 from query.facts.symbols import symbols_by_id
+from query.facts.value_uses import value_uses
 from query.surface.registry import tool
 
 Direction = Literal["incoming", "outgoing", "both"]
+How = Literal["call", "dispatch", "value"]
 
-CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "inherited")
-"""Evidence that counts unless the caller chooses: the call is in the text and its target is known."""
+CERTAIN = (
+    "syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "string",
+    "entry_point",
+)  # fmt: skip
+"""Evidence that counts unless the caller chooses: the call is in the text, or in that of what it is given to, and its target is known."""
+
+VALUE = "value"
+"""In place of evidence: the symbol is used as a value, and whoever gets it may call it."""
 
 MAX_NODES = 5_000
+
+_AS_VALUE = -1
+"""In place of the number of an evidence: `VALUE`."""
 
 IN_WORDS = {
     "definition": "",
@@ -37,9 +54,12 @@ IN_WORDS = {
     "constructor": "constructor that the call runs",
     "property": "getter that the read runs",
     "decorator": "called as decorator",
-    "inferred": "handed over here, probably called",
+    "inferred": "handed over here, and called",
     "inherited": "by name in a base class",
-    "override": "may end here, by override",
+    "string": "named by a string",
+    "entry_point": "entry point of a manifest",
+    OVERRIDE: "dispatch: names what it overrides, and may end in it",
+    VALUE: "",
 }
 """Evidence, for people; nothing where the call stands in the text with its callee's name."""
 
@@ -47,10 +67,13 @@ IN_WORDS = {
 class FindCallers(Named, kw_only=True):
     direction: Annotated[Direction, msgspec.Meta(description="incoming: callers; outgoing: callees")] = "both"
     depth: Annotated[int, msgspec.Meta(ge=1, le=100, description="1: direct calls only")] = 1
-    evidence: Annotated[
-        list[str], msgspec.Meta(description=f"kinds of evidence; default {', '.join(CERTAIN)}; others: decorator, inferred")
-    ] = []
-    dispatch: Annotated[bool, msgspec.Meta(description="also calls of what this overrides, which may end here; evidence: override")] = False
+    evidence: Annotated[list[str], msgspec.Meta(description=f"only these kinds of evidence of a call; default {', '.join(CERTAIN)}")] = []
+    dispatch: Annotated[
+        bool, msgspec.Meta(description="also calls of what it overrides, through a base, interface or protocol, which may end in it")
+    ] = True
+    values: Annotated[
+        bool, msgspec.Meta(description="also where it is used as a value: handed over, stored, returned; who gets it may call it")
+    ] = True
     external: Annotated[bool, msgspec.Meta(description="callees outside the workspace too")] = True
     tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="call sites in test files")] = "include"
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="callers or callees shown")] = 200
@@ -68,25 +91,33 @@ class Site(msgspec.Struct, kw_only=True, omit_defaults=True):
     text: str = ""
 
 
-class Edge(msgspec.Struct, kw_only=True):
-    """One caller or callee with all its sites. `depth` 1 is direct; `of` is the symbol one step nearer to the question."""
+class Edge(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One caller or callee with all its sites. `depth` 1 is direct; `of` is the symbol one step nearer to the question.
+
+    how: `call`; `dispatch`, where all its sites call what the symbol overrides and may end in it; `value`, where it calls nothing but uses
+    the symbol as a value, which whoever gets it may call. These come last, and nobody's callers are looked for through them.
+    """
 
     direction: Literal["incoming", "outgoing"]
     symbol: SymbolRecord
     sites: list[Site]
     depth: int
     of: str
+    how: How = "call"
+
+
+_TITLES = {"incoming": "callers:", "outgoing": "callees:"}
 
 
 def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
     yield headline(style, answer.query)
     wanted = {"incoming": ["incoming"], "outgoing": ["outgoing"]}.get(answer.query.get("direction", "both"), ["incoming", "outgoing"])
     for direction in wanted if "cursor" not in answer.query else []:
-        if not any(edge.direction == direction for edge in answer.result):
+        if not any(edge.direction == direction and edge.how != "value" for edge in answer.result):
             yield f"{'callers' if direction == 'incoming' else 'callees'}: none"
-    for direction, edges in groupby(answer.result, key=lambda edge: edge.direction):
+    for (direction, is_value), edges in groupby(answer.result, key=lambda edge: (edge.direction, edge.how == "value")):
         yield ""
-        yield "callers:" if direction == "incoming" else "callees:"
+        yield "used as a value, which may be called from elsewhere:" if is_value else _TITLES[direction]
         for edge in edges:
             indent = "  " * edge.depth
             yield f"{indent}{style.symbol(edge.symbol)}"
@@ -98,20 +129,23 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
 
 def _counted(answer: Answer[list[Edge]]) -> str:
     """Callers (callees), and at how many sites they call; without the sites where not all are in the answer."""
-    total = answer.total
     direction = answer.query.get("direction", "both")
     what = {"incoming": "caller", "outgoing": "callee"}.get(direction, "")
-    said = count(total, what) if what else f"{total} callers and callees"
-    if answer.truncated or answer.shortened or not answer.result:
-        return said
-    return f"{said} at {count(sum(len(edge.sites) for edge in answer.result), 'site')}"
+    values = [edge for edge in answer.result if edge.how == "value"]
+    if answer.truncated or answer.shortened or "cursor" in answer.query:
+        return (count(answer.total, what) if what else f"{answer.total} callers and callees") + (", uses as a value too" if values else "")
+    calls = [edge for edge in answer.result if edge.how != "value"]
+    said = count(len(calls), what) if what else f"{len(calls)} callers and callees"
+    if calls:
+        said += f" at {count(sum(len(edge.sites) for edge in calls), 'site')}"
+    return f"{said}, used as a value at {count(sum(len(edge.sites) for edge in values), 'place')}" if values else said
 
 
 def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
     from indexer.lsp import methods
     from query.live.navigation import calls, is_test_file, put
 
-    if ask.evidence or ask.dispatch:
+    if ask.evidence:
         raise UsageError("a running server tells no evidence: ask the index for that, without live")
     question = put(workspace, ask, methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     edges: list[Edge] = []
@@ -160,6 +194,8 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
             found, ended = walk(index, symbol.sym_id, direction, ask.depth, selection, most=MAX_NODES - len(edges))
             edges += found
             capped |= ended
+            if direction == "incoming" and ask.values and not ask.evidence:
+                edges += _values(index, symbol.sym_id, ask.tests)
     offset = offset_of(ask.cursor)
     shown = edges[offset : offset + ask.limit]
     known = symbols_by_id(index, sorted({edge.sym_id for edge in shown} | {edge.of for edge in shown}))
@@ -170,12 +206,13 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
             symbol=known[edge.sym_id].record,
             depth=edge.depth,
             of=known[edge.of].record.symbol,
+            how=_how(edge),
             sites=[
                 Site(
                     path=site.path,
                     line=site.line + 1,
                     col=site.col + 1,
-                    evidence="override" if site.override else Evidence(site.evidence).label,
+                    evidence=_label(site),
                     text=sources.line(site.path, site.line),
                 )
                 for site in edge.sites
@@ -184,7 +221,7 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
         for edge in shown
     ]
     about = symbol.record.path
-    more = certificate.unresolved_callers(_expanded(ask, edges, "incoming"), about=about) if ask.depth > 1 else []
+    more = _of_callers(index, certificate, _expanded(ask, edges, "incoming"), about) if ask.depth > 1 else []
     if ask.direction != "incoming":
         more += certificate.unresolved_calls([symbol.sym_id, *_expanded(ask, edges, "outgoing")])
     only_own = ask.direction == "outgoing" and ask.depth == 1 and not symbol.record.external
@@ -198,9 +235,35 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     return context.answer(ask, result, page, completeness, meant=symbol, about=about)
 
 
+def _values(index: Index, sym_id: int, tests: Literal["include", "exclude", "only"]) -> list[Reached]:
+    """Who uses the symbol as a value, by place."""
+    found = value_uses(index, [sym_id])
+    docs = documents(index, {use.doc_id for use in found})
+    sites: dict[int, list[Place]] = {}
+    for use in sorted(found, key=lambda use: (docs[use.doc_id].path, use.line, use.col)):
+        if tests == "include" or docs[use.doc_id].is_test == (tests == "only"):
+            sites.setdefault(use.holder, []).append(Place(docs[use.doc_id].path, use.line, use.col, _AS_VALUE, dispatch=False))
+    return [Reached("incoming", holder, 1, sym_id, places) for holder, places in sites.items()]
+
+
+def _label(site: Place) -> str:
+    return VALUE if site.evidence == _AS_VALUE else OVERRIDE if site.dispatch else Evidence(site.evidence).label
+
+
+def _how(edge: Reached) -> How:
+    if all(site.evidence == _AS_VALUE for site in edge.sites):
+        return "value"
+    return "dispatch" if all(site.dispatch for site in edge.sites) else "call"
+
+
+def _of_callers(index: Index, certificate: Certificate, callers: Sequence[int], about: str) -> list[Reason]:
+    """What may be missing of the callers of callers."""
+    return certificate.unresolved_callers(callers, about=about) + (escapes.of_symbols(index, callers) if callers else [])
+
+
 def _expanded(ask: FindCallers, edges: Sequence[Reached], direction: str) -> list[int]:
     """Callers (callees) whose own callers (callees) are part of the answer too."""
-    return sorted({edge.sym_id for edge in edges if edge.direction == direction and edge.depth < ask.depth})
+    return sorted({edge.sym_id for edge in edges if edge.direction == direction and edge.depth < ask.depth and _how(edge) != "value"})
 
 
 def _evidence(chosen: Sequence[str]) -> frozenset[int]:

@@ -30,7 +30,6 @@ from query.surface.registry import tool
 
 Why = Literal["itself", "inline", "calls", "references", "imports", "transitive", "name", "sibling"]
 
-_MAX_FUNCTIONS = 20
 _ORDER: dict[Why, int] = {"itself": 0, "inline": 0, "calls": 1, "references": 2, "imports": 3, "transitive": 4, "name": 5, "sibling": 6}
 
 
@@ -178,11 +177,11 @@ def _with_functions(index: Index, tests: Sequence[TestFile], held: Sequence[Hold
             by_path[path].append(item)
     for items in by_path.values():
         items.sort(key=lambda item: (item.depth, -item.sites, item.line, item.holder))
-    known = symbols_by_id(index, sorted({item.holder for items in by_path.values() for item in items[:_MAX_FUNCTIONS]}))
+    known = symbols_by_id(index, sorted({item.holder for items in by_path.values() for item in items}))
     return [
         msgspec.structs.replace(
             test,
-            functions=[test_function(index, item, known, docs) for item in by_path[test.path][:_MAX_FUNCTIONS]],
+            functions=[test_function(index, item, known, docs) for item in by_path[test.path]],
             total_functions=len(by_path[test.path]),
         )
         for test in tests

@@ -17,7 +17,8 @@ from query.facts.dotted import named
 from query.facts.families import languages_of
 from query.facts.folders import folders
 from query.facts.index import Index
-from query.facts.parameters import NAME_HELP, Sources
+from query.facts.parameters import NAME_HELP
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 

@@ -19,9 +19,9 @@ from query.facts.completeness import DEFINITION, Certificate
 from query.live import decode
 from query.live.questions import NamedPlace, Spot, live, origin, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.refactor.preparation import prepared
 from query.refactor.rename import Renaming, Verdict, check, check_name, inside, name_at, sites_of, symbols_at, without
 from query.surface.registry import workspace_tool
-from query.tools.prepare_rename import prepared
 
 if TYPE_CHECKING:
     from indexer.lsp import requests

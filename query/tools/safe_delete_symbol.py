@@ -17,8 +17,8 @@ from query.facts.dead_code import Wanted, dead_code
 from query.facts.folders import index_command
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
-from query.facts.parameters import Sources
 from query.facts.references import uses_from_outside
+from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, kind_numbers
 from query.refactor.outcome import Edited, lines
 from query.refactor.rename import kin_of

@@ -37,7 +37,9 @@ class Unreferenced(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 class UnreferencedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A symbol without any use but its definitions and its own text. `members` of it are not listed beside it.
 
-    Reasons of `maybe`: decorated (what decorates it may register it), unresolved_same_name (`same_name` identifiers of its name could
+    What is registered is used and not listed: a function under a decorator that keeps it, a hook that a base outside the workspace calls,
+    what a framework looks up in its file.
+    Reasons of `maybe`: unresolved_same_name (`same_name` identifiers of its name could
     not be resolved), built_name (code that uses getattr, mock.patch or the like has a string like it, or three methods that nobody names
     begin alike), structural (a protocol or an interface has a member of its name, and whoever has that calls what fits), unknown_base
     (its type has a base outside the workspace or an unresolved one, which may call it), twin (another symbol of its name may stand for

@@ -16,11 +16,12 @@ from query.context import Context
 from query.facts import edges, names
 from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.documents import documents
+from query.facts.hierarchy import OVERRIDE
 from query.facts.index import Index
 from query.facts.members import parts_of
-from query.facts.parameters import Sources
 from query.facts.paths import MAX_SYMBOLS, Search, shortest
 from query.facts.scopes import scopes
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.surface.registry import tool
 
@@ -195,7 +196,7 @@ def _steps(index: Index, path: Sequence[edges.Edge]) -> list[Step]:
             source=known[edge.source].record,
             relation=_WORDS[edge.relation],
             target=known[edge.target].record,
-            evidence=Evidence(edge.evidence).label,
+            evidence=OVERRIDE if edge.dispatch else Evidence(edge.evidence).label,
             path=docs[edge.doc_id].path,
             line=edge.line + 1,
             col=edge.col + 1,

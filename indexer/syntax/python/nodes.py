@@ -42,6 +42,8 @@ K_DICTIONARY_SPLAT_PATTERN = kind_id("dictionary_splat_pattern")
 K_GENERIC_TYPE = kind_id("generic_type")
 K_TYPE = kind_id("type")
 K_CONSTRAINED_TYPE = kind_id("constrained_type")
+K_TUPLE = kind_id("tuple")
+K_PARENTHESIZED = kind_id("parenthesized_expression")
 K_TUPLE_PATTERN = kind_id("tuple_pattern")
 K_FOR_IN_CLAUSE = kind_id("for_in_clause")
 K_ALIASED_IMPORT = kind_id("aliased_import")
@@ -51,6 +53,7 @@ K_CASE_PATTERN = kind_id("case_pattern")
 K_CLASS_PATTERN = kind_id("class_pattern")
 K_KEYWORD_PATTERN = kind_id("keyword_pattern")
 K_AS_PATTERN = kind_id("as_pattern")
+NAMES = frozenset((K_IDENTIFIER, K_ATTRIBUTE))
 PATTERNS = frozenset(
     map(
         kind_id,

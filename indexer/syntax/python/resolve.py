@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from indexer.model import SymbolFlag, SymbolKind
+from indexer.model import VALUE_KINDS, SymbolFlag, SymbolKind
 from indexer.syntax.model import ASK, BUILTIN, Span, Syntax, Tokens
 from indexer.syntax.python.nodes import K_ATTRIBUTE, K_IDENTIFIER, name_of
 from indexer.syntax.python.record import Recorder
-from indexer.syntax.python.roles import DEFINITION, DELETE, WRITE
+from indexer.syntax.python.roles import CONFINED, DEFINITION, DELETE, WRITE
 from indexer.syntax.python.scopes import BUILTINS, BY_DEF, BY_IMPORT, BY_PARAM, CLASS_SCOPE, TYPE_SCOPE, Binding, Scope, Use, nonlocal_home
 
 MAX_CHAIN = 3
@@ -46,6 +46,7 @@ class Resolver(Recorder):
             symbol.container = replaced.get(symbol.container, symbol.container)
         self.tokens.enclosing = [replaced.get(ordinal, ordinal) for ordinal in self.tokens.enclosing]
         self.bases = [(replaced.get(owner, owner), token) for owner, token in self.bases]
+        self.strings = [item._replace(enclosing=replaced.get(item.enclosing, item.enclosing)) for item in self.strings]
         for owner, name in [key for key in self.members if key[0] in replaced]:
             self.members.setdefault((replaced[owner], name), []).extend(self.members.pop((owner, name)))
 
@@ -100,6 +101,7 @@ class Resolver(Recorder):
             if binding is None:
                 if use.name in BUILTINS and not self.has_star:
                     tokens.symbol[token] = BUILTIN
+                    tokens.roles[token] &= ~CONFINED
                 else:
                     share(token, ("free", use.name))
                 continue
@@ -114,6 +116,9 @@ class Resolver(Recorder):
                     tokens.ask[token] = True
             elif binding.symbol >= 0:
                 tokens.symbol[token] = binding.symbol
+                variable = self.symbols[binding.symbol]
+                if variable.kind in VALUE_KINDS and (SymbolFlag.PARAMETER not in variable.flags or use.name in ("self", "cls")):
+                    tokens.roles[token] &= ~CONFINED  # nobody asks where its value goes
                 if use.is_call and kinds != {BY_DEF}:
                     tokens.callee_as[token] = token
                     tokens.ask[token] = True
@@ -268,4 +273,8 @@ class Resolver(Recorder):
             imports=sorted((new_token[token], name) for token, name in self.imports if token >= 0),
             line_count=line_count,
             error_lines=sorted(set(self.errors)),
+            strings=sorted(
+                item._replace(enclosing=new_symbol[item.enclosing], owner=new_symbol[item.owner] if item.owner >= 0 else -1)
+                for item in self.strings
+            ),
         )

@@ -17,6 +17,7 @@ from indexer.syntax.python.nodes import (
     K_STRING,
     K_SUBSCRIPT,
     K_TUPLE_PATTERN,
+    NAMES,
     PATTERNS,
     name_of,
 )
@@ -24,6 +25,7 @@ from indexer.syntax.python.resolve import Resolver
 from indexer.syntax.python.roles import (
     ANNOTATION,
     CALL,
+    CONFINED,
     DELETE,
     KEYWORD,
     MENTION,
@@ -45,6 +47,9 @@ from indexer.syntax.python.scopes import (
 
 TYPE_SLOTS = ("__class__", "__dict__")
 """Assigned through self, but members of every object."""
+
+HANDING_OUT = frozenset((b"__call__", b"__func__", b"__get__", b"__wrapped__", b"__new__"))
+"""Members of a function or class by which it gives out itself, or what it is made of."""
 
 
 class Targets(Resolver):
@@ -70,7 +75,9 @@ class Targets(Resolver):
                 owner = method_class(scope)
                 if owner >= 0:
                     self.through_self[index] = (owner, True)
-        self.push(value, scope, roles & ANNOTATION | READ)
+        is_name = value is not None and value.kind_id in NAMES
+        looks = is_name and (name is None or name.text not in HANDING_OUT)
+        self.push(value, scope, roles & ANNOTATION | READ | (CONFINED if looks else 0))
 
     def comprehension(self, node: Any, scope: Scope, roles: int) -> None:
         inner = self.scope(COMPREHENSION_SCOPE, scope, scope.symbol)
@@ -161,8 +168,10 @@ class Targets(Resolver):
 
     def for_(self, node: Any, scope: Scope, roles: int) -> None:
         self.target(node.child_by_field_name("left"), scope)
-        for field_name in ("alternative", "body", "right"):
+        for field_name in ("alternative", "body"):
             self.push(node.child_by_field_name(field_name), scope)
+        right = node.child_by_field_name("right")
+        self.push(right, scope, READ | CONFINED if right is not None and right.kind_id in NAMES else READ)
 
     def as_pattern(self, node: Any, scope: Scope, roles: int) -> None:
         """`with a as b`, `except E as e`; inside a `case`, the alias is a capture too."""
@@ -178,7 +187,7 @@ class Targets(Resolver):
             elif child.kind_id == K_IDENTIFIER and node.parent is not None and node.parent.kind_id == K_CASE_PATTERN:
                 self.target(child, scope)
             else:
-                self.push(child, scope)
+                self.push(child, scope, roles & CONFINED | READ)
 
     def case_pattern(self, node: Any, scope: Scope, roles: int) -> None:
         stack = [node]
@@ -191,11 +200,11 @@ class Targets(Resolver):
                     if child.text != b"_":
                         self.target(parts[0], scope)
                 else:
-                    self.dotted_value(parts, scope, READ)
+                    self.dotted_value(parts, scope, READ | CONFINED)
             elif kind == K_CLASS_PATTERN:
                 for index, part in enumerate(child.named_children):
                     if index == 0 and part.kind_id == K_DOTTED_NAME:
-                        self.dotted_value(part.named_children, scope, READ)
+                        self.dotted_value(part.named_children, scope, READ | CONFINED)
                     else:
                         stack.append(part)
             elif kind == K_KEYWORD_PATTERN:
@@ -217,9 +226,9 @@ class Targets(Resolver):
         """`a.b.c` written as a dotted name: the first part is looked up, the rest asked."""
         for index, part in enumerate(parts):
             if index == 0:
-                self.read(part, scope, READ if len(parts) > 1 else roles)
+                self.read(part, scope, READ | CONFINED if len(parts) > 1 else roles)
             else:
-                token = self.token(part, scope, roles if index == len(parts) - 1 else READ)
+                token = self.token(part, scope, roles if index == len(parts) - 1 else READ | CONFINED)
                 self.tokens.ask[token] = True
 
     def delete(self, node: Any, scope: Scope, roles: int) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind
+from indexer.syntax.depth import depth_of
 from indexer.syntax.model import Span, Syntax
-from indexer.syntax.python.annotations import Annotations
+from indexer.syntax.python.callees import CALLEES
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
     K_AS_PATTERN,
@@ -14,9 +15,11 @@ from indexer.syntax.python.nodes import (
     K_CALL,
     K_CASE_PATTERN,
     K_CLASS,
+    K_COMMENT,
     K_DECORATOR,
     K_DEFAULT_PARAMETER,
     K_DICTIONARY_SPLAT_PATTERN,
+    K_EXPRESSION_STATEMENT,
     K_FUNCTION,
     K_GLOBAL,
     K_IDENTIFIER,
@@ -24,11 +27,14 @@ from indexer.syntax.python.nodes import (
     K_LAMBDA,
     K_LIST_SPLAT_PATTERN,
     K_NONLOCAL,
+    K_PARENTHESIZED,
     K_STRING,
     K_SUBSCRIPT,
+    K_TUPLE,
     K_TUPLE_PATTERN,
     K_TYPED_DEFAULT_PARAMETER,
     K_TYPED_PARAMETER,
+    NAMES,
     PARSER,
     kind_id,
     name_of,
@@ -37,6 +43,7 @@ from indexer.syntax.python.roles import (
     ANNOTATION,
     ARGUMENT,
     CALL,
+    CONFINED,
     DECORATOR,
     DEFINITION,
     FIXTURE,
@@ -53,9 +60,10 @@ from indexer.syntax.python.scopes import (
     MODULE_SCOPE,
     Scope,
 )
+from indexer.syntax.python.strings import Strings
 
 
-class Walk(Annotations):
+class Walk(Strings):
     """First pass, with an explicit stack: a file with 10,000 nested brackets must not end the process."""
 
     def run(self, *, definitions_only: bool) -> Syntax:
@@ -90,6 +98,7 @@ class Walk(Annotations):
             self.resolve_uses()
         self.mark_exported(module)
         result = self.finish(line_count)
+        result.depth = depth_of(root)
         for made in self.scopes:  # scopes and bindings point at each other; cut, they go without the garbage collector
             made.bindings.clear()
             made.declared.clear()
@@ -115,19 +124,54 @@ class Walk(Annotations):
         self.push(function, scope, roles & (ANNOTATION | DECORATOR) | READ | CALL)
         if arguments is None:
             return
+        self.names_in_call(function, arguments, scope)
         if scope.kind == MODULE_SCOPE and function is not None and function.text in (b"__all__.extend", b"__all__.append"):
             self.export_list(arguments, scope)
         if arguments.kind_id != K_ARGUMENT_LIST:  # f(x for x in y)
             self.push(arguments, scope)
             return
-        for child in reversed(arguments.named_children):
+        given = arguments.named_children
+        known = CALLEES.get(function.text) if function is not None and function.kind_id in NAMES else None
+        for place in range(len(given) - 1, -1, -1):
+            child = given[place]
             if child.kind_id == K_KEYWORD_ARGUMENT:
                 key = child.child_by_field_name("name")
                 if key is not None:
                     self.keywords.append((self.token(key, scope, KEYWORD), function, scope))
-                self.push(child.child_by_field_name("value"), scope, READ | ARGUMENT)
+                passed = READ | ARGUMENT if known is None or key is None else known.role(key.text, len(given))
+                self.push(child.child_by_field_name("value"), scope, passed)
             else:
-                self.push(child, scope, READ | ARGUMENT)
+                self.push(child, scope, READ | ARGUMENT if known is None else known.role(place, len(given)))
+
+    def through(self, node: Any, scope: Scope, roles: int) -> None:
+        """What becomes of the whole becomes of its parts: `(a)`, `a or b`, `(a, b)`, `a | b`."""
+        passed = roles & (ANNOTATION | CONFINED) | READ
+        for child in reversed(node.named_children):
+            self.stack.append((child, scope, passed))
+
+    def comparing(self, node: Any, scope: Scope, roles: int) -> None:
+        """`a is b`, `not a`, `assert a`: the values go nowhere."""
+        passed = roles & ANNOTATION | READ | CONFINED
+        for child in reversed(node.named_children):
+            self.stack.append((child, scope, passed))
+
+    def condition(self, node: Any, scope: Scope, roles: int) -> None:
+        """`if`, `elif`, `while`: the condition is tested."""
+        condition = node.child_by_field_name("condition")
+        for child in reversed(node.named_children):
+            self.stack.append((child, scope, READ | CONFINED if child == condition else READ))
+
+    def conditional(self, node: Any, scope: Scope, roles: int) -> None:
+        """`a if b else c`: b is tested; a or c is the value."""
+        passed = roles & (ANNOTATION | CONFINED) | READ
+        parts = [child for child in node.named_children if child.kind_id != K_COMMENT]
+        for place in range(len(parts) - 1, -1, -1):
+            self.stack.append((parts[place], scope, passed | CONFINED if place == 1 else passed))
+
+    def discarding(self, node: Any, scope: Scope, roles: int) -> None:
+        """A statement that is an expression only, `except A`: a name's value goes nowhere."""
+        for child in reversed(node.named_children):
+            self.stack.append((child, scope, READ | CONFINED if child.kind_id in _LOOKED_AT else READ))
 
     def keyword_argument(self, node: Any, scope: Scope, roles: int) -> None:
         """Outside a call: `class C(metaclass=M)`."""
@@ -337,10 +381,13 @@ class Walk(Annotations):
             self.push(child, scope)
 
 
+_LOOKED_AT = NAMES | {K_TUPLE, K_PARENTHESIZED, K_AS_PATTERN}
+
 HANDLERS = {
     K_IDENTIFIER: Walk.identifier,
     K_ATTRIBUTE: Walk.attribute,
     K_CALL: Walk.call,
+    K_SUBSCRIPT: Walk.subscript,
     K_KEYWORD_ARGUMENT: Walk.keyword_argument,
     K_FUNCTION: Walk.function,
     K_CLASS: Walk.class_,
@@ -365,6 +412,21 @@ HANDLERS = {
     K_STRING: Walk.string,
     kind_id("print_statement"): Walk.old_statement,
     kind_id("exec_statement"): Walk.old_statement,
+    K_TUPLE: Walk.through,
+    K_PARENTHESIZED: Walk.through,
+    kind_id("list"): Walk.through,
+    kind_id("set"): Walk.through,
+    kind_id("boolean_operator"): Walk.through,
+    kind_id("binary_operator"): Walk.through,
+    kind_id("comparison_operator"): Walk.comparing,
+    kind_id("not_operator"): Walk.comparing,
+    kind_id("assert_statement"): Walk.comparing,
+    kind_id("if_statement"): Walk.condition,
+    kind_id("elif_clause"): Walk.condition,
+    kind_id("while_statement"): Walk.condition,
+    kind_id("conditional_expression"): Walk.conditional,
+    K_EXPRESSION_STATEMENT: Walk.discarding,
+    kind_id("except_clause"): Walk.discarding,
     K_GLOBAL: Walk.declaration_names,
     K_NONLOCAL: Walk.declaration_names,
 }

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tree_sitter
 
+from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
+from indexer.syntax.depth import depth_of
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.outline import Sweep
 from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of
+from indexer.syntax.tree.strings import enclosing_at, named_strings
 from indexer.syntax.tree.symbols import Symbols
 from indexer.text import OffsetMap
 
@@ -27,7 +30,7 @@ _DEPTH_TIMES_BYTES = 1_500_000_000
 
 READ, WRITE, DEFINITION = int(Role.READ), int(Role.WRITE), int(Role.DEFINITION)
 CALL, IMPORT, ANNOTATION = int(Role.CALL), int(Role.IMPORT), int(Role.ANNOTATION)
-ARGUMENT, DELETE = int(Role.ARGUMENT), int(Role.DELETE)
+ARGUMENT, DELETE, CONFINED = int(Role.ARGUMENT), int(Role.DELETE), int(Role.CONFINED)
 KEYWORD, SUPERTYPE = int(Role.KEYWORD), int(Role.SUPERTYPE)
 
 _ADDED = {
@@ -39,19 +42,24 @@ _ADDED = {
     "delete": DELETE,
     "decorator": int(Role.DECORATOR),
     "import": IMPORT,
+    "confined": CONFINED,
     "keyword": KEYWORD,
     "type": ANNOTATION,
     "write": WRITE,
 }
 _CHANGES = WRITE | DELETE
 _READLESS = IMPORT | KEYWORD | WRITE | DELETE
+_OF_VALUES = ARGUMENT | CONFINED
 
 
 class Adapter:
     """One file on its way to a `Syntax`."""
 
-    def __init__(self, grammar: LoadedGrammar, path: str, source: bytes, module: str, *, definitions_only: bool) -> None:
+    def __init__(
+        self, grammar: LoadedGrammar, path: str, source: bytes, module: str, *, definitions_only: bool, lookups: Sequence[Lookup] = ()
+    ) -> None:
         source = valid_utf8(source)
+        self.lookups = lookups
         self.source = source
         self.rules = grammar.rules
         self.offsets = OffsetMap(source)
@@ -106,6 +114,7 @@ class Adapter:
             line_count=self.line_count,
             error_lines=self.error_lines,
             discovers=True,
+            depth=depth_of(self.root),
         )
         at = self._tokens(result.tokens, result.members)
         for entry in self.sweep.entries:
@@ -117,6 +126,9 @@ class Adapter:
         result.members.sort()
         result.owners = sorted({(group.ordinal, at[start]) for group, start in self.symbols.owners if start in at})
         result.imports = self._imports(at)
+        known: dict[Entry | None, int] = {None: 0}
+        around = enclosing_at(self.sweep.changes, lambda entry: enclosing_ordinal(entry, known))
+        result.strings = named_strings(self.captures, self.lookups, self.offsets, around)
         self.sweep.release()
         return result
 
@@ -138,6 +150,12 @@ class Adapter:
             if not bits & _READLESS:
                 bits |= READ
             roles[start] = bits
+        for node in self.captures.get("unparsed", ()):
+            end = node.end_byte
+            if self.source.startswith(b"(", end):
+                roles[node.start_byte] = READ | CALL
+            elif self.source.startswith((b".", b"::"), end) and not self.source.startswith(b"..", end):
+                roles[node.start_byte] = READ | CONFINED
         for node in self.captures.get("value", ()):  # a type's name that makes a value: no annotation
             roles[node.start_byte] = roles.get(node.start_byte, READ) & ~ANNOTATION
         for node in self.captures.get("update", ()):
@@ -273,6 +291,8 @@ class Adapter:
             if scope is not None and start in lookable and (found := self.look_up(name, start, scope)) is not None:
                 group, sure_callee = found
                 call = bits & CALL and not sure_callee
+                if bits & CONFINED and group.entries[0].kind in VARIABLES:  # nobody asks where its value goes
+                    all_roles[-1] = bits & ~CONFINED
             else:
                 group, call = None, 0
                 if module is not None and scope is not None and start in lexical and not bits & IMPORT:
@@ -287,7 +307,7 @@ class Adapter:
                         group = module.meaning(name, scope, is_type=is_type)
                         call = bits & CALL and group is not None and group.entries[0].kind in VARIABLES
                 elif holder >= 0 and not bits & _CHANGES and source[namespace_end:start].strip() == b".":
-                    first = parts.setdefault((holder, name, bits & ~ARGUMENT, start in type_members), start)
+                    first = parts.setdefault((holder, name, bits & ~_OF_VALUES, start in type_members), start)
                     if first != start:
                         uses.append((index, first))
             if group is None:

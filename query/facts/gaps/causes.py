@@ -31,6 +31,10 @@ _SKIPPED = {
     SkipReason.TOO_LARGE: Cause(
         "is larger than max_file_bytes", "are larger than max_file_bytes", "to read larger files: max_file_bytes in lspidx.toml"
     ),
+    SkipReason.TOO_DEEP: Cause(
+        "is nested more deeply than max_file_depth", "are nested more deeply than max_file_depth",
+        "a server would fall over it: to have it read, nest it less",
+    ),
     SkipReason.BINARY: Cause("has NUL bytes in it", "have NUL bytes in them", "to read such a file, save it as UTF-8"),
     SkipReason.NOT_DECODABLE: Cause("is not UTF-8", "are not UTF-8", "to read such a file, save it as UTF-8"),
     SkipReason.LFS_POINTER: Cause(

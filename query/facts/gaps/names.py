@@ -14,7 +14,7 @@ from query.facts.families import family_of, languages_of
 from query.facts.gaps import environment
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
-from query.facts.parameters import Sources
+from query.facts.sources import Sources
 
 _MOST_LOOKED_AT = 500
 """Unresolved identifiers whose places are looked at, one by one; where there are more, all of them count."""

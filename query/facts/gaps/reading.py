@@ -43,6 +43,7 @@ _GAPS = """
     FROM document_coverage c JOIN document d USING (doc_id)
     WHERE c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR starts_with(c.reason, 'targets_cut')
        OR starts_with(c.reason, 'not_in_build') OR starts_with(c.reason, 'questions_cut')
+       OR starts_with(c.reason, 'too_deep')
        OR (c.method = 'syntax' AND c.reason <> '')
     ORDER BY c.method, c.status, c.reason, d.path
 """
@@ -217,6 +218,8 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
             code,
             f"{what} are known of a part of {files}{named} only, at the limit of questions; to ask more: max_file_questions in lspidx.toml",
         )
+    if code == SkipReason.TOO_DEEP:
+        return code, f"{what} are unknown in {files}{named}: nested more deeply than max_file_depth, no server was asked about it"
     if status == CoverageStatus.SKIPPED:
         return code, f"{what} are unknown in {files}{named}: there was no language server; what to install: lspidx doctor"
     if code == "targets_cut":

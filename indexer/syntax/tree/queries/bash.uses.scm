@@ -9,3 +9,6 @@
   (#any-of? @drop "." ":" "[" "alias" "bg" "bind" "break" "builtin" "caller" "cd" "command" "compgen" "complete" "compopt" "continue" "declare" "dirs" "disown" "echo" "enable" "eval" "exec" "exit" "export" "false" "fc" "fg" "getopts" "hash" "help" "history" "jobs" "kill" "let" "local" "logout" "mapfile" "popd" "printf" "pushd" "pwd" "read" "readarray" "readonly" "return" "set" "shift" "shopt" "source" "suspend" "test" "times" "trap" "true" "type" "typeset" "ulimit" "umask" "unalias" "unset" "wait"))
 (postfix_expression (variable_name) @update)
 (unset_command (variable_name) @delete)
+
+; A function is handed over by its name: to be called on a signal, to complete words.
+((command name: (command_name) @_trap . argument: (word) @token @argument) (#eq? @_trap "trap") (#match? @argument "^[A-Za-z_][A-Za-z0-9_.:-]*$"))

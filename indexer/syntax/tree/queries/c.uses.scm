@@ -29,3 +29,19 @@
 (update_expression argument: [(identifier) @update (field_expression field: (field_identifier) @update)])
 
 (field_designator (field_identifier) @keyword)
+
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_content) @string)
+
+; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded
+
+(field_expression argument: [(identifier) @confined (field_expression field: (_) @confined)])
+(binary_expression left: [(identifier) @confined (field_expression field: (_) @confined)] operator: ["==" "!="])
+(binary_expression operator: ["==" "!="] right: [(identifier) @confined (field_expression field: (_) @confined)])
+(unary_expression operator: "!" argument: [(identifier) @confined (field_expression field: (_) @confined)])
+(sizeof_expression value: (parenthesized_expression (identifier) @confined))
+(expression_statement [(identifier) @confined (field_expression field: (_) @confined)])
+(cast_expression type: (type_descriptor type: (primitive_type) @_void !declarator) value: (identifier) @confined (#eq? @_void "void"))
+((call_expression function: (identifier) @_function arguments: (argument_list (identifier) @confined))
+  (#match? @_function "^(atexit|bsearch|pthread_create|qsort)$"))

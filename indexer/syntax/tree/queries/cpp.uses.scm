@@ -44,3 +44,6 @@
 (using_declaration (qualified_identifier scope: (_) @import name: (identifier) @import))
 (using_declaration (qualified_identifier
   scope: (_) @import name: (qualified_identifier scope: (_) @import name: (identifier) @import)))
+
+(qualified_identifier scope: (namespace_identifier) @confined)
+(argument_list (pointer_expression operator: "&" argument: (qualified_identifier name: (identifier) @argument)))

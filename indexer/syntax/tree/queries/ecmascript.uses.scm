@@ -11,7 +11,7 @@
 (call_expression function: (member_expression property: (_) @call))
 (new_expression constructor: (identifier) @call)
 (new_expression constructor: (member_expression property: (_) @call))
-(arguments (identifier) @argument)
+(arguments [(identifier) @argument (member_expression property: (_) @argument)])
 (arguments (spread_element (identifier) @argument))
 
 (decorator (identifier) @decorator)
@@ -54,3 +54,52 @@
 
 (object_pattern (shorthand_property_identifier_pattern) @second)
 (object_assignment_pattern left: (shorthand_property_identifier_pattern) @second)
+
+; ---- strings that may name something (`strings.py`)
+
+(string (string_fragment) @string)
+
+; What stands in brackets as a string is a property as behind a dot.
+(subscript_expression index: (string (string_fragment) @token @keyed (#match? @keyed "^[A-Za-z_$][A-Za-z0-9_$]*$")))
+(call_expression function: (subscript_expression index: (string (string_fragment) @call)))
+(assignment_expression left: (subscript_expression index: (string (string_fragment) @write)))
+(augmented_assignment_expression left: (subscript_expression index: (string (string_fragment) @update)))
+
+; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded, or only made known to importers
+
+((member_expression object: (identifier) @confined property: (_) @_member) (#not-match? @_member "^(apply|bind|call)$"))
+((member_expression object: (member_expression property: (_) @confined) property: (_) @_member)
+  (#not-match? @_member "^(apply|bind|call)$"))
+(subscript_expression object: [(identifier) @confined (member_expression property: (_) @confined)])
+(binary_expression
+  [(identifier) @confined (member_expression property: (_) @confined)]
+  operator: ["==" "===" "!=" "!==" "<" ">" "<=" ">=" "in" "instanceof"])
+(binary_expression
+  operator: ["==" "===" "!=" "!==" "<" ">" "<=" ">=" "in" "instanceof"]
+  right: [(identifier) @confined (member_expression property: (_) @confined)])
+(unary_expression operator: ["!" "typeof" "void"] argument: [(identifier) @confined (member_expression property: (_) @confined)])
+(if_statement condition: (parenthesized_expression [(identifier) @confined (member_expression property: (_) @confined)]))
+(while_statement condition: (parenthesized_expression [(identifier) @confined (member_expression property: (_) @confined)]))
+(ternary_expression condition: [(identifier) @confined (member_expression property: (_) @confined)])
+(expression_statement [(identifier) @confined (member_expression property: (_) @confined)])
+(export_specifier name: (identifier) @confined)
+(export_statement value: (identifier) @confined)
+(assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+  right: [(identifier) @confined (object [(shorthand_property_identifier) @confined (pair value: (identifier) @confined)])]
+  (#eq? @_module "module") (#eq? @_exports "exports"))
+(assignment_expression
+  left: (member_expression object: (identifier) @_exports)
+  right: (identifier) @confined
+  (#eq? @_exports "exports"))
+(assignment_expression
+  left: (member_expression object: (member_expression object: (identifier) @_module property: (property_identifier) @_exports))
+  right: (identifier) @confined
+  (#eq? @_module "module") (#eq? @_exports "exports"))
+
+; ---- called by what it is given to, which keeps nothing
+
+((call_expression
+  function: (identifier) @_function
+  arguments: (arguments . [(identifier) @confined (member_expression property: (_) @confined)]))
+  (#match? @_function "^(queueMicrotask|requestAnimationFrame|setImmediate|setInterval|setTimeout)$"))

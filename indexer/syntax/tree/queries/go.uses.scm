@@ -27,7 +27,7 @@
   (qualified_type name: (_) @call)
   (generic_type type: [(type_identifier) @call (qualified_type name: (_) @call)])
 ])
-(argument_list (identifier) @argument)
+(argument_list [(identifier) @argument (selector_expression field: (_) @argument)])
 
 ; ---- assignments
 
@@ -61,3 +61,19 @@
 (import_spec path: (interpreted_string_literal) @token @import @imported) @importing
 (import_spec path: (interpreted_string_literal (interpreted_string_literal_content) @source))
 (import_spec name: (package_identifier) @alias)
+
+; ---- strings that may name something (`strings.py`)
+
+(interpreted_string_literal (interpreted_string_literal_content) @string)
+
+; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded
+
+(selector_expression operand: [(identifier) @confined (selector_expression field: (_) @confined)])
+(binary_expression [(identifier) @confined (selector_expression field: (_) @confined)] operator: ["==" "!="])
+(binary_expression operator: ["==" "!="] right: [(identifier) @confined (selector_expression field: (_) @confined)])
+(assignment_statement
+  left: (expression_list . (identifier) @_blank .)
+  right: (expression_list . [(identifier) @confined (selector_expression field: (_) @confined)] .)
+  (#eq? @_blank "_"))
+(var_spec name: (identifier) @_blank value: (expression_list . [(identifier) @confined (selector_expression field: (_) @confined)] .)
+  (#eq? @_blank "_"))

@@ -30,6 +30,7 @@
   (generic_type (scoped_type_identifier (type_identifier) @call .))
 ])
 (argument_list (identifier) @argument)
+(argument_list (method_reference (_) (identifier) @argument))
 
 (assignment_expression left: [(identifier) @write (field_access field: (identifier) @write)] operator: "=")
 (assignment_expression
@@ -52,3 +53,13 @@
   (scoped_type_identifier (type_identifier) @base .)
   (generic_type [(type_identifier) @base (scoped_type_identifier (type_identifier) @base .)])
 ]))
+
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_fragment) @string)
+
+; ---- values that go nowhere: a member is taken of them
+
+(method_invocation object: (identifier) @confined)
+(field_access object: (identifier) @confined)
+(method_reference . (identifier) @confined (identifier))

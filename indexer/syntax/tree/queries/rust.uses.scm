@@ -5,7 +5,7 @@
 ((type_identifier) @drop (#eq? @drop "Self"))
 (lifetime (identifier) @drop)
 (label (identifier) @drop)
-(token_tree (identifier) @ask)
+(token_tree (identifier) @ask @unparsed)
 (scoped_identifier (identifier) @ask)
 (tuple_struct_pattern type: (identifier) @ask)
 (shorthand_field_initializer (identifier) @ask)
@@ -53,3 +53,19 @@
 (extern_crate_declaration name: (identifier) @import)
 (extern_crate_declaration alias: (identifier) @import)
 (mod_item name: (identifier) @import !body)
+
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_content) @string)
+
+; ---- values that go nowhere: a member is taken of them, they are compared, discarded; and parts of a path
+
+(field_expression value: [(identifier) @confined (field_expression field: (_) @confined)])
+(scoped_identifier path: [(identifier) @confined (scoped_identifier name: (identifier) @confined)])
+(binary_expression left: [(identifier) @confined (scoped_identifier name: (identifier) @confined)] operator: ["==" "!="])
+(binary_expression operator: ["==" "!="] right: [(identifier) @confined (scoped_identifier name: (identifier) @confined)])
+(expression_statement [(identifier) @confined (scoped_identifier name: (identifier) @confined)])
+((call_expression
+  function: (field_expression field: (field_identifier) @_method)
+  arguments: (arguments [(identifier) @confined (scoped_identifier name: (identifier) @confined)]))
+  (#match? @_method "^(all|and_then|any|filter|filter_map|find_map|flat_map|for_each|is_some_and|map|map_err|map_or|map_or_else|ok_or_else|or_else|position|then|unwrap_or_else)$"))

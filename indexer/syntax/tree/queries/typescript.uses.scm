@@ -4,8 +4,8 @@
 (type_identifier) @type
 (nested_type_identifier module: (identifier) @type @ask)
 (nested_type_identifier module: (nested_identifier (_) @type @ask))
-(type_query (identifier) @type)
-(type_query (member_expression object: (identifier) @type property: (_) @type))
+(type_query (identifier) @type @confined)
+(type_query (member_expression object: (identifier) @type property: (_) @type @confined))
 (class name: (type_identifier) @value)
 (type_predicate name: (identifier) @type)
 

@@ -34,8 +34,13 @@ WHERE has_role(o.roles, 'decorator') AND NOT has_role(o.roles, 'call') AND is_ki
 UNION ALL
 SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('inferred')
 FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
-WHERE (has_role(o.roles, 'argument') AND NOT has_role(o.roles, 'call') AND is_kind(s.kind, 'method', 'function'))
-   OR (has_role(o.roles, 'fixture') AND is_evidence(o.evidence, 'inferred'));
+WHERE (has_role(o.roles, 'argument') AND has_role(o.roles, 'confined') AND NOT has_role(o.roles, 'call')
+       AND (is_kind(s.kind, 'method', 'function') OR is_type(s.kind)))
+   OR (has_role(o.roles, 'fixture') AND is_evidence(o.evidence, 'inferred'))
+UNION ALL
+SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('inferred')
+FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id
+WHERE has_role(o.roles, 'argument') AND has_role(o.roles, 'confined') AND NOT has_role(o.roles, 'call');
 
 CREATE TABLE call_in AS
 SELECT callee, caller, doc_id, line, col, end_col, min(evidence)::UTINYINT AS evidence

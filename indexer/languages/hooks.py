@@ -1,0 +1,233 @@
+"""What is called without being named: hooks of bases, functions under decorators, definitions in files of frameworks.
+
+Data of the language records (`Hooks`). A base is named as the index names it, or by its last name where it comes from a framework whose
+modules hand it on; members are globs. A base that is not listed may call every public member.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Hooks(msgspec.Struct, frozen=True, kw_only=True):
+    """Who calls what, of one language.
+
+    passing: decorators, attributes and annotations of the language and of libraries that keep nothing of what they stand on.
+    passing_within: what stands before the name of such (`mark` in `pytest.mark.slow`).
+    silent_bases: bases outside the workspace, or all of a module (`module.`), that call no member by its own name.
+    bases: a base outside the workspace, and the members that it calls.
+    members: names of members that interfaces outside the workspace ask for, which no type has to name.
+    files: globs of paths, and what frameworks look up by name in such files; `*`: whatever is exported.
+    public_members: a base outside the workspace that is not listed may call any public member of a class below it.
+    """
+
+    passing: frozenset[str] = frozenset()
+    passing_within: frozenset[str] = frozenset()
+    silent_bases: tuple[str, ...] = ()
+    bases: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    members: frozenset[str] = frozenset()
+    files: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    public_members: bool = False
+
+
+PYTHON_HOOKS = Hooks(
+    public_members=True,
+    passing=frozenset(
+        {
+            *("staticmethod", "classmethod", "property", "setter", "getter", "deleter", "override", "final", "overload", "abstractmethod"),
+            *(
+                "abstractproperty",
+                "cached_property",
+                "lru_cache",
+                "cache",
+                "cachedmethod",
+                "cached",
+                "contextmanager",
+                "asynccontextmanager",
+            ),
+            *("wraps", "dataclass", "dataclass_transform", "total_ordering", "deprecated", "singledispatch", "singledispatchmethod"),
+            *("runtime_checkable", "no_type_check", "unique", "verify", "coroutine", "attrs", "define", "frozen", "mutable", "s"),
+            *(
+                "fixture",
+                "skip",
+                "skipIf",
+                "skipUnless",
+                "skipif",
+                "xfail",
+                "expectedFailure",
+                "patch",
+                "object",
+                "tag",
+                "override_settings",
+            ),
+            *("modify_settings", "given", "settings", "example", "freeze_time", "njit", "jit", "vectorize", "no_grad", "retry"),
+            *("login_required", "permission_required", "user_passes_test", "csrf_exempt", "csrf_protect", "require_http_methods"),
+            *(
+                "async_unsafe",
+                "html_safe",
+                "classproperty",
+                "require_GET",
+                "require_POST",
+                "require_safe",
+                "never_cache",
+                "cache_page",
+                "cache_control",
+                "vary_on_headers",
+            ),
+            *("vary_on_cookie", "atomic", "non_atomic_requests", "sensitive_variables", "sensitive_post_parameters", "method_decorator"),
+            *("deconstructible", "keep_lazy", "keep_lazy_text", "pass_context", "pass_obj", "pass_eval_context"),
+            *("pass_environment", "option", "argument", "version_option", "help_option", "typechecked", "beartype", "profile"),
+        }
+    ),
+    passing_within=frozenset({"mark", "mock"}),
+    silent_bases=(
+        *("builtins.", "typing.", "typing_extensions.", "abc.", "collections.", "collections.abc.", "enum.", "dataclasses.", "types."),
+        *("_typeshed.", "numbers.", "warnings.", "exceptions.", "contextlib.", "datetime.", "decimal.", "pathlib.", "uuid.", "ipaddress."),
+    ),
+    bases=(
+        ("enum.Enum", ("_generate_next_value_", "_missing_")),
+        ("ast.NodeVisitor", ("visit", "visit_*", "generic_visit")),
+        ("http.server.BaseHTTPRequestHandler", ("do_*", "handle*", "log_*", "send_*", "version_string", "setup", "finish", "end_headers")),
+        ("socketserver.BaseRequestHandler", ("setup", "handle", "finish")),
+        ("socketserver.BaseServer", ("get_request", "handle_*", "verify_request", "process_request", "server_*", "service_actions")),
+        ("threading.Thread", ("run",)),
+        ("multiprocessing.process.BaseProcess", ("run",)),
+        ("json.encoder.JSONEncoder", ("default", "encode", "iterencode")),
+        ("json.decoder.JSONDecoder", ("decode", "raw_decode")),
+        ("logging.Handler", ("emit", "handle", "format", "flush", "close", "handleError", "acquire", "release", "createLock")),
+        ("logging.Formatter", ("format*", "usesTime", "converter")),
+        ("logging.Filter", ("filter",)),
+        ("logging.LoggerAdapter", ("process",)),
+        ("html.parser.HTMLParser", ("handle_*", "unknown_decl", "feed", "reset", "close")),
+        ("argparse.ArgumentParser", ("error", "exit", "format_*", "print_*", "convert_arg_line_to_args")),
+        ("argparse.HelpFormatter", ("_*", "add_*", "format_help")),
+        (
+            "cmd.Cmd",
+            ("do_*", "help_*", "complete_*", "default", "emptyline", "precmd", "postcmd", "preloop", "postloop", "completedefault"),
+        ),
+        (
+            "unittest.case.TestCase",
+            ("test*", "setUp*", "tearDown*", "shortDescription", "id", "run", "countTestCases", "defaultTestResult"),
+        ),
+        ("unittest.case.IsolatedAsyncioTestCase", ("test*", "setUp*", "tearDown*", "asyncSetUp", "asyncTearDown")),
+        ("asyncio.protocols.BaseProtocol", ("*_made", "*_received", "*_lost", "*_writing", "buffer_updated", "get_buffer")),
+        ("string.Formatter", ("get_*", "check_unused_args", "format_field", "convert_field", "parse", "vformat")),
+        ("string.Template", ()),
+        ("io.IOBase", ("read*", "write*", "seek*", "tell", "truncate", "close", "flush", "fileno", "isatty", "*able", "detach")),
+        ("pickle.Pickler", ("persistent_id", "reducer_override")),
+        ("pickle.Unpickler", ("persistent_load", "find_class")),
+        ("importlib.abc.Loader", ("create_module", "exec_module", "load_module", "module_repr")),
+        ("importlib.abc.MetaPathFinder", ("find_spec", "find_module", "invalidate_caches")),
+        ("configparser.RawConfigParser", ("optionxform", "_read")),
+    ),
+    files=(
+        ("*/management/commands/*.py", ("Command",)),
+        ("*/migrations/*.py", ("Migration",)),
+        ("*conftest.py", ("pytest_*", "collect_ignore*")),
+        ("*docs/conf.py", ("setup",)),
+        ("*doc/conf.py", ("setup",)),
+        ("*docs/source/conf.py", ("setup",)),
+        ("*gunicorn*.py", ("on_*", "pre_*", "post_*", "when_ready", "worker_*", "child_exit", "nworkers_changed")),
+        ("*noxfile.py", ("*",)),
+        ("*fabfile.py", ("*",)),
+    ),
+)
+
+GO_HOOKS = Hooks(
+    members=frozenset(
+        {
+            *(
+                "ServeHTTP",
+                "Error",
+                "String",
+                "GoString",
+                "Format",
+                "Scan",
+                "Value",
+                "Read",
+                "Write",
+                "Close",
+                "Seek",
+                "ReadFrom",
+                "WriteTo",
+            ),
+            *("ReadAt", "WriteAt", "ReadByte", "ReadRune", "WriteByte", "WriteString", "MarshalJSON", "UnmarshalJSON", "MarshalText"),
+            *("UnmarshalText", "MarshalBinary", "UnmarshalBinary", "MarshalYAML", "UnmarshalYAML", "MarshalXML", "UnmarshalXML"),
+            *(
+                "GobEncode",
+                "GobDecode",
+                "Len",
+                "Less",
+                "Swap",
+                "Push",
+                "Pop",
+                "Unwrap",
+                "Is",
+                "As",
+                "RoundTrip",
+                "Lock",
+                "Unlock",
+                "Header",
+            ),
+            *("WriteHeader", "Flush", "Hijack", "Accept", "Addr", "Network", "LocalAddr", "RemoteAddr", "SetDeadline", "SetReadDeadline"),
+            *("SetWriteDeadline", "Timeout", "Temporary", "Deadline", "Done", "Err", "Handle", "Enabled", "WithAttrs", "WithGroup", "Open"),
+            *("Stat", "ReadDir", "Name", "Size", "Mode", "ModTime", "IsDir", "Sys", "Info", "Type", "Set", "Get", "Visit", "ColorModel"),
+        }
+    )
+)
+
+ECMASCRIPT_HOOKS = Hooks(
+    public_members=True,
+    passing=frozenset({"override", "deprecated", "memoize", "autobind", "boundMethod", "readonly", "enumerable", "nonenumerable"}),
+    silent_bases=("lib.", "typescript."),
+    bases=(
+        ("Component", ("render", "component*", "should*", "getSnapshotBeforeUpdate", "getDerived*", "UNSAFE_*", "getChildContext")),
+        ("PureComponent", ("render", "component*", "getSnapshotBeforeUpdate", "getDerived*", "UNSAFE_*", "getChildContext")),
+        ("HTMLElement", ("*Callback",)),
+        ("EventEmitter", ()),
+        ("EventTarget", ()),
+        ("Error", ("toString", "toJSON")),
+        ("Map", ()), ("Set", ()), ("Array", ()), ("WeakMap", ()), ("Promise", ("then",)), ("Event", ()), ("Date", ()), ("URL", ()),
+    ),
+    files=(
+        ("*.config.?s", ("*",)), ("*.config.?js", ("*",)), ("*.config.?ts", ("*",)),
+        *((f"*app/*{name}.{ending}", ("*",)) for name in ("page", "layout", "route", "loading", "error", "not-found", "template", "default")
+          for ending in ("ts", "tsx", "js", "jsx")),
+        ("*pages/*.tsx", ("*",)), ("*pages/*.jsx", ("*",)), ("*pages/api/*.?s", ("*",)),
+        ("*routes/*+page*", ("*",)), ("*routes/*+layout*", ("*",)), ("*routes/*+server*", ("*",)), ("*hooks.server.?s", ("*",)),
+        ("*middleware.?s", ("middleware", "config")), ("*.stories.*", ("*",)),
+    ),
+)  # fmt: skip
+
+RUST_HOOKS = Hooks(
+    passing=frozenset(
+        {
+            *("inline", "must_use", "derive", "doc", "allow", "cfg", "warn", "deny", "cold", "non_exhaustive", "expect", "track_caller"),
+            *("deprecated", "rustfmt", "clippy", "cfg_attr", "serde", "repr", "default", "automatically_derived", "feature", "instrument"),
+            *("async_trait", "target_feature", "ignore", "should_panic", "test", "bench", "rstest", "case", "forbid", "unsafe", "error"),
+            *("from", "source", "macro_use", "macro_export", "path", "pin_project", "skip", "too_many_arguments", "dead_code", "builder"),
+        }
+    )
+)
+
+JVM_HOOKS = Hooks(
+    public_members=True,
+    silent_bases=("java.lang.Object",),
+    passing=frozenset(
+        {
+            *(
+                "Override",
+                "Deprecated",
+                "SuppressWarnings",
+                "FunctionalInterface",
+                "SafeVarargs",
+                "Nullable",
+                "NotNull",
+                "NonNull",
+                "Nonnull",
+            ),
+            *("Getter", "Setter", "Data", "Builder", "ToString", "EqualsAndHashCode", "VisibleForTesting", "CheckReturnValue", "Generated"),
+            *("Test", "Before", "After", "BeforeEach", "AfterEach", "BeforeAll", "AfterAll", "ParameterizedTest", "DisplayName", "Ignore"),
+        }
+    ),
+)

@@ -1,0 +1,195 @@
+"""Calls that name a member of a base and may end in one that overrides it.
+
+A call of `Base.m` on a value whose class is only known to be a `Base` ends in the member of the value's own class. So calls of what a
+member overrides, at any distance, are calls that may end in it; they are marked `dispatch` everywhere, at every step of a walk, and counted
+after the direct ones. Three are none: a call in the member itself; `Base.m(x)`, which names the very one; and `super().m()`, which only
+leads to a class that stands beside the caller's in some class's list of bases. What lies outside the workspace is called by its own code
+too, which nobody has read: that is a gap (`query.facts.gaps.registration`) and no list of calls.
+
+A class may fit a protocol (Python) or an interface (TypeScript) without naming it. Who has all of its members' names, own or inherited, is
+taken to fit: types are not compared, so a call listed in this way may be none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from indexer.languages import record_of
+from indexer.model import SymbolKind
+from query.facts.documents import documents, languages
+from query.facts.hierarchy import all_overriders, overridden
+from query.facts.index import Index
+from query.facts.scopes import scopes
+
+_SUPER = "super()."
+
+_NAMING_SUPER = """
+    SELECT r.doc_id, r.line, r.col FROM symbol s JOIN refs r USING (sym_id)
+    WHERE s.name = 'super' AND has_flag(s.flags, 'external') AND is_type(s.kind)
+"""
+_NAMING_TYPES = """
+    SELECT r.doc_id, r.line, r.end_col FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id
+    WHERE has_role(r.roles, 'confined')
+"""
+
+
+class Place(NamedTuple):
+    """A call, 0-based, who makes it, and the member that it names."""
+
+    doc_id: int
+    line: int
+    col: int
+    caller: int
+    callee: int
+
+
+def stand_ins(index: Index, ids: Collection[int]) -> dict[int, list[int]]:
+    """By member of the workspace that one of these overrides: those of them that do."""
+    found: dict[int, list[int]] = {}
+    for sym_id, super_id, external in overridden(index, ids):
+        if not external:
+            found.setdefault(super_id, []).append(sym_id)
+    for sym_id, super_id in _fitted(index, ids):
+        if sym_id not in (known := found.setdefault(super_id, [])):
+            known.append(sym_id)
+    return found
+
+
+def overriding(index: Index, ids: Collection[int]) -> dict[int, list[int]]:
+    """The other way round: by one of these members of the workspace those that override it, at any distance or by their class's shape."""
+    found = all_overriders(index, ids)
+    shapes: dict[str, list[Shape]] = index.keep("shapes", lambda: _shapes(index))
+    wanted = set(ids)
+    names = sorted({name for name, fitting in shapes.items() if any(shape.members[name] in wanted for shape in fitting)})
+    if names:
+        candidates = [row[0] for row in index.rows(_METHODS_NAMED, {"names": names})]
+        for sym_id, super_id in _fitted(index, candidates):
+            if super_id in wanted and sym_id not in (known := found.setdefault(super_id, [])):
+                known.append(sym_id)
+    return found
+
+
+def _fitted(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
+    """(one of these members, a member of that name of a protocol or an interface that its class has all names of)."""
+    shapes: dict[str, list[Shape]] = index.keep("shapes", lambda: _shapes(index))
+    if not shapes:
+        return []
+    known = scopes(index, ids)
+    wanted = {sym_id: known[sym_id].container for sym_id in ids if known[sym_id].name in shapes and known[sym_id].kind == SymbolKind.METHOD}
+    classes = {sym_id for sym_id in wanted.values() if sym_id is not None}
+    if not classes:
+        return []
+    names: dict[int, set[str]] = {}
+    for class_id, name in index.rows(_NAMES_OF, {"ids": sorted(classes)}):
+        names.setdefault(class_id, set()).add(name)
+    docs = documents(index, {known[sym_id].doc_id for sym_id in wanted})
+    found: list[tuple[int, int]] = []
+    for sym_id, class_id in wanted.items():
+        family = record_of(docs[known[sym_id].doc_id].language).family
+        for shape in shapes[known[sym_id].name]:
+            if class_id is not None and class_id != shape.type_id and shape.family == family and shape.members.keys() <= names[class_id]:
+                found.append((sym_id, shape.members[known[sym_id].name]))
+    return found
+
+
+class Shape(NamedTuple):
+    """A type that others fit without naming it, and its members by name, inherited ones too."""
+
+    type_id: int
+    family: str
+    members: dict[str, int]
+
+
+_SHAPED = """
+    WITH RECURSIVE up(type_id, super_id) AS (
+        SELECT s.sym_id, s.sym_id FROM symbol s JOIN document d USING (doc_id)
+        WHERE is_kind(s.kind, 'interface') AND NOT has_flag(s.flags, 'external') AND d.language IN (SELECT unnest($languages::VARCHAR[]))
+        UNION SELECT t.sub_id, t.sub_id FROM symbol p JOIN type_edge_rev t ON t.super_id = p.sym_id JOIN symbol s ON s.sym_id = t.sub_id
+        WHERE p.name = 'Protocol' AND p.qualified_name IN ('typing.Protocol', 'typing_extensions.Protocol')
+          AND NOT has_flag(s.flags, 'external')
+        UNION SELECT up.type_id, t.super_id FROM up JOIN type_edge t ON t.sub_id = up.super_id
+    )
+    SELECT up.type_id, d.language, m.name, m.sym_id FROM up JOIN symbol m ON m.container_id = up.super_id
+    JOIN symbol i ON i.sym_id = up.super_id JOIN symbol o ON o.sym_id = up.type_id JOIN document d ON d.doc_id = o.doc_id
+    WHERE NOT has_flag(i.flags, 'external') AND (is_kind(m.kind, 'method', 'property', 'field', 'variable'))
+    ORDER BY ALL
+"""
+_METHODS_NAMED = """
+    SELECT sym_id FROM symbol
+    WHERE name IN (SELECT unnest($names::VARCHAR[])) AND is_kind(kind, 'method') AND NOT has_flag(flags, 'external') ORDER BY ALL
+"""
+_NAMES_OF = """
+    WITH RECURSIVE up(start, type_id) AS (
+        SELECT id, id FROM (SELECT unnest($ids::INTEGER[]) AS id)
+        UNION SELECT up.start, t.super_id FROM up JOIN type_edge t ON t.sub_id = up.type_id
+    )
+    SELECT up.start, m.name FROM up JOIN symbol m ON m.container_id = up.type_id
+"""
+
+
+def _shapes(index: Index) -> dict[str, list[Shape]]:
+    """By name of a method: the types with it that others fit by their shape."""
+    shaped = [name for name in languages(index) if record_of(name).satisfies in ("shape", "protocol")]
+    types: dict[int, Shape] = {}
+    for type_id, language, name, sym_id in index.rows(_SHAPED, {"languages": shaped}) if shaped else ():
+        shape = types.setdefault(type_id, Shape(type_id, record_of(language).family, {}))
+        shape.members.setdefault(name, sym_id)
+    found: dict[str, list[Shape]] = {}
+    for shape in types.values():
+        for name in shape.members:
+            found.setdefault(name, []).append(shape)
+    return found
+
+
+def ending(index: Index, calls: Collection[tuple[int, Place]]) -> set[tuple[int, Place]]:
+    """Those of the pairs of a member and a call of one that it overrides in which the call may end in the member."""
+    known = scopes(index, {sym_id for member, place in calls for sym_id in (member, place.caller, place.callee)})
+    places = {place for _, place in calls}
+    before = _before(index, places, {known[place.callee].container for place in places}) if places else {}
+    found: set[tuple[int, Place]] = set()
+    for member, place in calls:
+        by_super = before.get(place)
+        if place.caller == member or by_super is False:
+            continue
+        if by_super and not _beside(index, known[member].container, known[place.caller].container):
+            continue
+        found.add((member, place))
+    return found
+
+
+def _before(index: Index, places: Collection[Place], types: Collection[int | None]) -> dict[Place, bool]:
+    """Of calls with `super().` or the name of one of the types in front of them: whether it is `super`."""
+    supers: set[tuple[int, int, int]] = index.keep("super", lambda: set(index.rows(_NAMING_SUPER)))
+    named = set(index.rows(_NAMING_TYPES, {"ids": sorted(sym_id for sym_id in types if sym_id is not None)}))
+    found: dict[Place, bool] = {}
+    for place in places:
+        doc_id, line, col = place[:3]
+        if (doc_id, line, col - len(_SUPER)) in supers:
+            found[place] = True
+        elif any((doc_id, line, col - length) in named for length in (1, 2)):  # `.`, `::`
+            found[place] = False
+    return found
+
+
+def _beside(index: Index, one: int | None, other: int | None) -> bool:
+    """Whether a class has both among its bases, so that `super()` in one may lead to the other."""
+    below: dict[int, list[int]] = index.keep("types below", lambda: _below(index))
+    return one is not None and other is not None and not _down(below, one).isdisjoint(_down(below, other))
+
+
+def _below(index: Index) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for super_id, sub_id in index.rows("SELECT DISTINCT super_id, sub_id FROM type_edge_rev ORDER BY ALL"):
+        found.setdefault(super_id, []).append(sub_id)
+    return found
+
+
+def _down(below: dict[int, list[int]], start: int) -> set[int]:
+    found, waiting = {start}, [start]
+    while waiting:
+        for sub_id in below.get(waiting.pop(), ()):
+            if sub_id not in found:
+                found.add(sub_id)
+                waiting.append(sub_id)
+    return found

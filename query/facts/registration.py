@@ -1,0 +1,158 @@
+"""Who calls a symbol without naming it: what keeps it by a decorator, a base outside the workspace, a framework that looks into its file.
+
+Runners that call tests and languages that call `main` are no such: they lie outside, and nobody looks for them in a list of callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from indexer.languages import record_of
+from indexer.languages.hooks import Hooks
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, SymbolFlag, SymbolKind
+from query.facts.decorators import keeping
+from query.facts.documents import documents
+from query.facts.hierarchy import overridden
+from query.facts.index import Index
+from query.facts.scopes import Scope, scopes
+
+
+class Registered(NamedTuple):
+    """Why a symbol may be called without being named: in words, and where that stands (0-based line; below 0: at the symbol itself).
+
+    is_certain: by a decorator, a known hook or a file's place; else by a base that may call any member.
+    """
+
+    words: str
+    path: str
+    line: int
+    is_certain: bool
+
+
+class Above(NamedTuple):
+    """What stands directly above types: by type those of the index, and the names of bases that are unresolved; names of those outside."""
+
+    supers: dict[int, list[int]]
+    unresolved: dict[int, list[str]]
+    outside: dict[int, str]
+
+    def bases(self, type_id: int) -> list[str]:
+        """Qualified names of what stands above a type at any distance and is not of the workspace, unresolved ones as written."""
+        seen, waiting, found = {type_id}, [type_id], dict[str, None]()
+        while waiting:
+            at = waiting.pop()
+            found.update(dict.fromkeys(self.unresolved.get(at, ())))
+            for super_id in self.supers.get(at, ()):
+                if super_id in self.outside:
+                    found[self.outside[super_id]] = None
+                if super_id not in seen:
+                    seen.add(super_id)
+                    waiting.append(super_id)
+        return list(found)
+
+
+def above_types(index: Index) -> Above:
+    """Read once per index."""
+    found: Above = index.keep("above types", lambda: _above(index))
+    return found
+
+
+def _above(index: Index) -> Above:
+    above = Above({}, {}, {})
+    rows = index.rows(
+        """
+        SELECT DISTINCT t.sub_id, t.super_id, CASE WHEN has_flag(s.flags, 'external') THEN s.qualified_name END
+        FROM type_edge t JOIN symbol s ON s.sym_id = t.super_id ORDER BY ALL
+        """
+    )
+    for sub_id, super_id, outside in rows:
+        above.supers.setdefault(sub_id, []).append(super_id)
+        if outside is not None:
+            above.outside[super_id] = outside
+    for class_id, name in index.rows("SELECT DISTINCT class_id, name FROM unresolved_base ORDER BY ALL"):
+        above.unresolved.setdefault(class_id, []).append(name)
+    return above
+
+
+def registered(index: Index, ids: Collection[int]) -> dict[int, Registered]:
+    """By symbol why it may be called without being named; without those of which nothing such is known."""
+    known = scopes(index, ids)
+    asked = [sym_id for sym_id in sorted(ids) if known[sym_id].kind in _CALLED or known[sym_id].runs]
+    docs = documents(index, {known[sym_id].doc_id for sym_id in asked})
+    found: dict[int, Registered] = {}
+    for sym_id, item in keeping(index, asked).items():
+        path = docs[item.doc_id].path
+        name = f"{item.within}.{item.name}" if item.within else item.name
+        words = f"registered by '{name}' at {path}:{item.line + 1}: whoever holds the registry may call it"
+        found[sym_id] = Registered(words, path, item.line, is_certain=True)
+    for sym_id in asked:
+        document = docs[known[sym_id].doc_id]
+        if sym_id not in found and (words := _by_file(known[sym_id], document.path, record_of(document.language).hooks)):
+            found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+    _add_hooks(index, [sym_id for sym_id in asked if sym_id not in found], found)
+    return found
+
+
+_CALLED = CALLABLE_KINDS | TYPE_KINDS
+
+
+def _by_file(scope: Scope, path: str, hooks: Hooks) -> str:
+    for pattern, names in hooks.files:
+        if fnmatchcase(f"/{path}", f"*/{pattern.removeprefix('*').removeprefix('/')}" if pattern.startswith("*/") else pattern):
+            exported = scope.flags & SymbolFlag.EXPORTED
+            if any(fnmatchcase(scope.name, name) and (name != "*" or exported) for name in names):
+                return f"a framework looks up '{scope.name}' in files like '{path}' and calls it"
+    return ""
+
+
+def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered]) -> None:
+    """Members that something outside the workspace calls: a base by its hooks, an interface that nobody names."""
+    known = scopes(index, ids)
+    members = [sym_id for sym_id in ids if known[sym_id].container is not None and known[sym_id].kind != SymbolKind.CONSTRUCTOR]
+    types = {known[sym_id].container for sym_id in members}
+    known = scopes(index, {sym_id for sym_id in types if sym_id is not None})
+    types = {sym_id for sym_id in types if sym_id is not None and known[sym_id].kind in TYPE_KINDS}
+    if not types:
+        return
+    above = {sym_id: bases for sym_id in types if (bases := above_types(index).bases(sym_id))}
+    docs = documents(index, {known[sym_id].doc_id for sym_id in members})
+    outside = {sym_id: super_id for sym_id, super_id, external in overridden(index, members) if external}
+    names = scopes(index, outside.values())
+    for sym_id in members:
+        scope, container = known[sym_id], known[sym_id].container
+        if container not in types:
+            continue
+        document = docs[scope.doc_id]
+        hooks = record_of(document.language).hooks
+        if scope.name in hooks.members:
+            words = f"an interface outside the workspace asks for '{scope.name}', and whoever has that calls it"
+            found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+        elif container in above and (hook := _hook(scope.name, above[container], hooks)):
+            base, is_certain = hook
+            verb = "calls" if is_certain else "may call"
+            found[sym_id] = Registered(f"its base '{base}' outside the workspace {verb} '{scope.name}'", document.path, -1, is_certain)
+        elif sym_id in outside and not _is_special(scope.name):
+            base = names[outside[sym_id]].name
+            words = f"it overrides '{base}' of a base outside the workspace, which may call it"
+            found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+
+
+def _hook(name: str, bases: Collection[str], hooks: Hooks) -> tuple[str, bool] | None:
+    """The base that calls a member of this name, and whether that is known of it."""
+    listed = dict(hooks.bases)
+    maybe = ""
+    for base in bases:
+        patterns = listed.get(base, listed.get(base.rpartition(".")[2]))
+        if patterns is not None:
+            if any(fnmatchcase(name, pattern) for pattern in patterns):
+                return base, True
+        elif hooks.public_members and not name.startswith(("_", "#")) and not base.startswith(hooks.silent_bases):
+            maybe = maybe or base
+    return (maybe, False) if maybe else None
+
+
+def _is_special(name: str) -> bool:
+    """Whether syntax calls a member of this name: who asks about those asks the operators."""
+    return name.startswith("__") and name.endswith("__")
