@@ -144,17 +144,17 @@ def test_status_names_every_border_and_answers_stay_complete(root: Path, tmp_pat
     repository(root / "nested", {"f.py": "f\n"})
     crawl_with_ty(root)
     with open_index(root) as index:
-        assert Certificate(index).of_workspace(DEFINITION, "f").status == "complete"
+        assert Certificate(index).of_workspace(DEFINITION).status == "complete"
     (root / "out").symlink_to(tmp_path)
     crawl_with_ty(root)
     with open_index(root) as index:
         text = report_text(status(index))
-        whole = Certificate(index).of_workspace(DEFINITION, "f")
+        whole = Certificate(index).of_workspace(DEFINITION)
         assert (whole.status, [reason.code for reason in whole.reasons]) == ("partial", ["not_allowed"])
     assert "nested/   nested_repository (another repository: lspidx index --include PATH, or an index of its own)" in text
     assert "out   unlisted_link (a link to what is no file of the workspace: lspidx index --folder PATH)" in text
     (root / "x.py").symlink_to(os.path.join("..", "x.py"))
     crawl_with_ty(root)
     with open_index(root) as index:
-        found = Certificate(index).of_workspace(DEFINITION, "f")
+        found = Certificate(index).of_workspace(DEFINITION)
     assert [reason.code for reason in found.reasons] == ["skipped_unlisted_link", "not_allowed"]

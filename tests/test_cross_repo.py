@@ -237,7 +237,7 @@ def status_of(root: Path, **arguments: object) -> dict[str, str]:
 
 def test_a_change_in_one_folder_makes_that_folder_partial(pair_copy: Path):
     assert set(status_of(pair_copy).values()) == {"complete"}
-    (pair_copy.parent / "lib/src/shelf/new.py").write_text("", encoding="utf-8")
+    (pair_copy.parent / "lib/src/shelf/new.py").write_text("pack", encoding="utf-8")
     assert status_of(pair_copy) == {"lib": "partial", "app": "complete", "idle": "complete", "all": "partial"}
     with open_index(pair_copy) as index:
         answer = call(index, "cross_repo", {"symbol": "shelf.core.pack"})
@@ -254,8 +254,8 @@ def test_what_git_ignores_is_asked_of_the_folders_own_repository(pair_copy: Path
     library = pair_copy.parent / "lib"
     subprocess.run(["git", "init", "--quiet", str(library)], check=True)
     (library / ".gitignore").write_text("made.py\n", encoding="utf-8")
-    (library / "made.py").write_text("", encoding="utf-8")
-    (pair_copy / "made.py").write_text("", encoding="utf-8")
+    (library / "made.py").write_text("pack", encoding="utf-8")
+    (pair_copy / "made.py").write_text("pack", encoding="utf-8")
     with open_index(pair_copy) as index:
         answer = call(index, "references", {"symbol": "shelf.core.pack"})
     assert [reason.paths for reason in answer.completeness.reasons] == [["made.py"]]
@@ -294,7 +294,9 @@ def test_lost_and_skipped_files_count_for_their_folder(pair_copy: Path):
         """UPDATE document_coverage SET status = 'lost', reason = 'server_crashed' WHERE method = 'textDocument/definition'
            AND doc_id = (SELECT doc_id FROM document WHERE path = 'app.py')""",
         "INSERT INTO skipped VALUES ('../idle/big.py', 'python', 'too_large')",
+        "INSERT INTO unresolved_name SELECT 'pack', doc_id, 1, 1, 4, 8, 0 FROM document WHERE path = 'app.py'",
     )
+    (pair_copy.parent / "idle/big.py").write_text("pack()\n", encoding="utf-8")
     assert status_of(pair_copy) == {"lib": "complete", "app": "partial", "idle": "partial", "all": "partial"}
 
 

@@ -23,6 +23,7 @@ from query.facts.completeness import DEFINITION, Certificate
 from query.facts.index import open_index
 from query.facts.names import document_path
 from query.facts.status import status
+from query.surface.registry import call
 
 LANGUAGES = frozenset(name for name, spec in load_table().language.items() if spec.crawl == "full")
 MIT = "MIT License\n\nCopyright (c) Somebody Else\n"
@@ -337,7 +338,7 @@ def shop(tmp_path: Path) -> Path:
 
 def _codes(root: Path, name: str) -> list[str]:
     with open_index(root) as index:
-        return [reason.code for reason in Certificate(index).of_workspace(DEFINITION, name).reasons]
+        return [reason.code for reason in call(index, "references", {"symbol": name}).completeness.reasons]
 
 
 def test_what_is_used_of_a_file_that_is_left_out_is_known(shop: Path) -> None:
@@ -372,25 +373,20 @@ def test_an_answer_is_partial_for_a_left_out_file_that_has_the_name(shop: Path) 
     crawl_with_ty(shop)
     assert _codes(shop, "sell") == ["skipped_vendored"]
     assert _codes(shop, "count") == []
-    assert _codes(shop, "") == []
     with open_index(shop) as index:
-        [reason] = Certificate(index).of_workspace(DEFINITION, "sell").reasons
+        assert Certificate(index).of_workspace(DEFINITION).reasons == []
+        [reason] = call(index, "references", {"symbol": "sell"}).completeness.reasons
         assert "has the word 'sell'" in reason.detail
         assert "lspidx index --include vendor/lib/core.py" in reason.detail
-        assert _languages_matter(index)
         with pytest.raises(UsageError, match=r"--include vendor/lib/core\.py"):
             document_path(index, "vendor/lib/core.py")
 
 
-def _languages_matter(index: Any) -> bool:
-    return Certificate(index).of_workspace(DEFINITION, "sell", language="go").reasons == []
-
-
-def test_what_could_not_be_searched_was_not_searched(tmp_path: Path) -> None:
-    """A generated source that nobody could read may have any name; a search that found nothing would say that it has none."""
+def test_what_was_not_searched_for_words_is_searched_when_somebody_asks(tmp_path: Path) -> None:
+    """A generated source that could not be read as text is searched by its bytes."""
     files = {
         ".gitattributes": "g.py linguist-generated\nh.py linguist-generated\n",
-        "g.py": "x = '\0'\n",
+        "g.py": "x = '\0'\nz()\n",
         "h.py": "y = 1\n",
         "a.py": "z = 1\n",
     }
@@ -400,7 +396,7 @@ def test_what_could_not_be_searched_was_not_searched(tmp_path: Path) -> None:
     crawl_with_ty(root)
     assert _codes(root, "z") == ["skipped_generated"]
     with open_index(root) as index:
-        [reason] = Certificate(index).of_workspace(DEFINITION, "z").reasons
+        [reason] = call(index, "references", {"symbol": "a.py:1"}).completeness.reasons
     assert reason.paths == ["g.py"]
 
 

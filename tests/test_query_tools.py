@@ -588,14 +588,14 @@ def reasons(root: Path, name: str = "references", **arguments: object) -> list[s
 @pytest.mark.parametrize(
     "change",
     [
-        lambda root: (root / "shop/utils.py").write_text("x = 1\n", encoding="utf-8"),
-        lambda root: (root / "shop/utils.py").write_text(FILES["shop/utils.py"].replace("1", "7"), encoding="utf-8"),  # same size
-        lambda root: (root / "shop/utils.py").unlink(),
-        lambda root: (root / "shop/new.py").write_text("", encoding="utf-8"),
-        lambda root: (root / "new.py").write_text("", encoding="utf-8"),  # in a folder that held no document
-        lambda root: (root / "more/inner").mkdir(parents=True) or (root / "more/inner/new.pyi").write_text("", encoding="utf-8"),
-        lambda root: shutil.rmtree(root / "shop/sub"),
-        lambda root: (root / "shop/sub").rename(root / "shop/moved"),
+        lambda root: (root / "shop/utils.py").write_text("run(1)\n", encoding="utf-8"),
+        lambda root: (root / "shop/service.py").write_text(FILES["shop/service.py"].replace("1", "7"), encoding="utf-8"),  # same size
+        lambda root: (root / "tests/test_service.py").unlink(),
+        lambda root: (root / "shop/new.py").write_text("run", encoding="utf-8"),
+        lambda root: (root / "new.py").write_text("run", encoding="utf-8"),  # in a folder that held no document
+        lambda root: (root / "more/inner").mkdir(parents=True) or (root / "more/inner/new.pyi").write_text("run", encoding="utf-8"),
+        lambda root: shutil.rmtree(root / "tests"),
+        lambda root: (root / "tests").rename(root / "moved"),
     ],
     ids=["edited", "edited_same_size", "deleted", "new", "new_at_the_root", "new_folder", "folder_deleted", "folder_renamed"],
 )
@@ -603,6 +603,13 @@ def test_a_change_of_the_tree_makes_answers_stale(copy: Path, change):
     assert reasons(copy) == []
     change(copy)
     assert reasons(copy) == ["stale"]
+
+
+def test_a_change_of_a_file_that_cannot_name_a_symbol_takes_nothing_from_its_answers(copy: Path):
+    (copy / "shop/utils.py").write_text("runner = 'rerun'\n", encoding="utf-8")
+    (copy / "shop/new.py").write_text("", encoding="utf-8")
+    assert reasons(copy) == []
+    assert reasons(copy, "symbols", query="run") == ["stale"], "a new symbol may be called so"
 
 
 def test_touched_unchanged_hidden_and_foreign_files_are_not_stale(copy: Path):
@@ -628,7 +635,7 @@ def test_a_new_file_that_git_ignores_is_not_stale(copy: Path):
     (copy / "build").mkdir()
     (copy / "build/x.py").write_text("", encoding="utf-8")
     assert reasons(copy) == []
-    (copy / "shop/wanted.py").write_text("", encoding="utf-8")
+    (copy / "shop/wanted.py").write_text("run", encoding="utf-8")
     assert reasons(copy) == ["stale"]
 
 
@@ -688,6 +695,8 @@ def test_lost_and_unsupported_methods_make_answers_partial(copy: Path, status: s
         f"""UPDATE document_coverage SET status = '{status}', reason = '{reason}' WHERE method = 'textDocument/definition'
             AND doc_id = (SELECT doc_id FROM document WHERE path = 'shop/utils.py')""",
     )
+    assert reasons(copy) == [], "the file has no identifier of the name that is unresolved"
+    damage(copy, "INSERT INTO unresolved_name SELECT 'run', doc_id, 1, 1, 4, 8, 0 FROM document WHERE path = 'shop/utils.py'")
     assert reasons(copy) == [code]
     assert reasons(copy, "outline", file_path="shop/utils.py") == []
     assert reasons(copy, "callees", symbol="shop.service.run") == []
@@ -697,6 +706,10 @@ def test_skipped_files_make_answers_partial_unless_the_user_wanted_it(copy: Path
     damage(copy, "INSERT INTO skipped VALUES ('a.py', 'python', 'excluded'), ('b.py', 'python', 'symlink')")
     assert reasons(copy) == []
     damage(copy, "INSERT INTO skipped VALUES ('c.py', 'python', 'too_large'), ('d.py', 'python', 'not_decodable')")
+    (copy / "c.py").write_text("rerun()", encoding="utf-8")
+    assert reasons(copy) == [], "neither has the name"
+    (copy / "c.py").write_text("run()", encoding="utf-8")
+    (copy / "d.py").write_bytes(b"run() # \xff\xfe")
     assert reasons(copy) == ["skipped_not_decodable", "skipped_too_large"]
     with open_index(copy) as index, pytest.raises(UsageError, match=r"'c\.py' was skipped when the index was made: too large"):
         call(index, "outline", {"file_path": "c.py"})
@@ -706,8 +719,10 @@ def test_a_file_with_syntax_errors_makes_answers_partial(copy: Path):
     damage(
         copy,
         """UPDATE document_coverage SET reason = 'syntax_error' WHERE method = 'syntax'
-           AND doc_id = (SELECT doc_id FROM document WHERE path = 'shop/utils.py')""",
+           AND doc_id IN (SELECT doc_id FROM document WHERE path IN ('shop/utils.py', 'tests/test_service.py'))""",
     )
+    assert reasons(copy) == [], "wherever the name stands it was read"
+    damage(copy, "DELETE FROM occ WHERE name = 'run' AND doc_id = (SELECT doc_id FROM document WHERE path = 'tests/test_service.py')")
     assert reasons(copy) == ["syntax_error"]
 
 

@@ -117,6 +117,7 @@ PYTHON = Language(
     keywords=frozenset(keyword.kwlist),
     lookups=_LOOKUPS,
     package_of="module",
+    imports_names=True,
     is_module=True,
     has_environment=True,
     refreshes_by_name=True,

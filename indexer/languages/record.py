@@ -119,6 +119,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     bodies_elsewhere: a function is declared in one file and has its body in another.
     imports_folders: an import names a folder; imports_files: it names a file.
     package_of: what belongs together: the files of a "folder", of a "manifest", or of the package that a "module" lies in.
+    imports_names: a name that stands alone, and that its file neither defines nor imports, is none of another file's.
     is_module: a file is a module, and its name is a part of qualified names.
     spreads: users of a package do not see which of its files defines something.
     manager: the kind of package whose manifest names the project.
@@ -183,6 +184,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     imports_folders: bool = False
     imports_files: bool = True
     package_of: PackageOf = "folder"
+    imports_names: bool = False
     is_module: bool = False
     spreads: bool = False
     manager: str = ""

@@ -109,7 +109,7 @@ class Certificate:
         uses = self._uses(symbols, question, within)
         unread = self._unread(uses, methods)
         reasons = reading.told(self._index, uses.scope, unread)
-        reasons += names.unresolved(uses, unread.paths, typed)
+        reasons += names.unresolved(self._index, uses, unread.paths, typed)
         reasons += environment.of_uses(self._index, uses)
         reasons += [reason for condition in _CONDITIONS for reason in condition(self._index, uses)]
         return self._certify([*reasons, *more], is_whole=False)
@@ -121,6 +121,10 @@ class Certificate:
         uses = self._uses(symbols, "callers", None)
         reasons = reading.told(self._index, uses.scope, self._unread(uses, methods)) + environment.of_uses(self._index, uses)
         return self._certify([*reasons, *more], is_whole=False)
+
+    def without_environment(self, languages: Collection[str] | None = None) -> list[Reason]:
+        """What is not installed and makes answers about files of these languages doubtful that rest on types, as diagnostics do."""
+        return environment.missing(self._index, languages)
 
     def uncertain(self, ids: Collection[int], methods: Sequence[str]) -> frozenset[int]:
         """Those of the symbols of which a use may stand in a file that was not read as it is, or not asked about."""

@@ -17,6 +17,7 @@ from query.answers.style import Style, one_line
 from query.context import Context, Workspace
 from query.facts.coverage import was_asked
 from query.facts.diagnostics import complaints
+from query.facts.families import languages_of
 from query.facts.freshness import is_as_indexed
 from query.facts.names import document_path
 from query.surface.registry import tool
@@ -137,10 +138,16 @@ def _indexed(context: Context, ask: GetDiagnostics) -> Answer[Diagnostics]:
     )
     certificate = context.certificate
     known = [method for method in _METHODS if was_asked(index, method)] or _METHODS[:1]
+    languages = (
+        {languages_of(index).get(path, "")}
+        if path
+        else {language for other, language in languages_of(index).items() if _holds(ask.path, other)}
+    )
+    lacking = certificate.without_environment(languages)
     if path:
-        completeness = certificate.of_documents([path], known)
+        completeness = certificate.of_documents([path], known, lacking)
     else:
-        completeness = certificate.of_workspace(known, holds=(lambda other: _holds(ask.path, other)) if ask.path else None)
+        completeness = certificate.of_workspace(known, lacking, holds=(lambda other: _holds(ask.path, other)) if ask.path else None)
     return context.answer(
         ask, result, page_of(offset, len(found.page), found.total), completeness, more={"file_path": path} if path else {}, about=path
     )

@@ -7,7 +7,7 @@ says so.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from indexer.builds import MACHINES, SYSTEMS, tags_in
@@ -113,12 +113,11 @@ def lost(index: Index, reason: str, language: str) -> str:
     return f"{why}; {remedy.format(language=language, again=f'{index_command(index)} --full')}"
 
 
-def at_lines(lines: Sequence[int]) -> str:
-    """Where a name stands that was not read as one; `lines` are 0-based."""
-    if not lines:
+def at_lines(path: str, lines: Mapping[str, Sequence[int]]) -> str:
+    """Where names stand that were not read as such; `lines` are 0-based, by path."""
+    if not (found := lines.get(path)):
         return ""
-    shown = ", ".join(str(line + 1) for line in lines[:3])
-    return f" and the name in what was not read (line{'s' if len(lines) > 1 else ''} {shown}{', …' if len(lines) > 3 else ''})"
+    return f", and the name where it was not read, as in {path}:{found[0] + 1}"
 
 
 def not_crawled(index: Index) -> str:

@@ -1,4 +1,8 @@
-"""What the index could not see of the surroundings of the workspace's files: other builds, places that nobody allowed it to look at."""
+"""What the index could not see of the surroundings of the workspace's files.
+
+That is: packages that are not installed, other builds, places that nobody allowed it to look at. What is missing was found when the index
+was made (`indexer.prerequisites`), and touches a question only where it hides something: see `of_uses`.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +12,111 @@ from typing import Any
 
 from indexer.languages import PYTHON
 from query.answers.envelope import Reason
+from query.answers.paths import listed, of_paths
+from query.facts.families import languages_of
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 
 
 def of_uses(index: Index, uses: Uses) -> list[Reason]:
     """What the surroundings hide of the uses of symbols."""
-    paths = dict.fromkeys(symbol.record.path for symbol in uses.symbols)
-    return [reason for path in paths for reason in of_another_build(index, path)] + of_refused(index, uses.family)
+    folders = [] if uses.scope.is_bounded else of_refused(index, uses.family, "folders")  # a workspace folder may use what is here
+    return _of_unknown_bases(index, uses) + _of_another_build(index, uses) + folders
 
 
-def of_another_build(index: Index, path: str) -> list[Reason]:
-    """What a file defines that only another build takes in is used by files of the default build, too, and those were asked there."""
-    others: dict[str, str] = index.keep("other builds", lambda: json.loads(index.meta.get("other_builds", "{}")))
-    if path not in others:
+def missing(index: Index, languages: Collection[str] | None = None) -> list[Reason]:
+    """What is not installed, or not there, and hides what names of these languages mean; of all languages by default."""
+    return [
+        Reason(code="missing_environment", detail=f"{item['language']}: {item['detail']}; to get it: {_remedy(item)}", count=1)
+        for item in index.manifest().get("prerequisites", [])
+        if languages is None or item["language"] in languages
+    ]
+
+
+def hint(index: Index, paths: Collection[str]) -> str:
+    """Why names in these documents may be unresolved, and what helps; empty where nothing is known to be missing for them."""
+    languages = {languages_of(index).get(path, "") for path in paths}
+    lacking = [item for item in index.manifest().get("prerequisites", []) if item["language"] in languages]
+    told = [f"; {item['detail']}, which may be why: {_remedy(item)}" for item in lacking]
+    told += [f"; {reason.detail}" for reason in of_refused(index, languages)]  # a place outside, which may define what is unresolved
+    return "".join(told[:1])
+
+
+def _remedy(item: Mapping[str, Any]) -> str:
+    return f"{item['remedy']}, or lspidx index --fetch" if item["can_fetch"] else item["remedy"]
+
+
+def _of_unknown_bases(index: Index, uses: Uses) -> list[Reason]:
+    """A base that nobody could resolve may call the members of what inherits from it, as frameworks do."""
+    members = [symbol.sym_id for symbol in uses.symbols if symbol.record.container.endswith("#")]
+    if (
+        uses.question != "callers"
+        or not members
+        or not index.keep("has unknown bases", lambda: index.row("SELECT 1 FROM unresolved_base LIMIT 1"))
+    ):
         return []
-    detail = f"'{path}' belongs to the build '{others[path]}'; who uses it there in files that the default build has too is unknown"
-    return [Reason(code="other_build", detail=detail, count=1, paths=[path])]
+    rows = index.rows(
+        """
+        WITH RECURSIVE up(start, type_id) AS (
+            SELECT s.sym_id, s.container_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+            JOIN symbol c ON c.sym_id = s.container_id WHERE is_type(c.kind)
+            UNION SELECT up.start, t.super_id FROM up JOIN type_edge t ON t.sub_id = up.type_id
+        )
+        SELECT DISTINCT b.name, d.path FROM up JOIN unresolved_base b ON b.class_id = up.type_id JOIN document d ON d.doc_id = b.doc_id
+        ORDER BY ALL
+        """,
+        {"ids": members},
+    )
+    if not rows:
+        return []
+    names, paths = list(dict.fromkeys(name for name, _ in rows)), list(dict.fromkeys(path for _, path in rows))
+    detail = f"{listed(names)}, a base of its type, could not be resolved, and may call what inherits from it"
+    helps = hint(index, paths) or "; to resolve it, install the package that defines it, then: lspidx index"
+    return [of_paths("unresolved_base", detail + helps, paths, len(names))]
 
 
-def of_refused(index: Index, family: Collection[str]) -> list[Reason]:
-    """Places that the settings of the project name and that the user has not allowed: what lies there is unknown."""
+def _of_another_build(index: Index, uses: Uses) -> list[Reason]:
+    """Files that only another build takes in define what those of the default build define, too, and there its name means the other."""
+    others: dict[str, str] = index.keep("other builds", lambda: json.loads(index.meta.get("other_builds", "{}")))
+    asked = [symbol for symbol in uses.symbols if symbol.record.path in others]
+    if not asked:
+        return []
+    twins = index.rows(
+        """
+        SELECT DISTINCT d.path FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+        JOIN symbol s ON s.sym_id = u.id JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
+        JOIN symbol t ON t.name = s.name AND t.doc_id <> s.doc_id AND NOT has_flag(t.flags, 'local', 'parameter', 'external')
+        JOIN document e ON e.doc_id = t.doc_id LEFT JOIN symbol k ON k.sym_id = t.container_id
+        WHERE regexp_replace(d.path, '[^/]*$', '') = regexp_replace(e.path, '[^/]*$', '')
+          AND (NOT is_type(c.kind) AND NOT is_type(k.kind) OR c.name = k.name AND is_type(c.kind))
+        """,
+        {"ids": [symbol.sym_id for symbol in asked]},
+    )
+    return [
+        Reason(
+            code="other_build",
+            detail=f"'{path}' belongs to the build '{others[path]}', and another file of its folder defines the same for other builds: "
+            "files of the default build were asked about in that one only; to ask about this one: environment, with GOOS, GOARCH or "
+            "GOFLAGS=-tags=…, below [language.go] in lspidx.toml",
+            count=1,
+            paths=[path],
+        )
+        for (path,) in sorted(twins)
+    ]
+
+
+def of_refused(index: Index, family: Collection[str], setting: str = "") -> list[Reason]:
+    """Places that the settings of the project name and that the user has not allowed: what lies there is unknown.
+
+    Args:
+        setting: the only one that was asked about.
+    """
     text = index.meta.get("refused")
     refused: list[dict[str, Any]] = index.keep("refused", lambda: json.loads(text)) if text else []
     return [
         Reason(code="not_allowed", detail=f"{item['sentence']}{': ' if item['remedy'] else ''}{item['remedy']}", count=1)
         for item in refused
+        if setting in ("", item["setting"])
         if not family or not (concerned := _concerned(item)) or not concerned.isdisjoint(family)
     ]
 

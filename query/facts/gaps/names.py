@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from indexer.languages import record_of
+from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.families import family_of, languages_of
+from query.facts.gaps import environment
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.sources import Sources
+
+_MOST_LOOKED_AT = 500
+"""Unresolved identifiers whose places are looked at, one by one; where there are more, all of them count."""
 
 
 def unresolved_calls(index: Index, callers: Sequence[int]) -> list[Reason]:
@@ -76,7 +83,36 @@ def _unknown(index: Index, code: str, what: str, missing: str, rows: Sequence[tu
     return [of_paths(code, detail, paths, len(rows))]
 
 
-def unresolved(uses: Uses, told: Collection[str], typed: Callable[[], str] | None) -> list[Reason]:
+def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str, int]:
+    """Without files in which the name stands alone only, where it would have to be imported and is not."""
+    languages = languages_of(index)
+    asked = [path for path in found if record_of(languages.get(path, "")).imports_names]
+    if not asked or sum(found[path] for path in asked) > _MOST_LOOKED_AT:
+        return found
+    rows = index.rows(
+        """
+        SELECT d.path, u.line, u.col, has_role(u.roles, 'import', 'star')
+        FROM document d JOIN unresolved_name u USING (doc_id)
+        WHERE d.path IN (SELECT unnest($paths::VARCHAR[]))
+          AND (u.name IN (SELECT unnest($names::VARCHAR[])) OR has_role(u.roles, 'star'))
+        """,
+        {"paths": asked, "names": sorted(uses.scope.own_names)},
+    )
+    sources = Sources(index)
+    possible = {path for path, line, col, is_imported in rows if is_imported or not _stands_alone(sources.lines(path), line, col)}
+    return {path: count for path, count in found.items() if path in possible or path not in asked}
+
+
+def _stands_alone(lines: Sequence[bytes] | None, line: int, col: int) -> bool:
+    """Whether an identifier is certain to be no member of what stands before it. `lines`: None where they are no longer what was read."""
+    if lines is None or line >= len(lines):
+        return False
+    text = lines[line].decode("utf-8", "replace")
+    before = text[: utf16_to_index(text, col)].rstrip() or (lines[line - 1].decode("utf-8", "replace").rstrip() if line else "")
+    return not before.endswith((".", "\\"))
+
+
+def unresolved(index: Index, uses: Uses, told: Collection[str], typed: Callable[[], str] | None) -> list[Reason]:
     """Identifiers with a name of what was asked about that nobody could resolve.
 
     Args:
@@ -84,7 +120,7 @@ def unresolved(uses: Uses, told: Collection[str], typed: Callable[[], str] | Non
     """
     if all(symbol.is_local for symbol in uses.symbols):
         return []
-    found = {path: count for path, count in uses.scope.unresolved_in().items() if path not in told}
+    found = _possible(index, uses, {path: count for path, count in uses.scope.unresolved_in().items() if path not in told})
     if not found:
         return []
     count, quoted = sum(found.values()), [f"'{name}'" for name in sorted(uses.scope.own_names)]
@@ -92,6 +128,7 @@ def unresolved(uses: Uses, told: Collection[str], typed: Callable[[], str] | Non
         detail = f"{count} identifiers named {listed(quoted)} could not be resolved and may belong here"
     else:
         detail = f"{count} identifiers could not be resolved and have a name of what was asked about"
+    detail += environment.hint(index, found)
     if typed is not None:
         detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
     return [of_paths("unresolved_same_name", detail, sorted(found), count)]

@@ -147,6 +147,7 @@ def _touching(scope: Scope, gaps: Sequence[Gap]) -> list[Gap]:
     if not gaps:
         return []
     open_in = scope.unresolved_in()
+    unparsed = scope.lines_not_read([gap.path for gap in gaps if gap.method == SYNTAX and gap.status != CoverageStatus.LOST])
     several = scope.ambiguous_in({gap.path for gap in gaps if gap.code == "targets_cut"})
     found: list[Gap] = []
     for gap in gaps:
@@ -159,25 +160,28 @@ def _touching(scope: Scope, gaps: Sequence[Gap]) -> list[Gap]:
         elif gap.status == CoverageStatus.LOST:
             counts = scope.could_refer(gap.path)
         else:
-            counts = scope.is_nameless or bool(scope.lines_not_read(gap.path))
+            counts = scope.is_nameless or gap.path in unparsed
         if counts:
             found.append(gap)
     return found
 
 
 def _left_out(index: Index, scope: Scope, gone: Collection[str]) -> dict[str, list[str]]:
-    """Files that were not read and have a name, by the reason: but for what the user has excluded, and beyond the workspace's borders."""
+    """Files that were not read and have a name, by the reason: but for what the user has excluded, and beyond the workspace's borders.
+
+    A link that leads out of the workspace leads to files that are none of its own.
+    """
     rows = [row for row in _skipped(index) if row[1] not in gone and scope.is_visible(row[1])]
     having: set[str] = set()
     if any(is_searched for *_, is_searched in rows):
         sql = "SELECT path FROM skipped_word WHERE list_has_any(words, $words::UINTEGER[])"
         having = {path for (path,) in index.rows(sql, {"words": [word_digest(name) for name in scope.names]})}
     found: dict[str, list[str]] = {}
-    for reason, path, language, is_searched in rows:
+    for reason, path, _, is_searched in rows:
         if is_searched:
             counts = path in having
         else:
-            counts = reason not in _HARMLESS_SKIPS and (language or reason != SkipReason.UNLISTED_LINK) and scope.could_refer(path)
+            counts = reason not in _HARMLESS_SKIPS and reason != SkipReason.UNLISTED_LINK and scope.could_refer(path)
         if counts:
             found.setdefault(reason, []).append(path)
     return found
@@ -209,7 +213,7 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
     )
     if method == SYNTAX and status != CoverageStatus.LOST:
         has = "has" if count == 1 else "have"
-        where = "" if scope is None else causes.at_lines(scope.lines_not_read(gaps[0].path))
+        where = "" if scope is None else causes.at_lines(gaps[0].path, scope.lines_not_read([gaps[0].path]))
         return "syntax_error", f"{files} {has} a syntax error{where}: the rest was read; to have all of it read, correct the syntax"
     if code == SkipReason.NOT_IN_BUILD:
         return code, f"{what} are unknown in {files}{named} {causes.not_in_build(reason)}"

@@ -7,7 +7,7 @@ them is out of the question, whether or not it was read. What is visible in a pa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 from indexer.encoding import as_utf8
@@ -102,6 +102,11 @@ class Scope:
             return False
         bounds = self._bounds
         return bounds is None or any(path == bound or (bound.endswith("/") and path.rpartition("/")[0] + "/" == bound) for bound in bounds)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether some files alone can name the symbols."""
+        return self._bounds is not None
 
     def held(self, path: str) -> frozenset[str]:
         """Those of the names, and of the modules, that the present text of a file has as words; all where it cannot be searched."""
@@ -213,40 +218,63 @@ class Scope:
 
     def ambiguous_in(self, paths: Collection[str]) -> set[str]:
         """Those of the documents in which one identifier with one of the names means several things."""
-        sql = """
-            SELECT DISTINCT d.path FROM document d JOIN occ o USING (doc_id)
-            WHERE d.path IN (SELECT unnest($paths::VARCHAR[])) AND o.name IN (SELECT unnest($names::VARCHAR[]))
-            GROUP BY d.path, o.line, o.col HAVING count(*) > 1
+        known: dict[str, set[str]] = self._index.keep("ambiguous", dict)
+        missing = [path for path in paths if path not in known]
+        if missing:
+            rows = self._index.rows(
+                """
+                SELECT DISTINCT d.path, o.name
+                FROM (SELECT doc_id, path FROM document WHERE path IN (SELECT unnest($paths::VARCHAR[]))) d
+                JOIN occ o ON o.doc_id = d.doc_id
+                GROUP BY d.path, o.name, o.line, o.col HAVING count(*) > 1
+                """,
+                {"paths": missing},
+            )
+            known.update({path: set() for path in missing})
+            for path, name in rows:
+                known[path].add(name)
+        return {path for path in paths if not self.names.isdisjoint(known[path])}
+
+    def lines_not_read(self, paths: Collection[str]) -> dict[str, list[int]]:
+        """Lines (0-based) with more words like the names than identifiers that were read there, of documents that have some.
+
+        Lines of comments have none.
         """
-        return {path for (path,) in self._index.rows(sql, {"paths": sorted(paths), "names": sorted(self.names)})} if paths else set()
+        unknown = [path for path in paths if path not in self._not_read]
+        texts = {path: self._text(path) for path in unknown}
+        words = {path: found_in(text, self.names) for path, text in texts.items() if text is not None}
+        read = self._identifiers([path for path, found in words.items() if found])
+        for path, text in texts.items():
+            if text is None:
+                self._not_read[path] = [0]
+            else:
+                self._not_read[path] = self._lines_not_read(path, text, words[path], read) if words[path] else []
+        return {path: lines for path in paths if (lines := self._not_read[path])}
 
-    def lines_not_read(self, path: str) -> list[int]:
-        """Lines (0-based) of a document with more words like the names than identifiers that were read there; comments have none."""
-        if path not in self._not_read:
-            self._not_read[path] = self._lines_not_read(path)
-        return self._not_read[path]
-
-    def _lines_not_read(self, path: str) -> list[int]:
-        text = self._text(path)
-        if text is None:
-            return [0]
-        words = found_in(text, self.names)
-        if not words:
-            return []
+    def _identifiers(self, paths: Sequence[str]) -> dict[tuple[str, int], int]:
+        """How many identifiers with one of the names were read on a line of these documents."""
+        if not paths:
+            return {}
         rows = self._index.rows(
             """
-            SELECT o.line, count(DISTINCT o.col) FROM document d JOIN occ o USING (doc_id)
-            WHERE d.path = $path AND o.name IN (SELECT unnest($names::VARCHAR[])) GROUP BY o.line
+            SELECT d.path, o.line, count(DISTINCT o.col)
+            FROM (SELECT doc_id, path FROM document WHERE path IN (SELECT unnest($paths::VARCHAR[]))) d
+
+                JOIN occ o ON o.doc_id = d.doc_id
+            WHERE o.name IN (SELECT unnest($names::VARCHAR[])) GROUP BY ALL
             """,
-            {"path": path, "names": sorted(words)},
+            {"paths": list(paths), "names": sorted(self.names)},
         )
-        read = dict(rows)
+        return {(path, line): count for path, line, count in rows}
+
+    def _lines_not_read(self, path: str, text: bytes, words: Collection[str], read: Mapping[tuple[str, int], int]) -> list[int]:
         comments = tuple(mark.encode() for mark in record_of(languages_of(self._index).get(path, "")).comments)
         pattern = re.compile(b"|".join(alone(word.encode("utf-8", "surrogatepass")) for word in sorted(words)))
+        lines = for_grammars(as_utf8(text) or text).split(b"\n")
         return [
             number
-            for number, line in enumerate(for_grammars(as_utf8(text) or text).split(b"\n"))
-            if (count := len(pattern.findall(line))) > read.get(number, 0) and count and not line.lstrip().startswith(comments)
+            for number, line in enumerate(lines)
+            if pattern.search(line) and len(pattern.findall(line)) > read.get((path, number), 0) and not line.lstrip().startswith(comments)
         ]
 
     @property

@@ -12,6 +12,7 @@ from indexer import plain_files
 MAX_SEARCHED_BYTES = 64_000_000
 """Of all files that one question searches; what is beyond counts as if it held the name."""
 
+_EXPORTS = re.compile(rb"export\s*(?:(?:type\s*)?\{([^}]*)\}|(?:default|=)\s*([^\n]*))")
 _WORD = rb"[0-9A-Za-z_\x80-\xff]"
 _NO_WORD_BEFORE, _NO_WORD_AFTER = rb"(?<!%b)" % _WORD, rb"(?!%b)" % _WORD
 _FEW_NAMES = 50
@@ -56,8 +57,5 @@ def alone(word: bytes) -> bytes:
 
 def is_exported_below(text: bytes, name: str) -> bool:
     """Whether a module of JavaScript lists a name among its exports."""
-    word = re.escape(name.encode("utf-8", "surrogatepass"))
-    return (
-        re.search(rb"\bexport\s*(?:type\s*)?\{[^}]*\b" + word + rb"\b|\bexport\s+default\s+" + word + rb"\b|\bexport\s*=\s*" + word, text)
-        is not None
-    )
+    word = name.encode("utf-8", "surrogatepass")
+    return any(_stands(listed[0] or listed[1], word) for listed in _EXPORTS.findall(text))
