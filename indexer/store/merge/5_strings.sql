@@ -1,6 +1,6 @@
 -- What strings name: dotted names by module and qualified name, over imports too; bare names in what they are looked up in.
 -- Takes: document, symbol; raw_occ, sym_of, target_sym, ancestor; facts_strings.
--- Makes: string_gap (names that may be those of several symbols, for questions about one of them). For later stages: string_use.
+-- Makes: string_read, string_gap (names that may be those of several symbols, for questions about one of them). For later stages: string_use.
 
 CREATE TEMP TABLE raw_string AS
 SELECT row_number() OVER (ORDER BY x.doc_id, x.line, x.col, x.use, x.of_line, x.of_col) AS string_id, x.doc_id, x.line, x.col, x.end_col, x.name, x.use, x.roles,
@@ -181,6 +181,12 @@ FROM (
 )
 WHERE sym_id IS NOT NULL
 GROUP BY ALL;
+
+-- What strings name for sure where they are read: a small table, which a question reads whole.
+CREATE TABLE string_read AS
+SELECT DISTINCT u.sym_id, u.doc_id, u.line FROM string_use u JOIN symbol s ON s.sym_id = u.sym_id
+WHERE is_evidence(u.evidence, 'string') AND has_role(u.roles, 'read') AND NOT has_role(u.roles, 'call') AND NOT is_kind(s.kind, 'module')
+ORDER BY ALL;
 
 -- Bare names that nobody could lead to one symbol. `owner_id`: the class in which, or below which, the name is looked up, if that is known.
 -- What is looked up in a module, or in what lies outside, and is not there, names nothing of ours.

@@ -59,12 +59,20 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
 
 def _read_by_name(index: Index, uses: Uses) -> list[Reason]:
     """Strings that name one of the symbols for sure: whoever reads them has it, and may call it."""
-    rows = [row for symbol in uses.symbols if symbol.record.kind != _MODULE for row in index.rows(_READ, [symbol.sym_id])]
+    known: dict[int, list[tuple[str, int]]] = index.keep("read in strings", lambda: _read(index))
+    rows = sorted({place for symbol in uses.symbols for place in known.get(symbol.sym_id, ())})
     if not rows:
         return []
     where = listed([f"{path}:{line + 1}" for path, line in rows])
     detail = f"a string names it where it is read, and what reads it may call it: {where}"
     return [of_paths("string_read", detail, list(dict.fromkeys(path for path, _ in rows)), len(rows))]
+
+
+def _read(index: Index) -> dict[int, list[tuple[str, int]]]:
+    found: dict[int, list[tuple[str, int]]] = {}
+    for sym_id, path, line in index.rows("SELECT r.sym_id, d.path, r.line FROM string_read r JOIN document d USING (doc_id) ORDER BY ALL"):
+        found.setdefault(sym_id, []).append((path, line))
+    return found
 
 
 def of_names(index: Index, symbols: Collection[tuple[int, str]]) -> list[Reason]:
@@ -138,14 +146,6 @@ def _beginnings(known: dict[str, list[_Gap]]) -> list[tuple[str, list[_Gap]]]:
 _GAPS = """
     SELECT g.name, g.use, g.roles, g.owner_id, d.path, d.language, g.line FROM string_gap g JOIN document d USING (doc_id) ORDER BY ALL
 """
-
-_READ = """
-    SELECT DISTINCT d.path, r.line FROM (
-        SELECT doc_id, line FROM refs
-        WHERE sym_id = ? AND is_evidence(evidence, 'string') AND has_role(roles, 'read') AND NOT has_role(roles, 'call')
-    ) r JOIN document d USING (doc_id) ORDER BY ALL
-"""
-_MODULE = SymbolKind.MODULE.label
 
 _ABOUT = """
     SELECT s.flags, s.kind, s.container_id, c.kind FROM symbol s LEFT JOIN symbol c ON c.sym_id = s.container_id WHERE s.sym_id = ?
