@@ -95,6 +95,7 @@ VIEWS = (
     "diagnostics",
     "coverage",
     "unresolved_imports",
+    "unresolved_operations",
 )
 
 

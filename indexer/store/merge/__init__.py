@@ -113,13 +113,15 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
         for rank, name in enumerate(names)
     ]
     rules = [(name, record.open_types, record.closed_results) for record in LANGUAGES if record.operations for name in record.names]
-    connection.execute(
-        "CREATE TEMP TABLE operation_member"
-        " (language VARCHAR, operation UTINYINT, part UTINYINT, rank UTINYINT, name VARCHAR, evidence UTINYINT)"
-    )
-    connection.executemany("INSERT INTO operation_member VALUES (?, ?, ?, ?, ?, ?)", members)
-    connection.execute("CREATE TEMP TABLE language_rule (language VARCHAR, open_types VARCHAR, closed_results VARCHAR)")
-    connection.executemany("INSERT INTO language_rule VALUES (?, ?, ?)", rules)
+    _add_temporary(connection, "operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
+    _add_temporary(connection, "language_rule", ("language", "open_types", "closed_results"), rules)
+
+
+def _add_temporary(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], listed: Sequence[tuple[Any, ...]]) -> None:
+    """A table of a few rows, at least one, that is there for the stages only."""
+    connection.register("incoming", pa.table(dict(zip(columns, map(list, zip(*listed, strict=True)), strict=True))))
+    connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM incoming")
+    connection.unregister("incoming")
 
 
 def _rows_of(table: str) -> str:

@@ -353,8 +353,8 @@ class Walk(Values):
                 target = child.named_children[0]
             if target is not None:
                 self.given_as[target.start_byte] = target.kind_id if annotation is None else 0
-                for child in target.named_children if target.kind_id in SPLATS else ():
-                    self.given_as[child.start_byte] = target.kind_id
+                for inside in target.named_children if target.kind_id in SPLATS else ():
+                    self.given_as[inside.start_byte] = target.kind_id
                 self.parameter(target, child, inner, function, fixtures and default is None)
             if default is not None:
                 self.push(default, outer)
