@@ -55,10 +55,11 @@ class Config:
     include: the same of what is read though it is excluded, vendored, generated, minified, bundled or built, or lies in another
         repository or a hidden folder.
     max_file_bytes: larger files are skipped, and said so.
+    max_file_depth: how deeply a file may be nested; one that is deeper is asked nothing, and no server is told its text. 0 = no limit.
     max_file_questions: asked about one file at most; what is beyond is a gap of that file. 0 = no limit, as with the next three.
     max_unit_questions: asked about the files of one unit (1.2 MB of source, or one file) at most.
     max_file_s, max_unit_s: seconds that a server is waited for because of one file, and of one unit, first loading left out; what then
-        has no answers is a gap. Of these four a project may lower each, never raise it.
+        has no answers is a gap. Of these five a project may lower each, never raise it.
     python: interpreter or environment of the project; empty = found.
     source_roots: folders that imports start from, relative to the root; empty = found.
     request_timeout_s: silence after which a server counts as hung; 0 = the server table's.
@@ -90,6 +91,7 @@ class Config:
     exclude: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     max_file_bytes: int = 5_000_000
+    max_file_depth: int = 400
     max_file_questions: int = 50_000
     max_unit_questions: int = 200_000
     max_file_s: float = 180.0
@@ -142,7 +144,7 @@ _USERS = frozenset({"trusted_keys", "daemon_idle_s"})
 _USERS_ONLY = frozenset({"readable", "fetch", "allow_folders"})
 """Settings that a project cannot make at all."""
 
-LIMITS = frozenset({"max_file_questions", "max_unit_questions", "max_file_s", "max_unit_s"})
+LIMITS = frozenset({"max_file_depth", "max_file_questions", "max_unit_questions", "max_file_s", "max_unit_s"})
 """Settings that bound what a repository may cost: a project may lower what the user has set, never raise it."""
 
 _LOADED = ("options", "settings", "environment")
@@ -359,6 +361,7 @@ def _check(config: Config) -> None:
         ("cross_check", 0.0, 1.0),
         ("daemon_idle_s", 0.0, 86_400.0),
         ("min_resolved", 0.0, 100.0),
+        ("max_file_depth", 0, 10**9),
         ("max_file_questions", 0, 10**9),
         ("max_unit_questions", 0, 10**9),
         ("max_file_s", 0.0, 86_400.0),

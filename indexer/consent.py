@@ -23,6 +23,8 @@ _FOLDERS, _STORES = "allowed_folders", "allowed_stores"
 
 
 POINTER = "pointer"
+UNSEARCHED = "unsearched"
+"""Of files that may point to places outside, and that nobody has looked through."""
 
 _MOST_NAMED = 5
 """Places in one line."""
@@ -57,6 +59,8 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
         closed = "is a place that no project opens"
         if self.setting == POINTER:
             return f"'{self.text}' is pointed to by {self.source} and {closed if self.closed else 'was not allowed'}"
+        if self.setting == UNSEARCHED:
+            return f"places outside of the workspace may be pointed to by '{self.text}, not looked through for {self.source}"
         what = {"folders": "folder", "source_roots": "source root"}.get(self.setting, self.setting)
         why = "is a place that no project opens" if self.closed else "was not allowed"
         return f"{what} '{self.text}' is named by {self.source} and {why}"
@@ -64,6 +68,8 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def remedy(self) -> str:
         """What the user may run; empty where nothing helps."""
+        if self.setting == UNSEARCHED:
+            return ""
         if self.setting == "python":
             return f"lspidx index --python {shlex.quote(self.text)}"
         return "" if self.closed else f"lspidx index --allow-folder {shlex.quote(self.text)}"

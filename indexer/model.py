@@ -97,6 +97,27 @@ class Evidence(IntEnum):
     SUBCLASS_LIST = 8  # the base stands in the class's own list
     TYPE_HIERARCHY = 9  # typeHierarchy/supertypes
     INHERITED = 10  # `self.x` by name along the bases of its class, where the server was silent
+    STRING = 13  # a string, or a tool's comment, names it: as a dotted name, a path, or by a name that is looked up in it
+    ENTRY_POINT = 14  # a manifest names it as what others call or load
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+class NameUse(IntEnum):
+    """How the name in a string is taken: what looks it up, and where."""
+
+    DOTTED = 0  # `a.b.C` or `a.b:C` anywhere: names what it leads to, if that is here
+    OBJECT = 1  # the same where an object is named for sure, `a` alone too: `mock.patch("a.b.C")`, `import_module("a")`
+    ENTRY = 2  # `a.b:f` in a manifest
+    MEMBER = 3  # an attribute of something: `getattr(x, "name")`
+    GLOBAL = 4  # of this module: `globals()["name"]`
+    FIXTURE = 5  # of pytest: `usefixtures("name")`
+    CLASS = 6  # `User` or `app.User`, of this module or of all classes that are registered: `ForeignKey("User")`
+    LINKED = 7  # by the name that a linker or a loader knows: `dlsym(handle, "name")`
+    FILE = 8  # a path from this file on: `./x`
+    BEGINNING = 9  # an attribute whose name begins so: `getattr(x, "visit_" + kind)`
 
     @property
     def label(self) -> str:
@@ -156,6 +177,7 @@ class SkipReason(StrEnum):
     """Why a file of the repository was not crawled. Those about folders and links stand at a path that ends with `/`, or at the link."""
 
     TOO_LARGE = "too_large"
+    TOO_DEEP = "too_deep"  # nested; of a document: read for its text only, no server is asked
     BINARY = "binary"
     NOT_DECODABLE = "not_decodable"
     GENERATED = "generated"

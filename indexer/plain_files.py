@@ -51,6 +51,15 @@ def fault_of(path: str | Path, *, folder: bool | None = None) -> str:
         return f"unreadable ({error.strerror})"
 
 
+def entries_of(folder: str | Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder, by name; nothing where it cannot be read."""
+    try:
+        with os.scandir(str(folder)) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
 def faults_below(folder: Path, depth: int) -> Generator[tuple[str, str]]:
     """Path and fault of all that is neither a plain file nor a folder of this user; `depth` 1 is the folder's own entries."""
     with os.scandir(folder) as entries:

@@ -11,6 +11,7 @@ from query.facts.index import Index
 from query.live.control import Session
 from query.live.formatting import Formatted
 from query.refactor.outcome import Edited
+from query.refactor.preparation import Renameable
 from query.refactor.trial import Evaluation, OneEdit
 from query.surface.search import Found
 from query.tools.activate_skill import Activated
@@ -49,7 +50,6 @@ from query.tools.index_status import Status
 from query.tools.inspect_symbol import Inspection
 from query.tools.list_symbols import OutlineItem
 from query.tools.list_workspace_folders import WorkspaceFolder
-from query.tools.prepare_rename import Renameable
 from query.tools.rename_symbol import Renamed
 from query.tools.run_build import BuildResult
 from query.tools.run_tests import TestRun
@@ -194,8 +194,8 @@ def detect_changes(
         head: with base: default HEAD; '.' for the work tree
         make_base: crawl the old side where no index of it is here, for callers of what is gone
         test_depth: how many calls away a test may be
-        limit: changed symbols, callers and tests shown
-        cursor: next_cursor of the previous answer: further symbols
+        limit: entries shown of each list
+        cursor: next_cursor of the previous answer; it continues every list
     """
 
 def detect_lsp_servers(index: Index | None, workspace_dir: str = "") -> Answer[Detected]:
@@ -244,7 +244,7 @@ def evaluate_session(
     index: Index | None,
     session_id: str = "",
     *,
-    scope: Literal["file", "workspace"] = "file",
+    scope: Literal["file", "workspace"] = "workspace",
     timeout_ms: int = 0,
     include_warnings: bool = False,
 ) -> Answer[Evaluation]:
@@ -286,6 +286,7 @@ def explore_symbol(
     position_pattern: str = "",
     limit: int = 10,
     source_lines: int = 80,
+    cursor: str = "",
 ) -> Answer[Explored]:
     """A symbol in one answer: type, documentation, source, callers, references, tests, callees, types around it, risk.
 
@@ -297,6 +298,7 @@ def explore_symbol(
         position_pattern: text of the file with one @@ at the place meant
         limit: callers, callees, types and overrides shown of each; totals are exact
         source_lines: lines of source shown; 0 for none
+        cursor: next_cursor of the previous answer; it continues every list
     """
 
 def export_cache(
@@ -340,7 +342,7 @@ def find_callers(
         direction: incoming: callers; outgoing: callees
         depth: 1: direct calls only
         evidence: only these kinds of evidence of a call; default syntax, definition, same_binding, callee_type, constructor, property,
-            decorator, inferred, inherited
+            decorator, inferred, inherited, string, entry_point
         dispatch: also calls of what it overrides, through a base, interface or protocol, which may end in it
         values: also where it is used as a value: handed over, stored, returned; who gets it may call it
         external: callees outside the workspace too
@@ -803,7 +805,7 @@ def index_status(
         language: only this language
         method: only this method, e.g. textDocument/definition or syntax
         details: also how the index was made and what the workspace lacks, as lspidx status prints it
-        limit: gaps shown
+        limit: entries shown of each list
         cursor: next_cursor of the previous answer
     """
 
@@ -910,7 +912,7 @@ def preview_edit(
     new_text: str = "",
     session_id: str = "",
     language: str = "",
-    scope: Literal["file", "workspace"] = "file",
+    scope: Literal["file", "workspace"] = "workspace",
     timeout_ms: int = 0,
     include_warnings: bool = False,
 ) -> Answer[Evaluation]:
@@ -1089,7 +1091,7 @@ def simulate_chain(
     session_id: str = "",
     *,
     edits: list[OneEdit] | None = None,
-    scope: Literal["file", "workspace"] = "file",
+    scope: Literal["file", "workspace"] = "workspace",
     timeout_ms: int = 0,
 ) -> Answer[Chain]:
     """Adds edits to a session one after the other, judges it after each, and says through which of them it is safe to go.
@@ -1174,6 +1176,7 @@ def type_hierarchy(
     direction: Literal["supertypes", "subtypes", "both"] = "both",
     depth: int = 1,
     limit: int = 500,
+    cursor: str = "",
 ) -> Answer[list[TypeRelation]]:
     """Supertypes and subtypes of a class, interface or struct, to any depth.
 
@@ -1186,6 +1189,7 @@ def type_hierarchy(
         direction: which way
         depth: levels; 1: direct only
         limit: types shown
+        cursor: next_cursor of the previous answer
     """
 
 def unreferenced(

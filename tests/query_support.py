@@ -13,6 +13,9 @@ import duckdb
 
 from indexer.store import proof
 from query.answers.envelope import Answer
+from query.answers.style import Style
+from query.facts.status import Report
+from query.tools.index_status import report_lines
 
 FILES = {
     "shop/__init__.py": 'from shop.models import Item\n\n__all__ = ["Item"]\n',
@@ -275,3 +278,8 @@ def question(tool: Any) -> dict[str, Any]:
     if tool.name == "find_callers":
         given["symbol"] = "shop.service.run"
     return {name: [value] if isinstance(getattr(tool.parameters(), name), list) else value for name, value in given.items()}
+
+
+def report_text(report: Report) -> str:
+    """What `lspidx status` prints of an index, without colours."""
+    return "\n".join(report_lines(report, Style(color=False)))

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from query_support import report_text
 from support import crawl_with_ty, write_tree
 
 from indexer import vcs
@@ -15,7 +16,7 @@ from indexer.crawl.plan.borders import resolved
 from indexer.crawl.plan.survey import Survey, survey
 from query.facts.completeness import DEFINITION, Certificate
 from query.facts.index import open_index
-from query.facts.status import status, status_text
+from query.facts.status import status
 
 
 def git(folder: Path, *words: str) -> None:
@@ -147,7 +148,7 @@ def test_status_names_every_border_and_answers_stay_complete(root: Path, tmp_pat
     (root / "out").symlink_to(tmp_path)
     crawl_with_ty(root)
     with open_index(root) as index:
-        text = status_text(status(index))
+        text = report_text(status(index))
         whole = Certificate(index).of_workspace(DEFINITION, "f")
         assert (whole.status, [reason.code for reason in whole.reasons]) == ("partial", ["not_allowed"])
     assert "nested/   nested_repository (another repository: lspidx index --include PATH, or an index of its own)" in text

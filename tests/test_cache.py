@@ -165,7 +165,7 @@ def test_an_export_replaces_an_older_one_and_nothing_else(shop_root: Path, mixed
 def test_what_nobody_could_import_is_not_exported(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "odd", {"c:odd.py": "x = 1\n"})
     crawl_with_ty(root)
-    with pytest.raises(UsageError, match=r"nobody could import.*c:odd\.py"):
+    with pytest.raises(UsageError, match=r"could not be imported.*c:odd\.py"):
         export(root, tmp_path / "artifact")
     assert not (tmp_path / "artifact").exists()
 

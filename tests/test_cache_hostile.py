@@ -91,18 +91,18 @@ def _member(name: str, kind: bytes = tarfile.REGTYPE, content: bytes = b"", **mo
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("../evil.parquet", "no name that an artifact has"),
-        ("/etc/cron.d/evil", "no name that an artifact has"),
-        ("facts/../../evil.parquet", "no name that an artifact has"),
-        ("facts/../facts/0000000000000000.parquet", "no name that an artifact has"),
-        ("\\\\server\\share\\evil.parquet", "no name that an artifact has"),
-        ("facts\\0000000000000000.parquet", "no name that an artifact has"),
-        ("C:/evil.parquet", "no name that an artifact has"),
-        ("./manifest.json", "no name that an artifact has"),
-        ("facts/0000000000000000.parquet\n", "no name that an artifact has"),
+        ("../evil.parquet", "not a name that a file of an artifact has"),
+        ("/etc/cron.d/evil", "not a name that a file of an artifact has"),
+        ("facts/../../evil.parquet", "not a name that a file of an artifact has"),
+        ("facts/../facts/0000000000000000.parquet", "not a name that a file of an artifact has"),
+        ("\\\\server\\share\\evil.parquet", "not a name that a file of an artifact has"),
+        ("facts\\0000000000000000.parquet", "not a name that a file of an artifact has"),
+        ("C:/evil.parquet", "not a name that a file of an artifact has"),
+        ("./manifest.json", "not a name that a file of an artifact has"),
+        ("facts/0000000000000000.parquet\n", "not a name that a file of an artifact has"),
         ("facts/évil.parquet", "no tar file"),
-        (FIRST, "stands twice"),
-        (MANIFEST + "\0.txt", "stands twice"),
+        (FIRST, "twice"),
+        (MANIFEST + "\0.txt", "twice"),
     ],
 )
 def test_names_in_a_tar_file(name: str, reason: str, files: Files, refused: Callable[[Path], str], tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_members_that_are_no_regular_files(kind: bytes, files: Files, refused: C
 def test_sizes_that_no_member_has(size: int, files: Files, refused: Callable[[Path], str], tmp_path: Path) -> None:
     evil = tmp_path / "evil.tar"
     evil.write_bytes(_member(FIRST, size=size) + write_tar(tmp_path / "good.tar", files).read_bytes())
-    assert "larger than any is" in refused(evil)
+    assert "larger than any that lspidx writes" in refused(evil)
 
 
 @pytest.mark.parametrize("part", ["head", "middle", "compressed", "empty", "noise", "zeros"])
@@ -177,8 +177,8 @@ def test_a_pipe_in_a_folder(files: Files, refused: Callable[[Path], str], tmp_pa
 
 
 def test_files_that_no_artifact_has(files: Files, refused: Callable[[Path], str], tmp_path: Path) -> None:
-    assert "no name that an artifact has" in refused(write_folder(tmp_path / "a", {**files, "facts/evil.so": b""}))
-    assert "no name that an artifact has" in refused(write_folder(tmp_path / "b", {**files, ".git/hooks/post-checkout": b""}))
+    assert "not a name that a file of an artifact has" in refused(write_folder(tmp_path / "a", {**files, "facts/evil.so": b""}))
+    assert "not a name that a file of an artifact has" in refused(write_folder(tmp_path / "b", {**files, ".git/hooks/post-checkout": b""}))
     assert "no cache of lspidx" in refused(write_folder(tmp_path / "c", {"README": b""}))
 
 
@@ -204,7 +204,7 @@ def _swap(files: Files) -> Files:
         (lambda files: signed({**files, FIRST: files[FIRST][:-8] + b"\xff\xff\xff\x7fPAR1"}), "no Parquet file"),
         (lambda files: signed({**files, FIRST: files[FIRST]}, lambda m: m["chunks"][0].update(size_bytes=1)), "its manifest says 1"),
         (lambda files: signed({**files, FIRST: files[FIRST]}, lambda m: m["chunks"][0].update(rows=1)), "other rows than its manifest"),
-        (lambda files: signed({**files, FIRST: files[FIRST]}, lambda m: m["chunks"].append(m["chunks"][0])), "stands twice"),
+        (lambda files: signed({**files, FIRST: files[FIRST]}, lambda m: m["chunks"].append(m["chunks"][0])), "twice"),
         (lambda files: signed({**files, FIRST: chunk_of(rows_of(files[FIRST]), row_group_size=1)}), "not in one group"),
         (lambda files: signed({**files, "facts/00000000000000ff.parquet": files[FIRST]}), "described twice|other rows"),
     ],
@@ -614,6 +614,6 @@ def test_a_reader_that_is_killed_is_a_refusal(
     """As the limit of processor time does it, or Arrow where it runs out of memory."""
     root, before = victim
     monkeypatch.setattr(unpack, "MEMORY_BYTES", 20_000_000)
-    with pytest.raises(CacheRefused, match=r"more than an artifact may|cannot be read"):
+    with pytest.raises(CacheRefused, match=r"more time or memory than is allowed|cannot be read"):
         bring(write_folder(tmp_path / "good", files), root)
     assert state(root) == before

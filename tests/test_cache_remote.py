@@ -163,7 +163,7 @@ def test_a_large_artifact_goes_to_s3_and_back(
     remote.put("a.tar", large)
     assert remote.fetch("a.tar", tmp_path / "back", 60_000_000) is not None
     assert (tmp_path / "back").read_bytes() == large.read_bytes()
-    with pytest.raises(CacheRefused, match="has 60000000 bytes or more, 59999999 were to come"):
+    with pytest.raises(CacheRefused, match="has 60000000 bytes or more, and only 59999999 were expected"):
         remote.fetch("a.tar", tmp_path / "back", 59_999_999)
     assert remote.fetch("b.tar", tmp_path / "back", 1) is None
 
@@ -294,7 +294,7 @@ def test_a_file_is_pulled_by_its_address(repository: Path, fresh: Path, tmp_path
     export(repository, tmp_path / "served" / "index.tar")
     assert _pull(fresh, f"{web.url}/index.tar").via == "file"
     assert tables(fresh) == tables(repository)
-    assert "bytes or more, 1000 were to come" in _refusal(fresh, f"{web.url}/index.tar", most_bytes=1_000)
+    assert "bytes or more, and only 1000 were expected" in _refusal(fresh, f"{web.url}/index.tar", most_bytes=1_000)
     assert "there is no" in _refusal(fresh, f"{web.url}/nothing.tar", CacheMissing)
 
 
@@ -371,7 +371,7 @@ def test_pointers_that_are_none(served: Path, fresh: Path, web: WebServer) -> No
     for content, reason in (
         (b"", "cannot be read"),
         (b"[" * 90_000, "cannot be read"),
-        (b"{" + b" " * 200_000 + b"}", "bytes or more, 100000 were to come"),
+        (b"{" + b" " * 200_000 + b"}", "bytes or more, and only 100000 were expected"),
         (json.dumps({**good, "more": 1}).encode(), "cannot be read"),
         (json.dumps({**good, "size_bytes": 1 << 60}).encode(), "cannot be read"),
         (json.dumps({**good, "size_bytes": -1}).encode(), "cannot be read"),
@@ -451,7 +451,7 @@ def test_an_artifact_that_is_not_what_the_pointer_describes(change: str, served:
             "empty": b"",
         }[change]
     )
-    assert ("were to come" if change == "longer" else "damaged, cut short or changed") in _refusal(fresh, web.url)
+    assert ("were expected" if change == "longer" else "damaged, cut short or changed") in _refusal(fresh, web.url)
 
 
 def test_a_lost_artifact(served: Path, fresh: Path, web: WebServer) -> None:
@@ -508,7 +508,7 @@ def test_a_flood_is_not_waited_for(answer: Callable[[Handler], None], part: str,
         for pointer in _pointers(served)[:-1]:
             pointer.unlink()
     web.answers[part] = answer
-    assert "were to come" in _refusal(fresh, web.url)
+    assert "were expected" in _refusal(fresh, web.url)
     if answer is not _compressed_flood:
         assert web.sent.get(timeout=60) < 200_000_000
 

@@ -228,7 +228,7 @@ def test_signatures_that_are_none(spoil: Callable[[bytes], bytes], files: Files,
     spoilt = spoil(files[SIGNATURE])
     assert spoilt != files[SIGNATURE]
     reasons = refused({**files, SIGNATURE: spoilt})
-    assert "none of OpenSSH" in reasons or "signed by none" in reasons
+    assert "not one of OpenSSH" in reasons or "signed by none" in reasons
 
 
 def test_a_signature_that_is_no_small_file(files: Files, config: Config, shop_root: Path, tmp_path: Path) -> None:

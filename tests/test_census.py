@@ -28,9 +28,9 @@ WIRE_MODULES = 0
 BARE_NUMBERS = 0
 """Kinds, flags, roles, evidence and confidence in SQL that are numbers and not names; the aim is none."""
 
-LANGUAGE_NAMES = 106
-"""Strings that name a language, outside of `indexer.languages`; what is left are statements of `query.facts`, and programs, managers of
-packages, runners and folders that are called as a language is."""
+LANGUAGE_NAMES = 73
+"""Strings that name a language, outside of `indexer.languages`; what is left are programs, managers of packages, runners, settings
+and folders that are called as a language is."""
 
 _SQL = re.compile(r"\b(SELECT\b[\s\S]*\bFROM|WITH\b[\s\S]*\bAS\s*\(|INSERT INTO|JOIN\s+\w+\s+(USING|ON))\b")
 _BARE = re.compile(r"\b(flags|kind|roles?|evidence|confidence|reason|via)\s*(&\s*\d+|(=|<>|!=|<|>|<=|>=)\s*\d+|(NOT )?IN\s*\(\s*\d+)")
@@ -162,6 +162,15 @@ def test_fewer_strings_outside_of_the_records_name_a_language():
         if not path.startswith("indexer/languages/"):
             found += sum(text in names or len(quoted.findall(text)) for text in _texts(tree))
     assert found == LANGUAGE_NAMES
+
+
+def test_no_statement_names_a_language():
+    """It says `language_has(d.language, 'spreads')`, by a field of the record."""
+    names = "|".join(re.escape(name) for record in LANGUAGES for name in record.names)
+    compared = re.compile(rf"\blanguage\b\s*(=|<>|!=|(NOT )?IN\s*\()\s*'({names})'", re.IGNORECASE)
+    texts = {path: "\n".join(_texts(tree)) for path, tree in _modules("query", "indexer")}
+    texts |= {str(file): file.read_text(encoding="utf-8") for package in ("query", "indexer") for file in (ROOT / package).rglob("*.sql")}
+    assert [path for path, text in texts.items() if compared.search(text)] == []
 
 
 def test_no_module_has_more_than_five_hundred_lines():

@@ -27,8 +27,8 @@ _EDITS = {
     "crawl/worker/harvest.py": (
         ("            hover=hovers", "            name_length=len(symbol.name),\n"),
         ("            lines.append(", '            columns["is_short"].append(len(tokens.name[token]) < 5)\n'),
-        ('            "module": document.module', '            "first_letter": document.path[0],\n'),
     ),
+    "crawl/units.py": (('            "module": self.module', '            "first_letter": self.path[0],\n'),),
 }
 """By file: texts before which a line is added, and the line. Columns of symbols, of occurrences and of the header."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cache_support import tables
-from query_support import codes, lspidx, plain_environment
+from query_support import codes, lspidx, plain_environment, report_text
 from support import Watcher, rows, write_tree
 
 from indexer.config import Config
@@ -81,7 +81,7 @@ def test_what_was_found_can_be_asked_and_every_answer_says_that_it_is_partial(cu
             assert "lost_not_crawled" in codes(answer), answer.tool
         with pytest.raises(NameNotFound, match="the run that made this index was cut off, and only 2 of 5 files are in it"):
             call(index, "find_callers", {"symbol": "of_9_9"})
-        assert "partial    the run was cut off, 2 of 5 files are in it; to go on from there: lspidx index" in status.status_text(
+        assert "partial    the run was cut off, 2 of 5 files are in it; to go on from there: lspidx index" in report_text(
             status.status(index)
         )
 

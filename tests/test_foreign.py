@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from query_support import report_text
 from support import crawl_with_ty, rows, write_tree
 
 from indexer import vcs
@@ -21,7 +22,7 @@ from indexer.text import word_digest, word_digests
 from query.facts.completeness import DEFINITION, Certificate
 from query.facts.index import open_index
 from query.facts.names import document_path
-from query.facts.status import status, status_text
+from query.facts.status import status
 
 LANGUAGES = frozenset(name for name, spec in load_table().language.items() if spec.crawl == "full")
 MIT = "MIT License\n\nCopyright (c) Somebody Else\n"
@@ -418,7 +419,7 @@ def test_status_counts_what_is_not_read_in_one_line(shop: Path) -> None:
     with open_index(shop) as index:
         report = status(index)
     assert report["skipped_reasons"] == [{"reason": "vendored", "files": 1, "where": ["vendor/lib/core.py"]}]
-    [line] = [line for line in status_text(report).split("\n") if "vendored" in line]
+    [line] = [line for line in report_text(report).split("\n") if "vendored" in line]
     assert line == "  not read   1 vendored (vendor/lib/core.py); to read some of it: lspidx index --include PATTERN"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from query_support import report_text
 from support import Watcher, crawl_with_ty, write_tree
 
 from indexer import go_modules
@@ -199,7 +200,7 @@ func main() { fmt.Println(gone.Thing(), nick.Other(), hub.New()) }
         assert imports == [(6, "example.org/gone"), (7, "example.org/gone/deep")]
         unresolved = index.rows("SELECT DISTINCT name FROM occurrences WHERE path = 'main.go' AND symbol IS NULL ORDER BY name")
         assert [name for (name,) in unresolved] == ["Other", "Thing", "deep", "gone", "nick"]
-        text = status.status_text(status.status(index))
+        text = report_text(status.status(index))
         assert "identifiers; 2 imports:" in text
         assert "    example.org/gone/deep        1" in text
     assert made.manifest["counts"]["unresolved_imports"] == 2
@@ -211,5 +212,5 @@ def test_status_lists_nothing_below_a_count_of_no_imports(tmp_path: Path):
     root = write_tree(tmp_path / "work", {"a.py": "def f(x):\n    return x.nothing_known\n"})
     crawl_with_ty(root)
     with open_index(root) as index:
-        [line] = [line for line in status.status_text(status.status(index)).split("\n") if "unresolved " in line]
+        [line] = [line for line in report_text(status.status(index)).split("\n") if "unresolved " in line]
     assert line == "  unresolved 1 identifiers; 0 imports"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,12 +15,8 @@ from indexer.crawl.plan.survey import survey
 from indexer.errors import ConfigError
 from indexer.vcs import list_files
 
-_SHORT, _LONG = 3_000, 24_000
-"""Eight times as much. In proportion, reading takes eight times as long; a square takes sixty-four."""
-
-_MOST_GROWTH = 32.0
-_WORTH_S = 0.02
-"""At the longer length a square takes more than this on any machine that we know."""
+_LONG = 400_000
+"""In proportion, reading takes less than a second. In squares it takes so many hours that nobody need measure: the test does not end."""
 
 
 @pytest.mark.parametrize(
@@ -37,14 +32,8 @@ _WORTH_S = 0.02
         (lambda text: builds.constraint("go", "a.go", text.encode()), lambda count: "//go:build a" + " " * count + "\0"),
     ],
 )  # fmt: skip
-def test_reading_takes_time_in_proportion(read: Callable[[str], object], text: Callable[[int], str]) -> None:
-    def seconds(count: int) -> float:
-        written, begun = text(count), time.process_time()
-        read(written)
-        return time.process_time() - begun
-
-    long = min(seconds(_LONG) for _ in range(3))  # the machine may have been elsewhere
-    assert long < _WORTH_S or long / max(seconds(_SHORT), 1e-6) < _MOST_GROWTH
+def test_reading_ends_however_long_the_text_is(read: Callable[[str], object], text: Callable[[int], str]) -> None:
+    read(text(_LONG))
 
 
 @pytest.mark.parametrize("name", ["go.mod", "package.json", "Cargo.toml", "pom.xml", "tsconfig.json", "compile_commands.json"])

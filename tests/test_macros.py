@@ -7,6 +7,7 @@ import hashlib
 import duckdb
 import pytest
 
+from indexer.languages import LANGUAGES
 from indexer.model import CALLABLE_KINDS, SCOPE_KINDS, TYPE_KINDS, VALUE_KINDS, Evidence, Role, Severity, SymbolFlag, SymbolKind
 from indexer.store.facts import AT_PLACE, NOTHING
 from indexer.store.macros import UnknownName, expand
@@ -53,6 +54,14 @@ def test_a_condition_holds_where_one_of_its_names_does() -> None:
     assert _value("[is_evidence(7, 'inferred'), has_role(bit_or(12), 'call')]") == [True, True]
 
 
+def test_what_is_known_of_a_language_is_asked_by_the_field_of_its_record() -> None:
+    for record in LANGUAGES:
+        found = _value(f"[language_has('{record.name}', 'spreads'), language_has('{record.name}', 'satisfies', 'shape')]")
+        assert found == [record.spreads, record.satisfies == "shape"]
+    assert _value("NOT language_has('cobol', 'locks')") is True
+    assert _value("language_has(lower('GO'), 'locks')") is True
+
+
 def test_a_condition_is_one_term_beside_not_and_and() -> None:
     assert expand("NOT has_role(roles, 'call') AND a") == f"NOT (roles & {int(Role.CALL)} <> 0) AND a"
     assert _value("NOT is_type(5) OR true") is True
@@ -88,6 +97,9 @@ def test_what_is_no_call_of_a_macro_stays_as_it_is(text: str) -> None:
         ("has_flag(flags, 1)", "takes names in quotes, not 1"),
         ("is_type(kind, 'class')", "takes one argument, got 2"),
         ("is_type(kind", "not closed"),
+        ("language_has(language)", "takes an expression and then names in quotes"),
+        ("language_has(language, 'is_modul')", "takes a field of a language's record and at most one value, not is_modul"),
+        ("language_has(language, 'runner', 'nose')", "knows no language with runner = nose"),
     ],
 )
 def test_a_macro_used_wrongly_is_refused_with_what_it_takes(text: str, said: str) -> None:

@@ -149,7 +149,9 @@ def test_a_dozen_tools_are_listed_with_small_valid_schemas(shop_root: Path, mode
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
             jsonschema.Draft202012Validator.check_schema(tool.output_schema or {})
             fields = set(declared.parameters.__struct_fields__)
-            assert set(tool.input_schema["properties"]) == fields | ({"fresh"} if declared.needs_index else set())
+            assert set(tool.input_schema["properties"]) == fields | ({"fresh"} if declared.needs_index else set()) | (
+                {"cursor"} if declared.continues else set()
+            )
             assert tool.annotations is not None
             assert (tool.annotations.read_only_hint, tool.annotations.destructive_hint) == (declared.read_only, declared.destructive)
             assert (tool.annotations.idempotent_hint, tool.annotations.open_world_hint) == (True, False)
@@ -272,7 +274,7 @@ def test_the_next_cursor_goes_on_where_a_shortened_answer_ends(shop_root: Path, 
                     cursor = data(result).get("next_cursor") or ""
                 else:
                     found += [line for line in text(result).split("\n") if re.match(r"\S+(:\d+)?  ", line) and not line.startswith("next")]
-                    match = re.search(r'^next: same call with cursor="(\d+)"', text(result), re.M)
+                    match = re.search(r'^next: same call with cursor="([\d.]+)"', text(result), re.M)
                     cursor = match[1] if match else ""
                 if not cursor:
                     break

@@ -13,8 +13,10 @@ from query_support import json_of, lspidx
 from support import write_tree
 from toolchains import requires
 
+from indexer import encoding
 from indexer.consent import Reach, told
 from indexer.model import Trust
+from indexer.servers import pointers
 from indexer.servers.grants import confinement
 from indexer.servers.installed import servers_dir
 from indexer.servers.pointers import refused_pointers
@@ -321,3 +323,31 @@ def test_with_the_users_word_a_neighbour_is_read(machine: Path) -> None:
     assert "4 identifiers" in before["index --jobs 1 "] or "unresolved" in before["index --jobs 1 "]
     assert "not allowed" not in after[f"index --jobs 1 --allow-folder {place}"]
     assert SECRET in after["query hover X"], "the type of the project's own name is what the user has let it be"
+
+
+def test_what_is_not_looked_through_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By size, by number of files, and by number of places in one: none of the three limits is kept in silence."""
+    many = "".join(f"-I../n{number}\n" for number in range(4))
+    files = {"compile_commands.json": "[" + " " * 900 + "]", "a/tsconfig.json": "{}", "b/tsconfig.json": "{}", "compile_flags.txt": many}
+    write_tree(tmp_path, files)
+    monkeypatch.setattr(encoding, "MOST_MANIFEST_BYTES", 800)
+    monkeypatch.setattr(pointers, "_MOST_FILES", 3)
+    monkeypatch.setattr(pointers, "_MOST_POINTERS", 3)
+    found = refused_pointers([tmp_path], sorted(files), Reach(tmp_path, [], {}))
+    assert [(item.sentence, item.remedy, item.languages) for item in told(found)] == [
+        (
+            "places outside of the workspace may be pointed to by 'compile_commands.json', not looked through for its size",
+            "",
+            ("c", "cpp"),
+        ),
+        (
+            "places outside of the workspace may be pointed to by 'compile_flags.txt', not looked through for more than 3 places in it",
+            "",
+            ("c", "cpp"),
+        ),
+        (
+            "places outside of the workspace may be pointed to by 'b/tsconfig.json', not looked through for more than 3 such files",
+            "",
+            ("javascript", "typescript"),
+        ),
+    ]

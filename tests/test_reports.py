@@ -113,7 +113,7 @@ def test_a_baseline_is_sorted_keeps_reasons_and_drops_what_is_gone(hostile: Repo
 def test_a_baseline_that_is_none_is_a_usage_error(content: bytes, tmp_path: Path):
     path = tmp_path / "baseline.json"
     path.write_bytes(content)
-    with pytest.raises(UsageError, match=r"baseline '.*' (is none|has version 2)"):
+    with pytest.raises(UsageError, match=r"(is not a baseline|has version 2)"):
         read(path)
 
 
@@ -602,7 +602,7 @@ def test_the_affected_tests_run_as_they_are_printed(repository: Path):
     ("words", "expected"),
     [
         (["--base", "nowhere"], "nowhere"),
-        (["--base", "main", "--scope", "staged"], "--base goes without"),
+        (["--base", "main", "--scope", "staged"], "--base cannot be combined"),
         (["--range", "HEAD", "--scope", "staged"], "--range belongs to"),
         (["--range", "HEAD", "-o", "a", "-o", "b"], "several files for one format"),
         (["--range", "HEAD", "-o", "json=-", "--format", "text"], "one format only"),

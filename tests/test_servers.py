@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from indexer.errors import ConfigError, ServerMissing
-from indexer.servers import quirks, registry, table
+from indexer.servers import quirks, registry, scripts, table
 from indexer.servers.placeholders import PLACEHOLDERS, fill, fill_words
 from indexer.servers.registry import (
     FoundServer,
@@ -169,6 +169,7 @@ def test_an_unknown_server_names_the_nearest() -> None:
         ("py", ""),
         ("a.py/b", ""),
         (".py", "python"),
+        ("a.pyw", "python"),
         ("a.b/c", ""),
         ("a.pyc", ""),
         ("src/a.d.mts", "typescript"),
@@ -188,6 +189,35 @@ def test_an_unknown_server_names_the_nearest() -> None:
 def test_a_language_is_told_by_name_or_extension(path: str, language: str) -> None:
     """Of the last part of the path, whatever the case of the extension."""
     assert language_of(path) == language
+
+
+@pytest.mark.parametrize(
+    ("head", "language"),
+    [
+        (b"#!/usr/bin/env python3\nimport os\n", "python"),
+        (b"#! /usr/local/bin/python3.12 -u\n", "python"),
+        (b"#!/usr/bin/env -S uv run --script\n", "python"),
+        (b"#!/usr/bin/env -S PATH=/x node --no-warnings\n", "javascript"),
+        (b"#!/bin/sh", "bash"),
+        (b"#!/usr/bin/perl\n", ""),
+        (b"#!\n/bin/sh\n", ""),
+        (b"# python3\n", ""),
+        (b"", ""),
+    ],
+)
+def test_a_script_without_an_extension_is_in_the_language_of_the_program_that_runs_it(head: bytes, language: str) -> None:
+    """Whatever the version of that program, and whatever `env` is told beside it."""
+    assert scripts.language_of_script(head) == language
+
+
+def test_only_a_file_whose_name_says_nothing_is_asked_for_its_first_line(tmp_path: Path) -> None:
+    """A link is not followed: it may lead out of the repository."""
+    (tmp_path / "tool").write_bytes(b"#!/usr/bin/env python3\n")
+    (tmp_path / "tool.txt").write_bytes(b"#!/usr/bin/env python3\n")
+    (tmp_path / "Dockerfile").write_bytes(b"#!/usr/bin/env python3\n")
+    (tmp_path / "link").symlink_to("tool")
+    found = {name: scripts.language_of_file(tmp_path, name) for name in ("tool", "tool.txt", "Dockerfile", "link", "gone")}
+    assert found == {"tool": "python", "tool.txt": "", "Dockerfile": "dockerfile", "link": "", "gone": ""}
 
 
 def test_a_header_is_of_c_unless_there_are_sources_in_cpp() -> None:

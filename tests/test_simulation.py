@@ -21,6 +21,7 @@ from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import EditRefused, EditsOff, LspidxError, NameNotFound, UsageError
 from query.answers.diagnostic import Diagnostic
+from query.answers.style import Style
 from query.context import Diagnosis, ServerInfo
 from query.dialects import dialect
 from query.edits.text import Document
@@ -31,7 +32,7 @@ from query.refactor.simulation import session as sessions
 from query.refactor.simulation import store as stores
 from query.refactor.simulation.compare import Lines, compare, plain
 from query.refactor.simulation.session import Session
-from query.surface.registry import call
+from query.surface.registry import call, load
 from query.surface.service import Service
 
 Ask = Callable[..., Any]
@@ -165,8 +166,9 @@ def test_an_edit_that_breaks_a_caller_in_another_file_is_found_in_the_scope_of_t
         ask = Asked(root, host)
         edited = breaks["file_path"]
         before = {path: ask.text(path) for path in files}
-        alone = ask("preview_edit", **breaks, timeout_ms=PATIENT)
-        assert (alone.asked, alone.net_delta, alone.confidence, alone.safe) == ([edited], 0, "high", True)
+        alone = ask("preview_edit", **breaks, scope="file", timeout_ms=PATIENT)
+        assert (alone.asked, alone.net_delta, alone.safe) == ([edited], 0, False)
+        assert alone.confidence == "eventual" or {site.path for item in alone.left_behind for site in item.sites} == {broken}
         answer = ask.answer("preview_edit", **breaks, scope="workspace", timeout_ms=PATIENT)
         limits = [reason.code for reason in answer.completeness.reasons]
         assert limits == (["less_than_the_compiler"] if kind == "rust" else [])
@@ -463,7 +465,8 @@ def test_a_safe_edit_is_written_and_one_that_breaks_a_caller_elsewhere_is_not(sh
     assert shop.text("kit.py") == SHOP["kit.py"].replace('"x"', "1")
     next_one = shop("safe_apply_edit", apply=True, file_path="kit.py", old_text="return 1", new_text="return 2", timeout_ms=PATIENT)
     assert next_one.applied  # though the index is older than the file by now
-    assert shop("safe_apply_edit", apply=True, **BREAKS, scope="file", timeout_ms=PATIENT).applied
+    narrow = shop("safe_apply_edit", apply=True, **BREAKS, scope="file", timeout_ms=PATIENT)  # no server is asked about the caller
+    assert (narrow.applied, narrow.why_not) == (False, "uses of what it changes stay as they were: kit.area; apply_edit takes it unjudged")
 
 
 def test_new_warnings_are_listed_on_request_and_may_stand_against_an_edit(shop: Asked):
@@ -694,7 +697,7 @@ def test_a_session_lives_from_one_command_to_the_next(root: Path):
     line = ("--start-line", "6", "--start-column", "12", "--end-line", "6", "--end-column", "15", "--new-text", "1")
     assert "edit 3" in lspidx("query", "simulate_edit", session, "kit.py", *line, cwd=root).stdout
     said = lspidx("query", "evaluate_session", session, "--timeout-ms", str(PATIENT), cwd=root).stdout
-    assert "safe: net delta -1, confidence high, scope file" in said
+    assert "safe: net delta -1, confidence high, scope workspace" in said
     patch = lspidx("query", "commit_session", session, cwd=root).stdout
     assert "+    return 1" in patch
     assert lspidx("query", "commit_session", session, "--apply", cwd=root).returncode == 0
@@ -790,3 +793,92 @@ def test_agent_lsp_changes_no_file_where_edits_are_not_allowed(root: Path):
     finally:
         service.close()
     assert (root / "kit.py").read_text(encoding="utf-8") == SHOP["kit.py"]
+
+
+# ---- what no server says, the index knows
+
+
+BLIND: dict[str, str] = {
+    "kit.py": "from functools import cache\n\n\n@cache\ndef area(width: int) -> int:\n    return width\n\n\n"
+    "def plain() -> int:\n    return 1\n",
+    **{f"user{number}.py": f"from kit import area\n\n\ndef use{number}():\n    return area({number})\n" for number in range(4)},
+    "base.py": "class Base:\n    def run(self, count):\n        return count\n\n\n"
+    "class Own(Base):\n    def run(self, count):\n        return 1\n",
+}
+WIDER: dict[str, Any] = {"file_path": "kit.py", "old_text": "width: int)", "new_text": "width: int, height: int)"}
+
+
+@pytest.fixture(scope="module")
+def blind_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write_tree(tmp_path_factory.mktemp("simulation") / "blind", BLIND)
+    crawl_with_ty(root, jobs=1)
+    return root
+
+
+@pytest.fixture
+def blind(blind_root: Path) -> Any:
+    host = Host(blind_root)
+    yield Asked(blind_root, host)
+    host.close()
+
+
+@pytest.mark.parametrize("scope", ["file", "workspace"])
+def test_callers_behind_a_decorator_that_blinds_the_server_are_left_behind_by_a_new_parameter(blind: Asked, scope: str):
+    found = blind("preview_edit", **WIDER, scope=scope, timeout_ms=PATIENT)
+    assert found.errors_introduced == []  # @cache takes whatever it is given
+    assert [(item.qualified_name, item.what, item.total) for item in found.left_behind] == [("kit.area", "signature", 4)]
+    assert [site.path for site in found.left_behind[0].sites] == [f"user{number}.py" for number in range(4)]
+    assert not found.safe
+
+
+def test_the_scope_is_the_workspace_unless_another_is_named(blind: Asked):
+    assert blind("preview_edit", **WIDER, timeout_ms=PATIENT).scope == "workspace"
+
+
+def test_an_edit_that_leaves_uses_behind_is_not_written(blind: Asked):
+    found = blind("safe_apply_edit", **WIDER, apply=True, timeout_ms=PATIENT)
+    assert (found.applied, found.would_apply) == (False, False)
+    assert "uses of what it changes stay as they were: kit.area" in found.why_not
+    assert blind.text("kit.py") == BLIND["kit.py"]
+
+
+def test_a_parameter_with_a_default_leaves_nothing_behind(blind: Asked):
+    found = blind("preview_edit", file_path="kit.py", old_text="width: int)", new_text="width: int, height: int = 1)", timeout_ms=PATIENT)
+    assert (found.left_behind, found.safe) == ([], True)
+
+
+def test_an_override_that_keeps_the_old_declaration_is_named(blind: Asked):
+    edit: dict[str, Any] = {
+        "file_path": "base.py",
+        "start_line": 2,
+        "start_column": 1,
+        "end_line": 2,
+        "new_text": "    def run(self, count, more):",
+    }
+    found = blind("preview_edit", **edit, timeout_ms=PATIENT)
+    assert [item.qualified_name for item in found.left_behind] == ["base.Base.run"]
+    assert "1 member that override or implement it is not touched" in found.left_behind[0].says
+    assert not found.safe
+
+
+def test_what_is_removed_and_used_is_left_behind_and_told_in_words(blind: Asked):
+    lines = BLIND["kit.py"].split("\n")
+    edit: dict[str, Any] = {"file_path": "kit.py", "start_line": 4, "start_column": 1, "end_line": 6, "new_text": ""}
+    answer = blind.answer("preview_edit", **edit, scope="file", timeout_ms=PATIENT)
+    assert lines[4].startswith("def area")
+    text = "\n".join(load("preview_edit")[0].text(answer, Style()))
+    assert "kit.area is removed, and 8 uses of it stay as before" in text
+    assert "user3.py" in text
+
+
+@pytest.mark.parametrize("edit", [WIDER, {"file_path": "kit.py", "old_text": "return 1", "new_text": "return 2"}])
+def test_without_an_index_only_a_body_can_change_safely_in_one_file(blind_root: Path, tmp_path: Path, edit: dict[str, Any]):
+    root = write_tree(tmp_path / "bare", BLIND)
+    host = Host(root)
+    try:
+        answer = Asked(root, host, indexed=False).answer("preview_edit", **edit, scope="file", timeout_ms=PATIENT)
+    finally:
+        host.close()
+    is_body = edit is not WIDER
+    assert (answer.result.safe, answer.result.confidence) == (is_body, "high" if is_body else "eventual")
+    assert [reason.code for reason in answer.completeness.reasons] == ([] if is_body else ["no_index"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from query_support import report_text
 from support import crawl_with_ty, write_tree
 
 from query.facts import status, unresolved
@@ -19,7 +20,7 @@ def test_status_tells_where_unresolved_identifiers_lie_and_as_what_they_stand(tm
     made = crawl_with_ty(root)
     with open_index(root) as index:
         [found] = unresolved.reasons(index)
-        text = status.status_text(status.status(index))
+        text = report_text(status.status(index))
     assert found["language"] == "python"
     assert found["count"] == made.manifest["counts"]["unresolved_occurrences"] == 72
     assert (found["folder"], round(found["in_folder"], 2)) == ("tests/data/cases", 0.44)
@@ -41,7 +42,7 @@ def test_nothing_is_said_where_nearly_all_is_resolved(tmp_path: Path):
     crawl_with_ty(root)
     with open_index(root) as index:
         assert unresolved.reasons(index) == []
-        assert "of its identifiers" not in status.status_text(status.status(index))
+        assert "of its identifiers" not in report_text(status.status(index))
 
 
 @pytest.mark.parametrize(

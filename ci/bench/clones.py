@@ -33,6 +33,7 @@ from ci.bench.memory import measure
 from indexer.servers.installed import servers_dir
 from indexer.store.generations import Home
 
+COMMAND = Path(sys.executable).with_name("lspidx")
 STAGES = {"before": (), "after": ("--fetch",)}
 """The options of each stage's command."""
 
@@ -52,7 +53,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these clones only")
     parser.add_argument("--jobs", type=int, default=2, help="of lspidx index")
     parser.add_argument("--limit", type=float, default=900.0, metavar="SECONDS", help="for one run of lspidx index")
-    parser.add_argument("--lspidx", type=Path, default=Path(sys.executable).with_name("lspidx"), help="the command to run")
+    parser.add_argument("--lspidx", type=Path, default=COMMAND, help="the command to run")
     parser.add_argument("--again", action="store_true", help="measure what has a result, too")
     parser.add_argument("--keep", action="store_true", help="leave the indexed clones in the working folder")
     parser.add_argument("--report", action="store_true", help="print the table of the results that are there, and measure nothing")
@@ -270,11 +271,11 @@ def _write_callers(place: Path, sample: Sequence[Mapping[str, str]]) -> None:
     for item in sample:
         before = known.get((item["symbol"], item["caller"], item["place"]), {})
         row = {**item, "verdict": before.get("verdict", ""), **({"why": before["why"]} if before.get("why") else {})}
-        parts.append("\n[[caller]]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in row.items()))
+        parts.append("\n[[caller]]\n" + "".join(f"{key} = {toml_text(value)}\n" for key, value in row.items()))
     place.write_text("".join(parts), encoding="utf-8")
 
 
-def _toml(text: str) -> str:
+def toml_text(text: str) -> str:
     """A basic string: JSON's escapes are TOML's, but for characters beyond the first plane and DEL."""
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -160,7 +160,7 @@ def open_artifact(source: Path, trusted: Sequence[str] = ()) -> Opened:
     names = [chunk.name for chunk in manifest.chunks]
     if sorted(names) != sorted(files) or len(set(names)) != len(names):
         odd = sorted(set(names) ^ set(files))[:3]
-        raise CacheRefused(f"the files of the artifact are not those of its manifest: {', '.join(odd) or 'a name stands twice'}")
+        raise CacheRefused(f"the files of the artifact are not those of its manifest: {', '.join(odd) or 'a name is there twice'}")
     if sum(chunk.size_bytes for chunk in manifest.chunks) > MAX_PACKED_BYTES or sum(chunk.rows for chunk in manifest.chunks) > MAX_ROWS:
         raise CacheRefused(f"the artifact is larger than {MAX_PACKED_BYTES} bytes or {MAX_ROWS} files, which no cache is")
     return Opened(manifest, files, signed_by)
@@ -201,13 +201,13 @@ def _of_tar(file: Path) -> dict[str, bytes | Path]:
                 if member.type != tarfile.REGTYPE:
                     raise CacheRefused(f"'{name}' is no regular file, which an artifact is made of")
                 if name in files or len(files) > MAX_CHUNKS:
-                    raise CacheRefused(f"'{name}' stands twice in the artifact, or it has more than {MAX_CHUNKS} files")
+                    raise CacheRefused(f"'{name}' is in the artifact twice, or the artifact has more than {MAX_CHUNKS} files")
                 total += member.size
                 if not 0 < member.size <= _most_bytes(name) or total > MAX_PACKED_BYTES:
-                    raise CacheRefused(f"'{name}' is empty, or makes the artifact larger than any is")
+                    raise CacheRefused(f"'{name}' is empty, or makes the artifact larger than any that lspidx writes")
                 content = archive.read(member.size)
                 if len(content) != member.size:
-                    raise CacheRefused(f"'{name}' ends before its end: the artifact was cut short")
+                    raise CacheRefused(f"'{name}' is incomplete: the artifact was cut short")
                 archive.seek(-member.size % tarfile.BLOCKSIZE, os.SEEK_CUR)
                 files[name] = content
     except (tarfile.TarError, OSError, ValueError) as error:
@@ -217,7 +217,7 @@ def _of_tar(file: Path) -> dict[str, bytes | Path]:
 
 def _require_name(name: str) -> str:
     if name not in (MANIFEST, SIGNATURE) and not _CHUNK_NAME.fullmatch(name):
-        raise CacheRefused(f"'{name}' is no name that an artifact has")
+        raise CacheRefused(f"'{name}' is not a name that a file of an artifact has")
     return name
 
 
@@ -227,7 +227,7 @@ def _most_bytes(name: str) -> int:
 
 def _manifest(raw: bytes) -> Manifest:
     if len(raw) > MAX_MANIFEST_BYTES:
-        raise CacheRefused("the manifest is larger than any is")
+        raise CacheRefused("the manifest is larger than any that lspidx writes")
     try:
         versions = msgspec.json.decode(raw, type=_Versions)
         if (versions.format, versions.schema_version, versions.content_version) != (FORMAT, SCHEMA_VERSION, CONTENT_VERSION):

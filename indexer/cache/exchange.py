@@ -99,7 +99,7 @@ def push(home: Home, rows: Rows, remote: Remote, *, branch: str = "", allow_dirt
     described = home.manifest()
     if described.get("dirty") and not allow_dirty:
         raise UsageError(
-            "the index was made of files that are not committed, so others would look for it in vain under its commit; "
+            "the index was made of files that are not committed, so whoever looks for that commit would get something else; "
             "commit them and index again, or push all the same: --allow-dirty"
         )
     with _scratch(home, elsewhere=True) as folder:
@@ -187,7 +187,7 @@ def pull(
             return Received(pointer, via, behind, 0, None, kept)
         if pointer.size_bytes > most_bytes:
             raise CacheRefused(
-                f"the artifact has {pointer.size_bytes} bytes, more than the {most_bytes} that may come; to let it: --max-mb"
+                f"the artifact has {pointer.size_bytes} bytes, more than the {most_bytes} that may be downloaded; to allow more: --max-mb"
             )
         place = folder / "index.tar"
         found = remote.fetch(f"{FOLDER}/artifacts/{pointer.artifact}", place, pointer.size_bytes)

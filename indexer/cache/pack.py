@@ -84,7 +84,7 @@ def pack(
     try:
         check_manifest(manifest)
     except CacheRefused as error:
-        raise UsageError(f"nobody could import this index: {error}") from error
+        raise UsageError(f"this index could not be imported anywhere, so it is not exported: {error}") from error
     contents[MANIFEST] = manifest.to_json()
     if key is not None:
         contents[SIGNATURE] = sign(contents[MANIFEST], key)
@@ -184,7 +184,7 @@ def _chunks(shards: Sequence[Path], profile: Profile) -> Iterator[tuple[str, pa.
         try:
             check_rows(table, seen, outside=part == "outside")
         except CacheRefused as error:
-            raise UsageError(f"nobody could import this index: {error}") from error
+            raise UsageError(f"this index could not be imported anywhere, so it is not exported: {error}") from error
         paths = table.column("path").to_pylist()
         for start, end in _cuts(paths, _FILES_PER_CHUNK[profile]):
             name = hashlib.sha256(paths[start - 1].encode()).hexdigest()[:16] if start else "0" * 16

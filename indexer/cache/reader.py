@@ -192,6 +192,7 @@ def surroundings(values: dict[str, Any]) -> Surroundings:
         servers=around.servers,
         run={"started": now, "finished": now, **around.run},
         meta=around.meta,
+        manifests=around.manifests,
     )
 
 

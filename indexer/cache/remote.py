@@ -248,7 +248,7 @@ def _parse(address: str) -> tuple[str, str]:
     if not address or "\0" in address or address.startswith(("\\\\", "//")):
         raise UsageError(f"'{address}' is no place for artifacts")
     if "::" in address or (parts.scheme in ("http", "https", "s3") and (parts.query or parts.fragment)):
-        raise UsageError(f"'{_without_password(address)}' is no folder of a store: leave out what stands behind '?', '#' or '::'")
+        raise UsageError(f"'{_without_password(address)}' is no folder of a store: leave out what is behind '?', '#' or '::'")
     if parts.scheme in ("http", "https", "s3"):
         if not parts.netloc:
             raise UsageError(f"'{address}' names no {'bucket' if parts.scheme == 's3' else 'server'}")
@@ -266,7 +266,7 @@ def _without_password(text: str) -> str:
 
 def _require_small(name: str, size_bytes: int, most_bytes: int) -> None:
     if size_bytes > most_bytes:
-        raise CacheRefused(f"'{name}' has {size_bytes} bytes or more, {most_bytes} were to come; nothing of it was taken")
+        raise CacheRefused(f"'{name}' has {size_bytes} bytes or more, and only {most_bytes} were expected; nothing of it was taken")
 
 
 def _limit(name: str, most_bytes: int, clock: Clock) -> Any:
@@ -283,7 +283,7 @@ def _limit(name: str, most_bytes: int, clock: Clock) -> Any:
             super().relative_update(inc)
             _require_small(name, max(self.size or 0, self.value), most_bytes)
             if clock() - begun > SILENCE_S + self.value / _SLOWEST_BYTES_PER_S:
-                raise CacheUnreachable(f"'{name}' comes too slowly to wait for: {self.value} bytes in {clock() - begun:.0f} s")
+                raise CacheUnreachable(f"'{name}' is downloaded too slowly to wait for: {self.value} bytes in {clock() - begun:.0f} s")
 
     return Limit()
 

@@ -109,7 +109,7 @@ def check(manifest: bytes, signature: bytes | None, keys: Sequence[str]) -> str:
             raise ValueError
         blob = base64.b64decode("".join(lines[1:-2]), validate=True)
     except (ValueError, binascii.Error) as error:
-        raise CacheRefused("the signature of the artifact is none of OpenSSH") from error
+        raise CacheRefused("the signature of the artifact is not one of OpenSSH") from error
     for line in keys:
         public = base64.b64decode(line.split()[1])
         for name in _HASHES:

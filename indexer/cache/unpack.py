@@ -31,6 +31,7 @@ from indexer.config import Config
 from indexer.crawl.ownership import refuse_tracked
 from indexer.crawl.plan.survey import Survey, survey
 from indexer.errors import CacheRefused, Storage
+from indexer.manifests import NAMES
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table
 from indexer.store import damage
@@ -89,7 +90,9 @@ class _Reader:
         if not line.endswith(b"\n"):
             status = self._process.wait()
             how = signal.Signals(-status).name if status < 0 else f"status {status}"
-            raise CacheRefused(f"the process that read the artifact ended with {how}: it needs more than an artifact may, or is damaged")
+            raise CacheRefused(
+                f"the artifact's reader ended with {how}: the artifact is damaged, or takes more time or memory than is allowed"
+            )
         answer = msgspec.json.decode(line, type=Answer)
         if answer.storage:
             raise Storage(answer.storage)
@@ -175,6 +178,7 @@ def _survey(root: Path, config: Config) -> Survey:
             ),
         ],
         folders=found.folders,
+        manifests=found.manifests,
     )
 
 
@@ -239,6 +243,7 @@ def _surroundings(
         "stamps": stamps,
         "folders": {folder: _NO_TIME if folder in with_new else mtime_ns for folder, mtime_ns in tree.folders.items()},
         "servers": [msgspec.structs.asdict(row) for row in manifest.servers],
+        "manifests": [msgspec.structs.asdict(item) for item in tree.manifests],
         "run": {
             "commit_sha": manifest.commit,
             "dirty": manifest.dirty,
@@ -252,7 +257,7 @@ def _surroundings(
             "cross_disagreed": manifest.numbers.cross_disagreed,
         },
         "meta": {
-            "suffixes": json.dumps(endings_of({document.language for document in tree.documents})),
+            "suffixes": json.dumps([*endings_of({document.language for document in tree.documents}), *NAMES]),
             "families": json.dumps(families()),
             "other_builds": json.dumps(other_builds({document.path: document.constraint for document in tree.documents})),
             "commit": manifest.commit,

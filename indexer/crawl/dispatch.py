@@ -102,6 +102,9 @@ class Work:
             unread: as `Setup` has it.
         """
         self._unread = dict(unread)
+        self.too_deep: Sequence[tuple[str, str]] = ()
+        """As `Setup` has it, of all languages."""
+
         self._home, self._folders, self._groups, self._config, self._watcher, self._pool = home, folders, groups, config, watcher, pool
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
@@ -251,6 +254,7 @@ class Work:
             fresh=spec.fresh,
             timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
             limits=Limits(
+                file_depth=config.max_file_depth,
                 file_questions=config.max_file_questions,
                 unit_questions=config.max_unit_questions,
                 file_s=config.max_file_s,
@@ -277,6 +281,7 @@ class Work:
             max_file_bytes=config.max_file_bytes,
             recoded=list(item.recoded),
             unread=self._unread,
+            too_deep=[(path, language) for path, language in self.too_deep if language in item.server.spec.languages],
         )
 
     def _on_report(self, report: Report, shard: Path | None) -> None:

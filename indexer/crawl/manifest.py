@@ -23,6 +23,7 @@ from indexer.crawl.plan.launch import sandbox_of
 from indexer.crawl.plan.losses import Lost
 from indexer.crawl.plan.partial import Extent
 from indexer.crawl.plan.survey import Survey
+from indexer.manifests import NAMES
 from indexer.prerequisites import Prerequisite
 from indexer.servers.registry import endings_of, families
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -120,7 +121,7 @@ class Account:
         """What a reader of the index must know, by key."""
         checkout = self.checkouts[0]
         said = {
-            "suffixes": json.dumps(endings_of({language for item in self.groups for language in item.languages})),
+            "suffixes": json.dumps([*endings_of({language for item in self.groups for language in item.languages}), *NAMES]),
             "families": json.dumps(families()),
             "other_builds": json.dumps(other_builds({item.path: item.constraint for item in self.plan.documents})),
             "commit": checkout.commit,

@@ -17,6 +17,7 @@ Position = tuple[int, int, int, int]
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """As `indexer.config.Config` has them (`max_file_questions` and so on); 0 is no limit."""
 
+    file_depth: int = 0
     file_questions: int = 0
     unit_questions: int = 0
     file_s: float = 0.0
@@ -31,6 +32,7 @@ class Setup(msgspec.Struct, kw_only=True):
     overlays: texts that it is told in place of those of files, by path.
     may_exceed: whether a server that loads slowly may take half as much again as `memory_bytes` before it is replaced.
     `unread`: relative path by absolute path of sources of the workspace that are left out.
+    `too_deep` are files, relative to the root, with their languages, that are nested too deeply for a server that reads the disk.
     """
 
     root: str
@@ -70,6 +72,7 @@ class Setup(msgspec.Struct, kw_only=True):
     max_file_bytes: int = 0
     recoded: list[tuple[str, str]] = []
     unread: dict[str, str] = {}
+    too_deep: list[tuple[str, str]] = []
 
 
 class Job(msgspec.Struct, kw_only=True, tag=True):

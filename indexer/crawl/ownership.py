@@ -14,7 +14,7 @@ def look(home: Home, note: Callable[[str], None]) -> None:
     """Tells the user, once for each run. Holds the lock."""
     obstacle = proof.obstacle(make=True)
     if obstacle:
-        note(f"nobody can tell whose index this is, and every answer will say so: {obstacle}")
+        note(f"it cannot be proved whose index this is, and every answer will say so: {obstacle}")
         return
     foreign = home.foreign()
     if foreign:

@@ -32,14 +32,14 @@ from indexer.crawl.plan.groups import Group, group
 from indexer.crawl.plan.launch import unconfined
 from indexer.crawl.plan.losses import Lost, languages_lost, worse_than
 from indexer.crawl.plan.partial import Extent, is_better
-from indexer.crawl.plan.recipe import digest_of, header, ingredients, recipe_of
+from indexer.crawl.plan.recipe import digest_of, ingredients, recipe_of
 from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
 from indexer.crawl.shares import of_merge
 from indexer.crawl.sources import size_of
 from indexer.crawl.waves import Found, Tree, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
-from indexer.model import BORDERS, LossReason
+from indexer.model import BORDERS, LossReason, SkipReason
 from indexer.packages import Externals
 from indexer.prerequisites.fetch import fetch
 from indexer.private_places import is_held
@@ -99,7 +99,9 @@ class _Plan:
         """The same for the workers; not made where there is nothing to do."""
         return Tree(
             groups=self.groups,
-            described={item.path: describe(header(item), self.recipes[member.key]) for member in self.groups for item in member.documents},
+            described={
+                item.path: describe(item.header(""), self.recipes[member.key]) for member in self.groups for item in member.documents
+            },
             recipes=self.recipes,
             left_out=self.left_out,
             unread=outside.unread(str(self.root), self.seen.skipped),
@@ -202,6 +204,7 @@ class _Run:
         work = Work(
             self.home, self.folders, tree.groups, config, self.watcher, pool, recipe=plan.recipe, full=self.full, unread=tree.unread
         )
+        work.too_deep = [(item.path, item.language) for item in plan.seen.skipped if item.reason is SkipReason.TOO_DEEP]
         if self.current is None:  # should this run be cut off, the next goes on from there only with the same settings
             self.home.remember(config.flags())
         try:
@@ -444,6 +447,7 @@ class _Run:
             servers=account.server_rows(),
             run=account.run_row(),
             meta=account.meta(),
+            manifests=account.plan.manifests,
         )
         existing = [shard for shard in found.shards if shard.is_file()]
         megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000

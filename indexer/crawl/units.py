@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 
 
@@ -23,6 +26,27 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     place: str = ""
     encoding: str = ""
     constraint: str = ""
+
+    def header(self, status: str, *, line_count: int = 0, error_lines: Sequence[int] = ()) -> dict[str, Any]:
+        """The columns of `store.facts.HEADER`: what is known before a document is read, and what was found in it.
+
+        `status` is `external` for a file outside the workspace, whose `path` is then its key.
+        """
+        manager, package, version = self.package
+        return {
+            "path": self.path,
+            "language": self.language,
+            "module": self.module,
+            "digest": self.digest,
+            "size_bytes": self.size_bytes,
+            "line_count": line_count,
+            "is_test": self.is_test,
+            "status": status,
+            "error_lines": list(error_lines),
+            "package_manager": manager,
+            "package": package,
+            "package_version": version,
+        }
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):

@@ -135,7 +135,7 @@ class Client:
         if any(isinstance(event, Answer) for event in events):
             self._waiting_since = None
         elif now - since > self.timeout_s * _TALK_TIMEOUTS:
-            raise ServerTimeout(f"talks and has answered nothing for {now - since:.0f} s")
+            raise ServerTimeout(f"sends messages, but has answered no question for {now - since:.0f} s")
         return events
 
     def _look(self) -> None:

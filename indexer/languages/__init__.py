@@ -14,13 +14,13 @@ from indexer.languages.ecmascript import JAVASCRIPT, JAVASCRIPT_REACT, TYPESCRIP
 from indexer.languages.go import GO
 from indexer.languages.jvm import CSHARP, JAVA, KOTLIN, SCALA
 from indexer.languages.python import PYTHON
-from indexer.languages.record import Grammar, Language, Locks, Parameters
+from indexer.languages.record import Grammar, Language, Locks, Lookup, Parameters
 from indexer.languages.rust import RUST
 from indexer.languages.scripts import BASH, RUBY
 
 __all__ = [
     "CPP", "GO", "JAVASCRIPT", "PYTHON", "RUST", "TYPESCRIPT", "C",
-    "Grammar", "Language", "Locks", "Parameters", "names_of", "record_of",
+    "Grammar", "Language", "Locks", "Lookup", "Parameters", "names_of", "record_of",
 ]  # fmt: skip
 
 LANGUAGES = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from indexer.languages.record import Grammar, Language, Locks
+from indexer.languages.record import Grammar, Language, Locks, Lookup
+from indexer.model import NameUse
 
 _C = Grammar(
     source=("tree_sitter_c", "language"),
@@ -29,11 +30,15 @@ C = Language(
     family="c",
     grammar=_C,
     type_before_name=True,
+    lookups=tuple(
+        Lookup(call=call, use=NameUse.LINKED, argument=1) for call in ("dlsym", "GetProcAddress", "lt_dlsym", "SDL_LoadFunction")
+    ),
     file_imports="include",
     is_included=True,
     bodies_elsewhere=True,
     project_is_outermost=True,
     build_files=("CMakeLists.txt", "Makefile", "makefile", "GNUmakefile"),
+    builds_choose_files=True,
     parameters="c",
     locks=Locks(
         names=(

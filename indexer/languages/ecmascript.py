@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from indexer.languages.hooks import ECMASCRIPT_HOOKS
-from indexer.languages.record import Grammar, Language, Locks
+from indexer.languages.record import Grammar, Language, Locks, Lookup
+from indexer.model import NameUse, Role
 
 _TYPESCRIPT = Grammar(
     source=("tree_sitter_typescript", "language_typescript"),
@@ -31,16 +32,20 @@ TYPESCRIPT = Language(
     grammar=_TYPESCRIPT,
     variants=((".tsx", _TSX),),  # `<T>x` means two things
     name_marks=("#", "@"),
+    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0, roles=Role(0)) for call in ("spyOn", "stub")),
     file_imports="from",
     package_of="manifest",
     manager="npm",
     satisfies="shape",
     types_are_values=True,
     hooks=ECMASCRIPT_HOOKS,
+    members_by_assignment=True,
+    merges_declarations=True,
+    points_at_texts=True,
     parameters="typescript",
     # the language has none of its own but Atomics; these are packages
     locks=Locks(names=("Mutex", "Semaphore", "AsyncLock", "Atomics"), within=("async-mutex", "async-lock", "typescript")),
 )
 TYPESCRIPT_REACT = replace(TYPESCRIPT, names=("typescriptreact", "tsx"), grammar=_TSX, variants=(), lexer="tsx")
-JAVASCRIPT = replace(TYPESCRIPT, names=("javascript",), grammar=_JAVASCRIPT, variants=(), is_compiled=False)
+JAVASCRIPT = replace(TYPESCRIPT, names=("javascript",), grammar=_JAVASCRIPT, variants=(), is_compiled=False, merges_declarations=False)
 JAVASCRIPT_REACT = replace(JAVASCRIPT, names=("javascriptreact", "jsx"), lexer="jsx")

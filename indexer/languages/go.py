@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from indexer.languages.hooks import GO_HOOKS
-from indexer.languages.record import Grammar, Language, Locks
+from indexer.languages.record import Grammar, Language, Locks, Lookup
+from indexer.model import NameUse
 
 GO = Language(
     names=("go",),
@@ -16,11 +17,14 @@ GO = Language(
         blank="_",
         rebinds=True,
     ),
+    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName")),
     imports_folders=True,
     imports_files=False,
     spreads=True,
     manager="go",
     declared_only=True,
+    builds_choose_files=True,
+    imports_hosts=True,
     satisfies="unsaid",
     parameters="go",
     locks=Locks(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from indexer.languages.hooks import JVM_HOOKS
-from indexer.languages.record import Grammar, Language, Locks
+from indexer.languages.record import Grammar, Language, Locks, Lookup
+from indexer.model import NameUse
 
 JAVA = Language(
     names=("java",),
@@ -19,6 +20,11 @@ JAVA = Language(
         overloads=True,
     ),
     type_before_name=True,
+    lookups=(
+        *(Lookup(call=call, use=NameUse.OBJECT) for call in ("forName", "loadClass")),
+        *(Lookup(call=call, use=NameUse.MEMBER) for call in ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "getBean")),
+        *(Lookup(call=call, use=NameUse.MEMBER, argument=-1) for call in ("@MethodSource", "@FieldSource", "@Qualifier", "@Named")),
+    ),
     imports_folders=True,
     manager="maven",
     hooks=JVM_HOOKS,

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from indexer.languages.hooks import Hooks
+from indexer.model import NameUse, Role
 
 Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
 Namespaces = Literal["one", "types", "kinds"]
@@ -61,6 +62,24 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rewrite: str = ""
 
 
+class Lookup(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that takes a name as a string.
+
+    call: the name of what is called, or its last two names with a dot between them.
+    use: how the string is taken.
+    argument: the position of the string; -1: each argument is one; -2: it has none. keyword: the name that it may be given by.
+    of: the position of what the name is looked up in; -1: what the call is made on, or nothing.
+    roles: what happens to what is named, beside that it is named; nothing where it is only asked for, or replaced for a test.
+    """
+
+    call: str
+    use: NameUse
+    argument: int = 0
+    keyword: str = ""
+    of: int = -1
+    roles: Role = Role.READ
+
+
 class Locks(msgspec.Struct, frozen=True, kw_only=True):
     """Types that keep threads apart: locks, semaphores, conditions, atomics.
 
@@ -92,6 +111,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     name_marks: what a name may begin with beside letters.
     type_before_name: a declaration has the type before the name.
     has_macros: what is given to a macro is often unresolved.
+    lookups: calls that take names as strings.
 
     Files:
     file_imports: statements that name a file and no identifier: "include" or "from".
@@ -107,12 +127,19 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     build_files: project files of those who build, where servers go by others.
     declared_only: nothing runs outside functions but what a variable is set to; who names a package does not run all of it.
     refreshes_by_name: its rules are known well enough to say which documents an edit concerns.
+    builds_choose_files: several files of a folder may define the same, and a build takes one of them.
+    imports_hosts: what is imported may begin with the name of a host, whose dots separate nothing.
+    looks_up_names: code finds members and modules by strings, as `getattr` does.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
 
     Types:
     satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
         by a "protocol" (Python); empty: it does not.
     types_are_values: a type's name is a value as others are: who gets it may make instances.
+    fields_by_assignment: a class gets fields by assignments in its methods (`self.x = …`).
+    members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
+    merges_declarations: a class or interface may be declared in several parts, one of them in another package.
+    points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
     parameters: the reader of parameter lists (`query.changes.signatures`); "exact": any difference counts; empty: they are not read.
     locks: types that keep threads apart.
 
@@ -140,6 +167,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     name_marks: tuple[str, ...] = ()
     type_before_name: bool = False
     has_macros: bool = False
+    lookups: tuple[Lookup, ...] = ()
 
     file_imports: FileImports = ""
     is_included: bool = False
@@ -155,10 +183,17 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     build_files: tuple[str, ...] = ()
     declared_only: bool = False
     refreshes_by_name: bool = False
+    builds_choose_files: bool = False
+    imports_hosts: bool = False
+    looks_up_names: bool = False
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
     types_are_values: bool = False
+    fields_by_assignment: bool = False
+    members_by_assignment: bool = False
+    merges_declarations: bool = False
+    points_at_texts: bool = False
     parameters: Parameters = ""
     locks: Locks | None = None
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from indexer.languages.hooks import RUST_HOOKS
-from indexer.languages.record import Grammar, Language, Locks
+from indexer.languages.record import Grammar, Language, Locks, Lookup
+from indexer.model import NameUse
 
 RUST = Language(
     names=("rust",),
@@ -19,6 +20,10 @@ RUST = Language(
         path_separator="::",
     ),
     name_marks=("r#", "'"),
+    lookups=tuple(
+        Lookup(call=f"#{key}", use=NameUse.LINKED)
+        for key in ("default", "with", "serialize_with", "deserialize_with", "skip_serializing_if", "getter", "from", "into", "try_from")
+    ),
     has_macros=True,
     package_of="manifest",
     manager="cargo",

@@ -56,13 +56,6 @@ class CompletionTriggerKind:
     TRIGGER_FOR_INCOMPLETE_COMPLETIONS: Final = 3
 
 
-class DiagnosticSeverity:
-    ERROR: Final = 1
-    WARNING: Final = 2
-    INFORMATION: Final = 3
-    HINT: Final = 4
-
-
 class DocumentHighlightKind:
     TEXT: Final = 1
     READ: Final = 2

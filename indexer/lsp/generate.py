@@ -33,11 +33,12 @@ def names(numbers: type) -> dict[int, str]:
 '''
 
 NUMBERS = (
-    "CodeActionTriggerKind", "CompletionItemKind", "CompletionItemTag", "CompletionTriggerKind", "DiagnosticSeverity",
+    "CodeActionTriggerKind", "CompletionItemKind", "CompletionItemTag", "CompletionTriggerKind",
     "DocumentHighlightKind", "FileChangeType", "InlayHintKind", "InsertTextFormat", "LSPErrorCodes", "MessageType",
     "SignatureHelpTriggerKind", "SymbolTag",
 )  # fmt: skip
-"""Enumerations that are used. SymbolKind is not one of them: its numbers are stored in every index, and `indexer.model` owns them."""
+"""Enumerations that are used. SymbolKind and DiagnosticSeverity are none of them: every index stores their numbers, and `indexer.model`
+owns them."""
 
 WORDS = {
     "SemanticTokenModifiers": "SEMANTIC_TOKEN_MODIFIERS",

@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from indexer.plain_files import entries_of
 from indexer.private_places import holds_home
 
 _BIN = ("bin", "sbin", "Scripts", ".bin")
@@ -76,7 +77,7 @@ def standard_library(prefix: str) -> list[str]:
     found: list[str] = []
     for place in sorted(glob.glob(os.path.join(glob.escape(prefix), "lib", "python3*"))):
         if os.path.isfile(os.path.join(place, "os.py")) and os.path.isdir(os.path.join(place, "encodings")):
-            found += [entry.path for entry in _entries(place) if not entry.name.endswith("-packages")]
+            found += [entry.path for entry in entries_of(place) if not entry.name.endswith("-packages")]
     return found
 
 
@@ -137,14 +138,6 @@ def _packages(script: str, interpreter: str) -> Iterator[str]:
     folder = os.path.dirname(script)
     if os.path.basename(folder) in _BIN and _PYTHON.search(os.path.basename(interpreter)):
         yield from sorted(glob.glob(os.path.join(glob.escape(os.path.dirname(folder)), "lib*", "python3*", "*-packages")))
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
 
 
 def _interpreter(program: str) -> str:

@@ -7,6 +7,7 @@ settings that lead to files, not every path in a text.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
@@ -18,12 +19,15 @@ from typing import Any, cast
 import msgspec
 
 from indexer import go_modules, tsconfig
-from indexer.consent import POINTER, Reach, Refusal
+from indexer.consent import POINTER, UNSEARCHED, Reach, Refusal
 from indexer.encoding import MOST_TOML_BYTES, read_manifest
+from indexer.languages import CPP, GO, JAVASCRIPT, PYTHON, RUST, TYPESCRIPT, C
+from indexer.plain_files import entries_of
 from indexer.servers.environments import linked, of_python
 from indexer.servers.system import system_read, system_run
 
-_SCRIPT, _C = ("javascript", "typescript"), ("c", "cpp")
+_SCRIPT, _C = (JAVASCRIPT.name, TYPESCRIPT.name), (C.name, CPP.name)
+_GO, _PYTHON, _RUST = (GO.name,), (PYTHON.name,), (RUST.name,)
 _MOST_FILES = 500
 _MOST_LINKS = 20_000
 _MOST_POINTERS = 2_000
@@ -50,6 +54,14 @@ class _Named(msgspec.Struct, frozen=True):
     languages: tuple[str, ...]
 
 
+class _Unread(msgspec.Struct, frozen=True):
+    """A file that may point out of the workspace and was not looked through, and why."""
+
+    path: str
+    why: str
+    languages: tuple[str, ...]
+
+
 def refused_pointers(folders: Sequence[Path], paths: Iterable[str], reach: Reach, python_prefix: str = "") -> list[Refusal]:
     """The places outside of the workspace to which its files point, which are there, and which the user has not allowed.
 
@@ -60,7 +72,8 @@ def refused_pointers(folders: Sequence[Path], paths: Iterable[str], reach: Reach
     root = str(folders[0])
     open_to_all = [f"{os.path.realpath(top)}/" for top in (*system_read(), *system_run())]
     found: dict[str, Refusal] = {}
-    for item in itertools.chain(_all_named(folders, paths), _of_environment(folders[0], python_prefix, reach)):
+    unread: list[_Unread] = []
+    for item in itertools.chain(_all_named(folders, paths, unread), _of_environment(folders[0], python_prefix, reach)):
         if len(found) >= _MOST_POINTERS:
             break
         target = _target(item)
@@ -79,7 +92,17 @@ def refused_pointers(folders: Sequence[Path], paths: Iterable[str], reach: Reach
             closed=reach.is_closed(target),
             languages=() if known and not known.languages else languages,
         )
-    return [item for path, item in sorted(found.items()) if not any(above in found for above in map(str, Path(path).parents))]
+    named = [item for path, item in sorted(found.items()) if not any(above in found for above in map(str, Path(path).parents))]
+    return [*named, *_of_unread(root, unread)]
+
+
+def _of_unread(root: str, unread: Sequence[_Unread]) -> Iterator[Refusal]:
+    """What was not looked through: nobody knows where it points to, and so no server is given more to read for it."""
+    for why in dict.fromkeys(item.why for item in unread):
+        some = [item for item in unread if item.why == why]
+        more = f" and {len(some) - 1} more" if len(some) > 1 else ""
+        languages = sorted({language for item in some for language in item.languages})
+        yield Refusal(setting=UNSEARCHED, text=f"{some[0].path}'{more}", source=why, path=root, languages=tuple(languages))
 
 
 def _target(item: _Named) -> str:
@@ -96,26 +119,38 @@ def _whole(target: str) -> str:
     return "/".join(parts[: parts.index("node_modules") + 1]) if "node_modules" in parts else target
 
 
-def _all_named(folders: Sequence[Path], paths: Iterable[str]) -> Iterator[_Named]:
+def _all_named(folders: Sequence[Path], paths: Iterable[str], unread: list[_Unread]) -> Iterator[_Named]:
+    """Also tells `unread` of files that are not looked through."""
     root = folders[0]
     listed = sorted(paths, key=lambda path: (path.count("/"), path))
     yield from _links(folders, listed)
     looked = 0
     for path in [*listed, *(name for name in _UNLISTED if name not in listed)]:
         read = _reader(path)
-        if read is None or looked >= _MOST_FILES or (path in _UNLISTED and os.path.islink(root / path)):
+        if read is None or (path in _UNLISTED and os.path.islink(root / path)):
+            continue
+        extract, languages = read
+        if looked >= _MOST_FILES:
+            if os.path.isfile(root / path):
+                unread.append(_Unread(path, f"more than {_MOST_FILES} such files", languages))
             continue
         looked += 1
-        extract, languages = read
         try:
             content = read_manifest(root / path)
             if path.endswith(".toml") and len(content) > MOST_TOML_BYTES:
+                unread.append(_Unread(path, "its size", languages))
                 continue
-            named = list(dict.fromkeys(extract(content.decode("utf-8", "replace"))))[:_MOST_POINTERS]
-        except (OSError, ValueError, RecursionError):
+            named = list(dict.fromkeys(extract(content.decode("utf-8", "replace"))))
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                unread.append(_Unread(path, "its size", languages))
+            continue
+        except (ValueError, RecursionError):
             continue
         start = os.path.dirname(root / path)
-        yield from (_Named(one, start, path, languages) for one in named)
+        yield from (_Named(one, start, path, languages) for one in named[:_MOST_POINTERS])
+        if len(named) > _MOST_POINTERS:
+            unread.append(_Unread(path, f"more than {_MOST_POINTERS} places in it", languages))
 
 
 _UNLISTED = ("compile_commands.json", "build/compile_commands.json", ".cargo/config.toml")
@@ -126,7 +161,7 @@ def _reader(path: str) -> tuple[Callable[[str], Iterable[str]], tuple[str, ...]]
     """How the paths in a file are found, and the languages whose servers go by it; None for a file that names none."""
     name = path.rpartition("/")[2]
     if path.endswith(".cargo/config.toml"):
-        return _of_cargo, ("rust",)
+        return _of_cargo, _RUST
     if name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"):
         return _of_tsconfig, _SCRIPT
     return _READERS.get(name)
@@ -171,16 +206,16 @@ def _of_flags(text: str) -> Iterator[str]:
 
 _READERS: Mapping[str, tuple[Callable[[str], Iterable[str]], tuple[str, ...]]] = {
     "package.json": (_of_npm, _SCRIPT),
-    "go.mod": (_of_go, ("go",)),
-    "go.work": (_of_go, ("go",)),
-    "Cargo.toml": (_of_cargo, ("rust",)),
+    "go.mod": (_of_go, _GO),
+    "go.work": (_of_go, _GO),
+    "Cargo.toml": (_of_cargo, _RUST),
     "compile_flags.txt": (_of_flags, _C),
     "compile_commands.json": (_of_flags, _C),
     ".clangd": (_of_flags, _C),
-    "pyrightconfig.json": (_of_python_json, ("python",)),
-    "pyproject.toml": (_of_python_toml, ("python",)),
-    "ty.toml": (_of_python_toml, ("python",)),
-    "pyrefly.toml": (_of_python_toml, ("python",)),
+    "pyrightconfig.json": (_of_python_json, _PYTHON),
+    "pyproject.toml": (_of_python_toml, _PYTHON),
+    "ty.toml": (_of_python_toml, _PYTHON),
+    "pyrefly.toml": (_of_python_toml, _PYTHON),
 }
 
 
@@ -208,17 +243,15 @@ def _links(folders: Sequence[Path], listed: Sequence[str]) -> Iterator[_Named]:
         if folder in modules and os.path.islink(folder):
             yield _of_link(folder, root, _SCRIPT)
             continue
-        for entry in _entries(folder):
+        for entry in entries_of(folder):
             languages = _SCRIPT if folder in modules or entry.name == "node_modules" else ()
-            inner = _entries(entry.path) if folder in modules and entry.name.startswith("@") and not entry.is_symlink() else [entry]
+            inner = entries_of(entry.path) if folder in modules and entry.name.startswith("@") and not entry.is_symlink() else [entry]
             for one in inner:
                 seen += 1
                 if seen > _MOST_LINKS:
                     return
                 if one.is_symlink():
-                    yield _Named(
-                        os.path.relpath(os.path.realpath(one.path), root), root, f"the link {os.path.relpath(one.path, root)}", languages
-                    )
+                    yield _of_link(one.path, root, languages)
 
 
 def _of_link(link: str, root: str, languages: tuple[str, ...]) -> _Named:
@@ -231,12 +264,4 @@ def _of_environment(root: Path, prefix: str, reach: Reach) -> Iterator[_Named]:
         return
     for site in of_python(prefix):
         for file, line in linked(site):
-            yield _Named(line, site, os.path.relpath(file, root), ("python",))
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
+            yield _Named(line, site, os.path.relpath(file, root), _PYTHON)

@@ -115,6 +115,7 @@ class LanguageSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     extensions: list[str]
     filenames: list[str] = []
+    interpreters: list[str] = []
     claims: list[str] = []
     ids: dict[str, str] = {}
     tests: list[str] = []
@@ -246,7 +247,7 @@ def _check_files(table: Table, source: str) -> None:
     """Each extension and each name of a file belongs to one language; claims are of extensions of another."""
     owner: dict[str, str] = {}
     for language, spec in table.language.items():
-        for item in [*spec.extensions, *(f"/{name}" for name in spec.filenames)]:
+        for item in [*spec.extensions, *(f"/{name}" for name in spec.filenames), *(f"#!{name}" for name in spec.interpreters)]:
             if item in owner:
                 raise ConfigError(f"{source}: '{item.lstrip('/')}' belongs to language '{owner[item]}' and to '{language}'")
             owner[item] = language
@@ -276,22 +277,26 @@ def server_spec(name: str) -> ServerSpec:
 # ---- which language a file is of
 
 
-class _Files(NamedTuple):
+class Files(NamedTuple):
+    """Languages by extension, by whole name of a file, by program of a first line; and those that claim an extension of another."""
+
     extensions: Mapping[str, str]
     filenames: Mapping[str, str]
+    interpreters: Mapping[str, str]
     claims: Mapping[str, list[str]]
 
 
 @functools.cache
-def _files() -> _Files:
+def known_files() -> Files:
     languages = load_table().language.items()
     claims: dict[str, list[str]] = {}
     for language, spec in languages:
         for extension in spec.claims:
             claims.setdefault(extension, []).append(language)
-    return _Files(
+    return Files(
         extensions={extension: language for language, spec in languages for extension in spec.extensions},
         filenames={name: language for language, spec in languages for name in spec.filenames},
+        interpreters={name: language for language, spec in languages for name in spec.interpreters},
         claims=claims,
     )
 
@@ -302,7 +307,7 @@ def language_of(path: str, present: frozenset[str] = frozenset()) -> str:
     Args:
         present: languages of the repository (`languages_present`): a `.h` is C++ where C++ is present.
     """
-    files = _files()
+    files = known_files()
     name = path[path.rfind("/") + 1 :]
     language = files.filenames.get(name)
     if language is not None:

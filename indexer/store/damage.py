@@ -63,7 +63,7 @@ def put_in_order(home: Home, note: Note) -> None:
         home.check()  # nothing below a link is moved
         for place in _misplaced(home.path):
             kind = "folder" if place.is_dir() else "file"
-            note(f"'{place}' is a {kind}, and no such thing of lspidx; it is now '{set_aside(home, place)}'")
+            note(f"'{place}' is a {kind} where lspidx keeps something else; it was moved to '{set_aside(home, place)}'")
     try:
         home.checked_flags()
     except Damaged as error:

@@ -7,7 +7,7 @@ that a worker adds (`DocumentFacts.add`), the views that the merge reads (`merge
 A new column is declared here and filled where it is computed, mostly in `crawl.harvest`. The merge carries it into the index: columns of
 the header into `document`, of symbols into `symbol`, of occurrences into `occ`, of supertypes into `type_edge`, of extra_ranges into
 `extra_definition`, of diagnostics, unresolved_imports and coverage into `diagnostic`, `unresolved_import` and `document_coverage`. Those
-of targets stay in the shards; those of members, silent_members and owners are only read by the merge's stages. It needs a new
+of targets stay in the shards; those of members, silent_members, owners and strings are only read by the merge's stages. It needs a new
 SCHEMA_VERSION; in the views for users it comes by hand, as they are a promise.
 
 Loads nothing, so that a worker does not carry Arrow (45 MB each) to say what it found.
@@ -20,7 +20,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from indexer.errors import Bug
-from indexer.model import CoverageStatus, Evidence, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
+from indexer.model import CoverageStatus, Evidence, NameUse, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
 
 U8, U16, I32, U64, TEXT, FLAG, LINES = "uint8", "uint16", "int32", "uint64", "string", "bool", "list<int32>"
 """Column types, as Arrow names them."""
@@ -148,6 +148,23 @@ COVERAGE = {
     "asked": _COUNT,
     "answered": _COUNT,
 }
+STRINGS = {
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+    "end_col": _place("col"),
+    "name": Column(TEXT),
+    "use": Column(U8, one_of=NameUse),
+    "roles": Column(U16, bits=sum(Role)),
+    "enclosing": _leads_to("symbols"),
+    "owner": _leads_to("symbols"),
+    "of_line": _place("line"),
+    "of_col": _place(),
+}
+"""Strings, and comments that tools read, which may name a symbol. What they name the merge finds out, so no row depends on another file.
+
+`roles`: of the last part of the name. `owner`: the class in which the name is looked up, -1 where the text does not tell. `of_line`,
+`of_col`: where the identifier stands in whose meaning the name is looked up; the string's own place where there is none."""
+
 UNRESOLVED = {"line": _place(ROW_BEFORE), "module": Column(TEXT)}
 TABLES: dict[str, dict[str, Column]] = {
     "symbols": SYMBOLS,
@@ -161,6 +178,7 @@ TABLES: dict[str, dict[str, Column]] = {
     "diagnostics": DIAGNOSTICS,
     "coverage": COVERAGE,
     "unresolved_imports": UNRESOLVED,
+    "strings": STRINGS,
 }
 HEADER: dict[str, Column] = {
     "path": Column(TEXT),

@@ -1,4 +1,4 @@
-"""Names in SQL for the numbers that an index stores: kinds, flags, roles, evidence, severities, kinds of targets.
+"""Names in SQL for the numbers that an index stores: kinds, flags, roles, evidence, severities, kinds of targets; and for languages.
 
 A statement says `is_type(s.kind)`, `has_flag(s.flags, 'local')`, `o.evidence <> evidence('inferred')`, and `expand` writes the numbers of
 `indexer.model` in their place before DuckDB sees the text. All SQL of the project passes through it: `query.facts.index.Index` expands what
@@ -7,13 +7,19 @@ it is given, so do the merge, the views and the lint, and what users write for `
 Constants take names in quotes and become a number. Of flags and roles, several names make one mask:
 
     symbol_kind('class')   evidence('inferred')   severity('error')   symbol_flag('local', 'parameter')   role('read', 'write')
+    name_use('member')   how the name in a string is taken, see `indexer.model.NameUse`
     target_symbol('nothing')   what `symbol` of a target is in place of a key, see `indexer.model.TargetSymbol`
 
 Conditions take an expression and then names in quotes, and hold where ONE of the names does; those of a group of kinds take no names:
 
-    is_kind(s.kind, 'class', 'enum member')   is_evidence(o.evidence, 'inferred')
+    is_kind(s.kind, 'class', 'enum member')   is_evidence(o.evidence, 'inferred')   is_use(x.use, 'member')
     has_flag(s.flags, 'local', 'parameter')   has_role(o.roles, 'read', 'write')
     is_type(s.kind)   is_callable(s.kind)   is_scope(s.kind)   is_value(s.kind)   by TYPE_KINDS, CALLABLE_KINDS … of `indexer.model`
+
+What is known of a language (a field of `indexer.languages.record.Language`) is asked by the field's name, and by a value where it is no
+yes or no; a statement names no language:
+
+    language_has(d.language, 'is_module')   language_has(d.language, 'satisfies', 'shape')
 
 `moniker_key(moniker)` is the number that stands for a symbol in other files' facts, `severity_label(severity)` the name of a diagnostic's.
 
@@ -34,6 +40,7 @@ from indexer.model import (
     TYPE_KINDS,
     VALUE_KINDS,
     Evidence,
+    NameUse,
     Role,
     Severity,
     SymbolFlag,
@@ -50,15 +57,17 @@ def _lower_case(members: Iterable[IntEnum | IntFlag]) -> dict[str, int]:
 
 
 _FLAGS, _ROLES, _SEVERITIES = _lower_case(SymbolFlag), _lower_case(Role), _lower_case(Severity)
+_USES = _lower_case(NameUse)
 
 _NUMBERS: Mapping[str, Mapping[str, int]] = {
     "symbol_kind": _KINDS,
     "evidence": _EVIDENCE,
     "severity": _SEVERITIES,
     "target_symbol": _lower_case(TargetSymbol),
+    "name_use": _USES,
 }
 _BITS: Mapping[str, Mapping[str, int]] = {"symbol_flag": _FLAGS, "role": _ROLES}
-_ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE}
+_ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE, "is_use": _USES}
 _ANY_BIT: Mapping[str, Mapping[str, int]] = {"has_flag": _FLAGS, "has_role": _ROLES}
 _GROUPS: Mapping[str, Iterable[int]] = {
     "is_type": TYPE_KINDS,
@@ -74,7 +83,8 @@ _WRITTEN_OUT: Mapping[str, str] = {
 """SQL with a place for the argument."""
 
 _CONSTANTS = frozenset({*_NUMBERS, *_BITS})
-_MACROS = _CONSTANTS | {*_ONE_OF, *_ANY_BIT, *_GROUPS, *_WRITTEN_OUT}
+_LANGUAGE = "language_has"
+_MACROS = _CONSTANTS | {*_ONE_OF, *_ANY_BIT, *_GROUPS, *_WRITTEN_OUT, _LANGUAGE}
 _CALLS = tuple(f"{macro}(" for macro in sorted(_MACROS))
 _VERBATIM = r"""\b[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
 _TOKEN = re.compile(rf"{_VERBATIM}|(?P<word>[A-Za-z_][\w.$]*)?(?P<open>[(\[])|[A-Za-z_][\w.$]*|[),\]]", re.DOTALL)
@@ -146,6 +156,8 @@ def _number(macro: str, arguments: list[str]) -> str:
         return _among(expression, _named(macro, _ONE_OF[macro], arguments[1:]))
     if macro in _ANY_BIT:
         return f"({expression} & {sum(set(_named(macro, _ANY_BIT[macro], arguments[1:])))} <> 0)"
+    if macro == _LANGUAGE:
+        return _of_languages(expression, _quoted(macro, arguments[1:]))
     if len(arguments) != 1:
         raise UnknownName(f"{macro}() takes one argument, got {len(arguments)}")
     return _WRITTEN_OUT[macro].format(expression) if macro in _WRITTEN_OUT else _among(expression, _GROUPS[macro])
@@ -156,15 +168,35 @@ def _among(expression: str, numbers: Iterable[int]) -> str:
     return f"({expression} = {listed[0]})" if len(listed) == 1 else f"({expression} IN ({', '.join(listed)}))"
 
 
+def _of_languages(expression: str, asked: list[str]) -> str:
+    """Whether a language is one of those whose record has this field, or has this value in it."""
+    from indexer.languages import Language, names_of  # a question whose statements ask for none does without: 4 ms
+
+    field, *value = asked
+    if field not in Language.__struct_fields__ or len(value) > 1:
+        raise UnknownName(f"{_LANGUAGE}() takes a field of a language's record and at most one value, not {', '.join(asked)}")
+    names = names_of(lambda record: getattr(record, field) == value[0] if value else bool(getattr(record, field)))
+    if not names:
+        raise UnknownName(f"{_LANGUAGE}() knows no language with {' = '.join(asked)}")
+    listed = [f"'{name}'" for name in names]
+    return f"({expression} = {listed[0]})" if len(listed) == 1 else f"({expression} IN ({', '.join(listed)}))"
+
+
 def _named(macro: str, known: Mapping[str, int], arguments: list[str]) -> list[int]:
+    names = _quoted(macro, arguments)
+    for name in names:
+        if name not in known:
+            raise UnknownName(f"{macro}() knows no '{name}'; known: {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def _quoted(macro: str, arguments: list[str]) -> list[str]:
     if not arguments:
         raise UnknownName(f"{macro}() takes an expression and then names in quotes")
-    numbers: list[int] = []
+    names: list[str] = []
     for argument in arguments:
         name = _NAME.fullmatch(argument)
         if name is None:
             raise UnknownName(f"{macro}() takes names in quotes, not {argument.strip()}")
-        if name[1] not in known:
-            raise UnknownName(f"{macro}() knows no '{name[1]}'; known: {', '.join(known)}")
-        numbers.append(known[name[1]])
-    return numbers
+        names.append(name[1])
+    return names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from indexer.model import SymbolFlag, SymbolKind
+from indexer.model import NameUse, SymbolFlag, SymbolKind
 
 ASK = -1
 """Value of `Tokens.symbol` where only a language server knows what the identifier means."""
@@ -44,6 +44,24 @@ class Definition:
     documentation: str = ""
     extra_ranges: list[Span] = field(default_factory=list[Span])
     qualifier: tuple[str, ...] = ()
+
+
+class NamedString(NamedTuple):
+    """A string, or a comment that a tool reads, which may name a symbol; see `indexer.store.facts.STRINGS`.
+
+    `line`, `col` and `end_col` are those of `name` as it stands in the text. `owner` and `enclosing` are ordinals in `Syntax.symbols`.
+    """
+
+    line: int
+    col: int
+    end_col: int
+    name: str
+    use: NameUse
+    roles: int
+    enclosing: int
+    owner: int
+    of_line: int
+    of_col: int
 
 
 class Tokens:
@@ -87,9 +105,11 @@ class Syntax:
     `owners` are (symbol, token) pairs: the symbol is a member of what the token names: a receiver's type, a qualifier.
     `through_self` are (token, class ordinal, by super) triples: `x` in `self.x`, `cls.x` or `super().x`.
     `imports` are (token, dotted module) pairs, for counting what could not be resolved.
+    `strings` may name symbols, by position.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
     `discovers`: an identifier that the server says is its own definition becomes a symbol, though the text did not show it.
     `adopts`: the text shows no symbols, so the server's outline becomes them.
+    `depth`: of the tree, where that is worth telling (`indexer.syntax.depth`); else 0.
     """
 
     symbols: list[Definition]
@@ -101,5 +121,7 @@ class Syntax:
     line_count: int
     error_lines: list[int]
     owners: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    strings: list[NamedString] = field(default_factory=list[NamedString])
     discovers: bool = False
     adopts: bool = False
+    depth: int = 0

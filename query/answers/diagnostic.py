@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from indexer.lsp.enums import DiagnosticSeverity
+from indexer.model import Severity
 
 if TYPE_CHECKING:
     from indexer.lsp import decode
 
-Severity = Literal["error", "warning", "information", "hint"]
-SEVERITIES: Mapping[int, Severity] = {
-    DiagnosticSeverity.ERROR: "error",
-    DiagnosticSeverity.WARNING: "warning",
-    DiagnosticSeverity.INFORMATION: "information",
-    DiagnosticSeverity.HINT: "hint",
+SeverityName = Literal["error", "warning", "information", "hint"]
+SEVERITIES: Mapping[int, SeverityName] = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFORMATION: "information",
+    Severity.HINT: "hint",
 }
 
 
@@ -29,7 +29,7 @@ class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
     col: int
     end_line: int
     end_col: int
-    severity: Severity
+    severity: SeverityName
     number: int
     message: str
     code: str = ""
@@ -39,7 +39,7 @@ class Diagnostic(msgspec.Struct, kw_only=True, omit_defaults=True):
 def from_server(path: str, found: decode.Diagnostic) -> Diagnostic:
     """A message of a server, its first paragraph as an index keeps it; one without a severity that the protocol knows is an error."""
     start, end = found.range.start, found.range.end
-    number = found.severity if found.severity in SEVERITIES else DiagnosticSeverity.ERROR
+    number = found.severity if found.severity in SEVERITIES else int(Severity.ERROR)
     return Diagnostic(
         path=path, line=start.line + 1, col=start.character + 1, end_line=end.line + 1, end_col=end.character + 1,
         severity=SEVERITIES[number], number=number, message=found.message.split("\n\n", 1)[0], code=str(found.code or ""),

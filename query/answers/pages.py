@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from indexer.errors import UsageError
 
 _MAX_OFFSET = 2**31 - 1
+_MAX_DIGITS = 10
 
 
 class Extent(msgspec.Struct, frozen=True):
@@ -15,6 +18,10 @@ class Extent(msgspec.Struct, frozen=True):
     total: int
     truncated: bool = False
     next_cursor: str | None = None
+
+    def within(self, total: int) -> Extent:
+        """The same page of an answer that is counted otherwise: lists of which several belong to one thing that was found."""
+        return msgspec.structs.replace(self, total=total)
 
 
 def all_of(total: int, *, cut_short: bool = False) -> Extent:
@@ -33,14 +40,38 @@ def first_of(shown: int, total: int) -> Extent:
     return Extent(total, shown < total)
 
 
+class Cursor(NamedTuple):
+    """Where an answer goes on. `own`: the tool's own cursor, empty for its beginning. `row`: of what the tool then answers, the first row
+    that was not told yet (`query.surface.parts`).
+    """
+
+    own: str
+    row: int
+
+    def __str__(self) -> str:
+        return f"{self.own}.{self.row}" if self.row else self.own
+
+
+def parsed(cursor: str) -> Cursor:
+    """A cursor as an answer gave it out.
+
+    Raises:
+        UsageError: no answer gave it out.
+    """
+    own, dot, row = cursor.partition(".")
+    return Cursor(own, _number(row, cursor) if dot else 0)
+
+
 def offset_of(cursor: str) -> int:
-    """Where the page begins that a cursor asks for; 0 without a cursor.
+    """Where the page begins that a tool's own cursor asks for; 0 without a cursor.
 
     Raises:
         UsageError: no tool gave out this cursor.
     """
-    if not cursor:
-        return 0
-    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= _MAX_OFFSET):
+    return _number(cursor, cursor) if cursor else 0
+
+
+def _number(text: str, cursor: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS and int(text) <= _MAX_OFFSET):
         raise UsageError(f"'{cursor}' is no cursor; take next_cursor of the previous answer")
-    return int(cursor)
+    return int(text)

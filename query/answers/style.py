@@ -54,6 +54,9 @@ class Style:
     def warning(self, text: str) -> str:
         return self._styled(printable(text), fg="yellow")
 
+    def alarm(self, text: str) -> str:
+        return self._styled(printable(text), fg="red")
+
     def good(self, text: str) -> str:
         return self._styled(printable(text), fg="green")
 

@@ -11,7 +11,7 @@ from query.changes.trees import Part
 from query.facts.documents import contents, documents
 from query.facts.index import Index
 from query.facts.occurrences import resolved_sites
-from query.facts.parameters import Sources
+from query.facts.sources import Sources
 from query.facts.uses import Use
 
 SideName = Literal["old", "new"]

@@ -17,14 +17,14 @@ from query.changes.outlines import Outline, kind_label
 from query.changes.reach import Reach
 from query.changes.rules import LEVELS, Facts, judge
 from query.changes.signatures import CALLED_AS, is_compatible
-from query.facts.completeness import Certificate
+from query.facts.completeness import DEFINITION, Certificate
 from query.facts.documents import contents, documents
 from query.facts.folders import folder_of, folders
 from query.facts.hierarchy import overriders
 from query.facts.index import Index
 from query.facts.inline_tests import has_tests
-from query.facts.parameters import Sources
-from query.facts.risk import Risk, coverage, risks
+from query.facts.risk import Risk, risks
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.sync_guards import guarded
 from query.facts.uses import calls_of_itself, uses_of
@@ -66,8 +66,9 @@ class Findings:
 
     def __init__(self, index: Index, old: Index, certificate: Certificate, bound: Sequence[Bound], files: Files) -> None:
         self._index, self._old, self._bound, self._files = index, old, bound, files
-        self._covered = coverage(index, certificate)
-        self._old_covered = self._covered if old is index else coverage(old, Certificate(old))
+        self._uncertain = certificate.uncertain({item.new_id for item in bound} - {-1}, DEFINITION)
+        of_old = {item.old_id for item in bound if item.new_id < 0} - {-1}
+        self._old_uncertain = (certificate if old is index else Certificate(old)).uncertain(of_old, DEFINITION)
         self._folders = folders(index)
         self._sources = {id(index): Sources(index), id(old): Sources(old)}
         self._sites, self._risks = self._used()
@@ -138,10 +139,10 @@ class Findings:
         by_old: dict[int, list[CallSite]] = {}
         for site in resolved(self._index, [site for found in old.values() for site in found], self._files):
             by_old.setdefault(site.use.sym_id, []).append(site)
-        new_risks = risks(self._index, Certificate(self._index), new_ids, new_uses, covered=self._covered)
+        new_risks = risks(self._index, Certificate(self._index), new_ids, new_uses, uncertain=self._uncertain)
         gone = {item.old_id for item in self._bound if item.new_id < 0} - {-1}
         old_risks = risks(
-            self._old, Certificate(self._old), gone, [use for use in old_uses if use.sym_id in gone], covered=self._old_covered
+            self._old, Certificate(self._old), gone, [use for use in old_uses if use.sym_id in gone], uncertain=self._old_uncertain
         )
         sites: list[list[CallSite]] = []
         levels: list[Risk | None] = []
@@ -263,11 +264,10 @@ class Findings:
     def _is_known(self, found: _Found) -> bool:
         """Whether an index knows the symbol, and all that may refer to it."""
         item = found.item
-        path = item.changed.side.outline.path
         if item.new_id < 0 and item.old_id < 0:
             return False
-        covered = self._covered(path) if item.new_id >= 0 else self._old_covered(path)
-        return covered and not (found.risk is not None and "unresolved_same_name" in found.risk.reasons)
+        uncertain = item.new_id in self._uncertain if item.new_id >= 0 else item.old_id in self._old_uncertain
+        return not uncertain and not (found.risk is not None and "unresolved_same_name" in found.risk.reasons)
 
     def _other_folders(self, found: _Found) -> int:
         """Workspace folders other than the symbol's own that use it."""

@@ -23,8 +23,8 @@ from query.facts.documents import documents
 from query.facts.extents import functions_around
 from query.facts.hierarchy import supertypes
 from query.facts.index import Index
-from query.facts.parameters import Sources
 from query.facts.scopes import scopes
+from query.facts.sources import Sources
 from query.facts.symbols import ids_of_monikers
 from query.facts.uses import Use, uses_of
 

@@ -34,7 +34,7 @@ from query.facts.test_functions import (
     python_tests,
     tests_of_classes_below,
 )
-from query.facts.unresolved_names import mentions_in_rust
+from query.facts.unresolved_names import mentions_near_macros
 from query.facts.uses import Use, uses_of
 
 MAX_REACHED = 25_000
@@ -254,7 +254,7 @@ def _place(use: Use) -> tuple[int, int, int]:
 
 def _to_macros(index: Index, ids: Collection[int]) -> list[Lead]:
     """From symbols of Rust to functions in which an identifier of their name could not be resolved."""
-    mentions = mentions_in_rust(index, ids)
+    mentions = mentions_near_macros(index, ids)
     holder_of = holders(index, {around for _, around in mentions})
     known = scopes(index, set(holder_of.values()))
     named = {(sym_id, holder_of[around]) for sym_id, around in mentions if known[holder_of[around]].runs}

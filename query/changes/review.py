@@ -105,6 +105,7 @@ def _review(index: Index, base: Index | None, base_from: str, ask: Ask, found: D
         tests=tests,
         totals=_totals(listed, symbols, tests),
         completeness=_completeness(
+            index,
             of_new_side,
             bound,
             read,
@@ -259,9 +260,17 @@ def _is_module_within(scope: Scope) -> bool:
 
 
 def _completeness(
-    certificate: Certificate, bound: Sequence[Bound], read: Sequence[Part], *, has_old: bool, capped: bool, more: Sequence[Reason]
+    index: Index,
+    certificate: Certificate,
+    bound: Sequence[Bound],
+    read: Sequence[Part],
+    *,
+    has_old: bool,
+    capped: bool,
+    more: Sequence[Reason],
 ) -> Completeness:
-    whole = certificate.of_workspace(DEFINITION, holds=None)
+    present = symbols_by_id(index, sorted({item.new_id for item in bound} - {-1}))
+    whole = certificate.of_uses(list(present.values()), "callers", DEFINITION)
     reasons = [*whole.reasons, *more]
     former = [item for item in bound if item.changed.what in ("removed", "renamed", "moved") and item.old_id < 0]
     if former:

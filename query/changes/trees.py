@@ -12,8 +12,9 @@ from query.changes import bases
 from query.changes.compare import Side
 from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
 from query.changes.outlines import Held, Outline, from_index, from_text, lookup, numbered
-from query.facts.completeness import Certificate, languages_of
-from query.facts.documents import contents, digests, python_modules
+from query.facts.completeness import Certificate
+from query.facts.documents import contents, digests, modules
+from query.facts.families import languages_of
 from query.facts.freshness import Drift
 from query.facts.index import Index
 
@@ -73,7 +74,7 @@ def _module_beside(index: Index, path: str) -> str:
     if not name.endswith(".py"):
         return ""
     stem = name.removesuffix(".py")
-    for other, module in python_modules(index, folder, _MOST_NEIGHBOURS):
+    for other, module in modules(index, folder, _MOST_NEIGHBOURS):
         there, _, its_name = other.rpartition("/")
         if there == folder and module:
             package = module if its_name == "__init__.py" else module.rpartition(".")[0]
@@ -190,6 +191,9 @@ class SideCertificate(Certificate):
         if self._differs is None:
             self._differs = _difference(self._of, self._between.new)
         return self._differs
+
+    def text(self, path: str) -> bytes | None:
+        return super().text(path) if self._between.new == WORK_TREE or path not in self.drift.paths else None
 
 
 def _difference(index: Index, tree: str) -> Drift:

@@ -14,7 +14,7 @@ _TRUSTED = click.option(
     "trusted",
     multiple=True,
     metavar="PUB",
-    help="Public key, or a file of them; one must have signed it. Default: trusted_keys of the configuration. May be repeated.",
+    help="A public key, or a file of some, one of which must have signed the artifact; default: the setting trusted_keys; may be repeated.",
 )
 
 
@@ -74,7 +74,7 @@ def verify(source: str, trusted: tuple[str, ...], as_json: bool, current: bool) 
 
 @cache.command("push", epilog="Example: lspidx cache push s3://bucket/indexes/our-project")
 @click.argument("store", default="")
-@click.option("--branch", default="", help="Whose pointer to set; default: the branch that is checked out, if one is.")
+@click.option("--branch", default="", help="Branch whose latest index this becomes; default: the one that is checked out.")
 @click.option(
     "--sign", "key", type=click.Path(exists=True, dir_okay=False), metavar="KEY", help="Private Ed25519 key of OpenSSH to sign with."
 )
@@ -96,9 +96,13 @@ def push(store: str, branch: str, key: str | None, allow_dirty: bool, as_json: b
 
 @cache.command("pull", epilog="Example: lspidx cache pull s3://bucket/indexes/our-project")
 @click.argument("store", default="")
-@click.option("--branch", default="", help="To fall back to; default: the branch that is checked out.")
-@click.option("--max-mb", type=click.IntRange(1, 4_000), default=4_000, show_default=True, help="That may be downloaded.")
-@click.option("--force", is_flag=True, help="Also in place of an index that is as near to HEAD.")
+@click.option(
+    "--branch",
+    default="",
+    help="Branch whose latest index to take where no ancestor of HEAD has one; default: the one that is checked out.",
+)
+@click.option("--max-mb", type=click.IntRange(1, 4_000), default=4_000, show_default=True, help="Most that may be downloaded.")
+@click.option("--force", is_flag=True, help="Import even if the index that is here is as near to HEAD.")
 @_TRUSTED
 @click.option("--json", "as_json", is_flag=True, help="What was found and imported, as JSON.")
 def pull(store: str, branch: str, max_mb: int, force: bool, trusted: tuple[str, ...], as_json: bool) -> None:
@@ -113,7 +117,11 @@ def pull(store: str, branch: str, max_mb: int, force: bool, trusted: tuple[str, 
 
 @cache.command("gc", epilog="Example: lspidx cache gc --keep 1")
 @click.option(
-    "--keep", type=click.IntRange(1), default=1, show_default=True, help="Trees that stay known, the newest; indexing keeps eight."
+    "--keep",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many of the newest trees to keep the facts of; indexing keeps eight.",
 )
 @click.option("--json", "as_json", is_flag=True, help="What went, as JSON.")
 def gc(keep: int, as_json: bool) -> None:

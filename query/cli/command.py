@@ -86,7 +86,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--full", is_flag=True, help="Crawl again even if nothing has changed.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Server processes; default: one per core, at most 8.")
 @click.option("--server", help="Entry of the server table; default: the language's first.")
-@click.option("--python", help="Interpreter or environment of the project; default: found.")
+@click.option("--python", help="Interpreter or environment of the project; default: looked for.")
 @click.option("--exclude", multiple=True, help="Pattern of files to leave out; may be repeated.")
 @click.option("--include", multiple=True, help="Pattern of files to read though they look vendored, generated or built; may be repeated.")
 @click.option("--folder", "folders", multiple=True, metavar="[NAME=]PATH", help="A further workspace folder; may be repeated.")
@@ -97,13 +97,24 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
     metavar="PATH",
     help="A place outside that the project's files may name or point to; remembered, may be repeated.",
 )
-@click.option("--memory", "memory_mb", type=click.IntRange(500, 1_000_000), metavar="MB", help="For the whole run; default: no limit.")
+@click.option(
+    "--memory",
+    "memory_mb",
+    type=click.IntRange(500, 1_000_000),
+    metavar="MB",
+    help="Memory that the whole run may take; default: no limit.",
+)
 @trust_option
 @click.option("--fetch", is_flag=True, help="First download what the languages' build tools ask for, into lspidx's own folders.")
-@click.option("--min-resolved", type=click.FloatRange(0, 100), metavar="%", help="End with 1 if less of a language is resolved.")
-@click.option("--accept-loss", is_flag=True, help="Replace the index even if a language was lost that it has.")
-@click.option("--forget", is_flag=True, help="Do not take the flags of the run that made the present index again.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress; the last line still counts.")
+@click.option(
+    "--min-resolved",
+    type=click.FloatRange(0, 100),
+    metavar="%",
+    help="Exit with 1 if a smaller share of a language's identifiers is resolved.",
+)
+@click.option("--accept-loss", is_flag=True, help="Replace the index even if it has a language that this run lost.")
+@click.option("--forget", is_flag=True, help="Go by the flags given here alone, not by those that the present index was made with.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress, only the last line, which says what was done.")
 def index(**words: Any) -> None:
     """Make or refresh the index of ROOT (default: the workspace around here, usually the git root).
 

@@ -22,7 +22,13 @@ _MIN_TOKEN = 16
 @click.command(epilog="Example: lspidx mcp --http 8321")
 @click.option("--http", "address", metavar="[HOST:]PORT", help="Streamable HTTP in place of stdin and stdout; port 0: a free one.")
 @click.option("--token-file", type=click.Path(), help=f"Holds the token of --http; else {TOKEN_VARIABLE}, else one is made and shown.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A further name that HTTP clients reach us by; may be repeated.")
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A further host name under which HTTP clients reach the server; may be repeated.",
+)
 @click.option("--profile", type=click.Choice(["default", "full"]), default="default", help="List the tools needed most, or all.")
 @click.option(
     "--budget",

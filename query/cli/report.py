@@ -118,11 +118,11 @@ class _Wanted(NamedTuple):
         """Raises UsageError for words that do not go together."""
         if self.tests_only and (self.form or self.outputs or self.fail_on or self.write_baseline):
             others = "--format, --output, --fail-on, --write-baseline"
-            raise UsageError(f"--tests-only prints the tests and nothing else: it goes without {others}")
+            raise UsageError(f"--tests-only prints the tests and nothing else; leave out {others}")
         if self.tests_limit is not None and not self.tests_only:
             raise UsageError("--tests-limit belongs to --tests-only; reports name all tests, the likely ones first")
         if self.base and (self.scope or self.range_):
-            raise UsageError("--base goes without --scope and --range")
+            raise UsageError("--base cannot be combined with --scope or --range")
         if self.range_ and self.scope not in (None, "committed"):
             raise UsageError(f"--range belongs to --scope committed, not to {self.scope}")
 

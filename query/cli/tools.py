@@ -55,7 +55,7 @@ class Tools(click.Group):
 
 
 def _tool_command(name: str) -> click.Command:
-    from query.surface.registry import load
+    from query.surface.registry import CURSOR, load
 
     tool, preset = load(name)
     positional = tool.positional.split()
@@ -77,6 +77,8 @@ def _tool_command(name: str) -> click.Command:
         click.Option(["--strict"], is_flag=True, help="Exit with 1 when the answer is not complete."),
         click.Option(["--max-chars"], type=click.IntRange(0), help="Longer answers go to a file; default 100000, 0: no limit."),
     ]
+    if tool.continues and not tool.pages:
+        params.append(click.Option(["--cursor"], help=CURSOR))
     if tool.needs_index:
         params.append(click.Option(["--fresh"], is_flag=True, help="Bring the index up to date first."))
 
@@ -207,6 +209,10 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     arguments = {key: _plain(value) for key, value in values.items() if value is not None and value != ()}
     from query.surface.budget import to_json
 
+    whole = as_json and not sys.stdout.isatty() and not {"limit", "cursor"} & arguments.keys()
+    if whole:  # whoever reads it, a program, gets all rows
+        arguments |= _most(name)
+        max_chars = max_chars or 0
     if as_json:
         written = to_json
     else:
@@ -221,10 +227,22 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()))
     try:
         answer = service.ask(name, arguments, fresh=fresh, measure=written)
+        if whole and answer.next_cursor and not max_chars:
+            raise UsageError(
+                f"there are more rows than {name} tells at once; ask for pages: --limit, and --cursor with next_cursor of each"
+            )
         echo(written(answer))
     finally:
         service.close()  # servers that were started here end here, also where the question is interrupted
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
+
+
+def _most(name: str) -> dict[str, int]:
+    """The largest limit that a tool takes, as an argument; nothing where it takes none."""
+    from query.surface.registry import load
+
+    limit = load(name)[0].input_schema()["properties"].get("limit", {})
+    return {"limit": limit["maximum"]} if "maximum" in limit else {}
 
 
 @click.group(cls=Tools, invoke_without_command=True, epilog="Example: lspidx query callers Flask.route --depth 2")

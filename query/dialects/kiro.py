@@ -14,7 +14,7 @@ from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.dialects.lsp_shapes import absolute, fenced
 from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert
-from query.facts.completeness import languages_of
+from query.facts.families import languages_of
 from query.surface.render import error_record
 
 MAX_SYMBOLS = 50

@@ -62,7 +62,7 @@ class Scope:
         relative = os.path.relpath(real, self.root).replace(os.sep, "/")
         named = os.path.relpath(os.path.abspath(literal), self._given).split(os.sep)
         if any(part.lower() in _KEPT_OUT for part in (*relative.split("/"), *named)):
-            raise EditRefused(f"'{path}' is none of the project's files: version control or lspidx keeps it")
+            raise EditRefused(f"'{path}' is a file of version control or of lspidx, not of the project")
         if real in self._folders:
             raise EditRefused(f"'{path}' is a folder of the workspace itself")
         return relative

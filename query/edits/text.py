@@ -92,7 +92,7 @@ class Document:
             raise EditRefused(f"the new text for {where} is not valid Unicode; nothing was changed")
         if not new_text.isascii() and self.encoding == "utf-8" and _NO_UTF8.search(self.text):
             raise EditRefused(
-                f"{where} is not valid UTF-8, so nobody knows how to write the new text's other signs; convert the file first"
+                f"{where} is not valid UTF-8, so it is not known in which encoding to write the new text; convert the file to UTF-8 first"
             )
         if "\0" in new_text:
             raise EditRefused(f"the new text for {where} has a NUL in it; nothing was changed")
@@ -196,7 +196,7 @@ def decode(content: bytes, where: str = "the file") -> Document:
         return Document(text=text, encoding=named)
     text = body.decode(encoding, "surrogatepass") if len(body) % 2 == 0 else "\0"
     if "\0" in text:
-        raise EditRefused(f"{where} begins as UTF-16 and is none")
+        raise EditRefused(f"{where} begins with the mark of UTF-16, and is not valid UTF-16")
     return Document(text=text, encoding=encoding, mark=mark)
 
 

@@ -11,20 +11,17 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from indexer.model import SymbolFlag, SymbolKind
+from indexer.model import SymbolKind
 from query.answers.envelope import Reason, SymbolRecord
-from query.answers.paths import listed
 from query.answers.style import Style, count
 from query.facts import hierarchy
 from query.facts.completeness import Certificate
 from query.facts.documents import Document, documents
-from query.facts.gaps import escapes, registration
 from query.facts.index import Index
 from query.facts.risk import Level, Risk, risks
 from query.facts.scopes import around, scopes
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.sync_guards import guarded
-from query.facts.unresolved_names import unresolved_names
 from query.facts.uses import Relation, Use, uses_of
 
 MAX_CALLERS = 20_000
@@ -101,7 +98,11 @@ class Totals(msgspec.Struct, kw_only=True):
 
 
 class Radius(NamedTuple):
-    """The wanted part of each ranked list; `doubts` are reasons for the certificate; `capped`: the transitive search was cut."""
+    """The wanted part of each ranked list.
+
+    walked: all symbols whose users were asked for. doubts: reasons for the certificate beside those of their uses. capped: the transitive
+    search was cut.
+    """
 
     changed: list[Changed]
     callers: list[Caller]
@@ -109,6 +110,7 @@ class Radius(NamedTuple):
     test_files: list[str]
     packages: list[str]
     totals: Totals
+    walked: list[int]
     doubts: list[Reason]
     capped: bool
 
@@ -210,7 +212,8 @@ def measure(
             files=len({item.doc_id for item in callers}),
             packages=len(packages),
         ),
-        doubts=doubts(index, changed),
+        walked=sorted({*changed, *(item.holder for item in held if item.depth < depth and scope[item.holder].runs)}),
+        doubts=overrides_bound(index, changed),
         capped=capped,
     )
 
@@ -338,22 +341,6 @@ def _test_files(uses: Sequence[Use], held: Sequence[Holder], docs: Mapping[int, 
             depth[path] = min(depth.get(path, item.depth), item.depth)
     paths = number.keys() | depth.keys()
     return sorted(paths, key=lambda path: (path not in number, depth.get(path, 1), -number.get(path, 0), path))
-
-
-def doubts(index: Index, changed: Sequence[int]) -> list[Reason]:
-    """Who may use what changed and is not among its users: identifiers that nobody could resolve, whoever holds it as a value or in a
-    registry; and whether a bound cut what was looked at.
-    """
-    known = scopes(index, changed)
-    visible = [(sym_id, known[sym_id].doc_id, known[sym_id].name) for sym_id in changed if not known[sym_id].flags & SymbolFlag.LOCAL]
-    by_name = {known[sym_id].name: number for sym_id, number in unresolved_names(index, visible).items()}
-    found = [*overrides_bound(index, changed), *escapes.of_symbols(index, changed), *registration.of_symbols(index, changed)]
-    if not by_name:
-        return found
-    names = sorted(by_name, key=lambda name: (-by_name[name], name))
-    total = sum(by_name.values())
-    detail = f"{total} identifiers could not be resolved and are named like {count(len(names), 'symbol')} asked about: {listed(names)}"
-    return [*found, Reason(code="unresolved_same_name", detail=detail, count=total)]
 
 
 # ---- text

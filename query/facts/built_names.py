@@ -42,7 +42,7 @@ def _read(index: Index) -> Literals:
     rows = index.rows(
         """
         SELECT DISTINCT d.path FROM occ o JOIN document d USING (doc_id)
-        WHERE list_contains($lookups, o.name) AND d.language = 'python'
+        WHERE list_contains($lookups, o.name) AND language_has(d.language, 'looks_up_names')
         ORDER BY 1
         """,
         {"lookups": list(_LOOKUPS)},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from query.facts.index import Index
 
 State = Literal["done", "in part", "unsupported", "lost", "skipped"]
@@ -68,8 +70,8 @@ class Part(NamedTuple):
         return {"scope": self.path, "language": self.language}
 
 
-class MethodCount(NamedTuple):
-    """How a method went for the documents of a language: `asked` and `answered` count its requests (for `syntax`, identifiers)."""
+class MethodStatus(msgspec.Struct, kw_only=True):
+    """How a method went for the documents of a language: asked and answered count its requests (for `syntax`, identifiers)."""
 
     language: str
     method: str
@@ -79,8 +81,8 @@ class MethodCount(NamedTuple):
     answered: int
 
 
-class Gap(NamedTuple):
-    """A document that lacks the answers of a method."""
+class Gap(msgspec.Struct, kw_only=True):
+    """A document that lacks the answers of a method. status: lost, unsupported, skipped, or done with text that does not parse."""
 
     path: str
     language: str
@@ -98,11 +100,11 @@ class Numbers(NamedTuple):
 
 
 _INSIDE = "($scope = '' OR {0}.path = $scope OR starts_with({0}.path, $scope || '/')) AND ($language = '' OR {0}.language = $language)"
-_DOCUMENTS = f"(SELECT doc_id, path, language FROM document d WHERE d.status <> 'external' AND {_INSIDE.format('d')}) d"
+_DOCUMENTS = f"(SELECT doc_id, path, language FROM document d WHERE d.status NOT IN ('external', 'manifest') AND {_INSIDE.format('d')}) d"
 _COVERAGE = f"FROM document_coverage c JOIN {_DOCUMENTS} USING (doc_id) WHERE ($method = '' OR c.method = $method)"
 _GAPS = f"""
     {_COVERAGE} AND (c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR (c.method = 'syntax' AND c.reason <> '')
-    OR starts_with(c.reason, 'questions_cut'))
+    OR starts_with(c.reason, 'questions_cut') OR starts_with(c.reason, 'too_deep'))
 """
 
 
@@ -112,12 +114,14 @@ def is_folder(index: Index, path: str) -> bool:
     return index.row(sql, {"folder": path}) is not None
 
 
-def method_counts(index: Index, part: Part) -> list[MethodCount]:
+def method_counts(index: Index, part: Part) -> list[MethodStatus]:
     """By language, method and status."""
     sql = f"SELECT d.language, c.method, c.status, count(*), sum(c.asked), sum(c.answered) {_COVERAGE} GROUP BY ALL ORDER BY ALL"
     rows = index.rows(sql, {**part.values, "method": part.method})
     return [
-        MethodCount(language, method, status, documents, int(asked or 0), int(answered or 0))
+        MethodStatus(
+            language=language, method=method, status=status, documents=documents, asked=int(asked or 0), answered=int(answered or 0)
+        )
         for language, method, status, documents, asked, answered in rows
     ]
 
@@ -133,7 +137,10 @@ def gaps(index: Index, part: Part, *, offset: int, limit: int) -> tuple[list[Gap
         """,
         {**values, "limit": limit, "offset": offset},
     )
-    return [Gap(*row) for row in rows], int(counted[0]) if counted else 0
+    found = [
+        Gap(path=path, language=language, method=method, status=status, reason=reason) for path, language, method, status, reason in rows
+    ]
+    return found, int(counted[0]) if counted else 0
 
 
 def skipped_files(index: Index, part: Part) -> list[tuple[str, str]]:
@@ -162,7 +169,7 @@ def files_by_language(index: Index, part: Part) -> dict[str, tuple[int, int]]:
     rows = index.rows(
         f"""
         SELECT language, count(*) FILTER (NOT skipped), count(*) FILTER (skipped) FROM (
-            SELECT path, language, false AS skipped FROM document WHERE status <> 'external'
+            SELECT path, language, false AS skipped FROM document WHERE status NOT IN ('external', 'manifest')
             UNION ALL SELECT path, language, true FROM skipped WHERE language <> ''
         ) f WHERE {_INSIDE.format("f")} GROUP BY 1
         """,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.languages import PYTHON, record_of
 from indexer.model import SymbolKind
-from query.answers.envelope import Completeness
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
-from query.facts.entry_points import entry_points
+from query.facts.gaps.strings import with_gaps
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
 from query.facts.registration import registered
@@ -50,16 +49,11 @@ class Dead(NamedTuple):
     same_name: int
 
 
-def is_uncertain(known: Completeness) -> bool:
-    """Whether files that may hold uses were not read: then no symbol is certain to have none."""
-    return any(reason.code == "stale" or reason.code.startswith(("lost_", "skipped_", "no_server")) for reason in known.reasons)
-
-
-def dead_code(index: Index, wanted: Wanted, *, partial: bool) -> list[Dead]:
+def dead_code(index: Index, wanted: Wanted, *, uncertain: Callable[[Collection[int]], Collection[int]]) -> list[Dead]:
     """Symbols that nothing refers to, certain ones first, then the longest.
 
     Args:
-        partial: see `is_uncertain`.
+        uncertain: gives those symbols of which uses may stand in files that were not read as they are.
     """
     found = _candidates(index, wanted)
     ids = [candidate.sym_id for candidate in found]
@@ -71,11 +65,12 @@ def dead_code(index: Index, wanted: Wanted, *, partial: bool) -> list[Dead]:
         "exported": {candidate.sym_id for candidate in found if candidate.is_exported},
         "unresolved_same_name": same_name,
         "built_name": _with_built_names(index, found),
+        "string": with_gaps(index, [(candidate.sym_id, candidate.name) for candidate in found]),
         "structural": fitting_by_structure(index, ids),
         "twin": with_twins(index, ids),
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),
-        "partial_coverage": set(ids) if partial else set[int](),
+        "partial_coverage": uncertain(ids),
     }
     rows: list[Dead] = []
     for candidate in found:
@@ -92,14 +87,13 @@ def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
     found = candidates(index, wanted.kinds, wanted.path, exported=wanted.exported)
     docs = documents(index, {candidate.doc_id for candidate in found})
     inline = test_symbols(index, [candidate.sym_id for candidate in found])
-    entries = entry_points(index)
     kept: list[Candidate] = []
     for candidate in found:
         document = docs[candidate.doc_id]
         is_test = document.is_test or candidate.sym_id in inline
         if wanted.tests != "include" and is_test != (wanted.tests == "only"):
             continue
-        if is_called_by_name(candidate.name, document.language, is_test=is_test) or candidate.name in entries:
+        if is_called_by_name(candidate.name, document.language, is_test=is_test):
             continue
         kept.append(candidate)
     return kept

@@ -11,7 +11,8 @@ from query.answers.envelope import Answer, Place, SymbolRecord
 from query.answers.style import Style
 from query.facts import names
 from query.facts.index import Index
-from query.facts.parameters import Named, Sources
+from query.facts.parameters import Named
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 
 

@@ -74,15 +74,20 @@ def package_of(path: str, language: str, module: str, package: str) -> str:
 
 
 def contents(index: Index, paths: Collection[str]) -> dict[str, Content]:
-    """Those of the paths that are documents of the workspace, by path."""
-    rows = index.rows(
-        """
-        SELECT d.doc_id, d.path, d.digest, d.language, coalesce(d.module, ''), d.is_test
-        FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path) WHERE d.status <> 'external'
-        """,
-        {"paths": sorted(set(paths))},
-    ) if paths else []  # fmt: skip
-    return {row[1]: Content(*row) for row in rows}
+    """Those of the paths that are documents of the workspace, by path; each is read once per index."""
+    known: dict[str, Content | None] = index.keep("contents", dict)
+    missing = [path for path in paths if path not in known]
+    if missing:
+        rows = index.rows(
+            """
+            SELECT d.doc_id, d.path, d.digest, d.language, coalesce(d.module, ''), d.is_test
+            FROM (SELECT unnest($paths::VARCHAR[]) AS path) u JOIN document d USING (path) WHERE d.status <> 'external'
+            """,
+            {"paths": missing},
+        )
+        known.update(dict.fromkeys(missing))
+        known.update({row[1]: Content(*row) for row in rows})
+    return {path: held for path in sorted(paths) if (held := known[path]) is not None}
 
 
 def digests(index: Index) -> dict[str, str]:
@@ -92,11 +97,15 @@ def digests(index: Index) -> dict[str, str]:
     return known
 
 
-def python_modules(index: Index, folder: str, most: int) -> list[tuple[str, str]]:
-    """(path, dotted module) of Python's documents in a folder and below it, by path; of all where `folder` is empty; at most `most`."""
+def modules(index: Index, folder: str, most: int) -> list[tuple[str, str]]:
+    """(path, dotted module) of the documents in a folder and below it that are modules, by path; of all where `folder` is empty.
+
+    At most `most`.
+    """
     return index.rows(
         """
-        SELECT path, module FROM document WHERE language = 'python' AND status <> 'external' AND starts_with(path, $folder) AND module <> ''
+        SELECT path, module FROM document
+        WHERE language_has(language, 'is_module') AND status <> 'external' AND starts_with(path, $folder) AND module <> ''
         ORDER BY 1 LIMIT $most
         """,
         {"folder": f"{folder}/" if folder else "", "most": most},
@@ -108,14 +117,16 @@ def python_modules(index: Index, folder: str, most: int) -> list[tuple[str, str]
 
 def number_of_documents(index: Index) -> int:
     """Of the workspace."""
-    return index.rows("SELECT count(*) FROM document WHERE status <> 'external'")[0][0]
+    return index.rows("SELECT count(*) FROM document WHERE status NOT IN ('external', 'manifest')")[0][0]
 
 
 def languages(index: Index) -> frozenset[str]:
     """Of the workspace."""
     found: frozenset[str] = index.keep(
         "languages of documents",
-        lambda: frozenset(row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status <> 'external'")),
+        lambda: frozenset(
+            row[0] for row in index.rows("SELECT DISTINCT language FROM document WHERE status NOT IN ('external', 'manifest')")
+        ),
     )
     return found
 

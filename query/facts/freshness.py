@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexer.errors import UsageError
 from indexer.text import blob_digest
+from query.facts import documents
 from query.facts.documents import digests
 from query.facts.folders import Folder, folder_of, folders
 from query.facts.index import Index
@@ -123,6 +125,7 @@ def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], boo
     folders: dict[str, int] = index.keep("folders", lambda: dict(index.rows("SELECT path, mtime_ns FROM folder_stamp")))
     waiting = [folder for folder, mtime_ns in folders.items() if _has_changed(root + folder, mtime_ns)]
     suffixes = tuple(json.loads(index.meta.get("suffixes", "[]")))
+    languages = documents.languages(index)
     found: list[str] = []
     looked = 0
     while waiting and looked < MAX_FOLDERS:
@@ -135,6 +138,8 @@ def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], boo
                     if entry.name.lower().endswith(suffixes):
                         if path not in known and path not in skipped and entry.is_file(follow_symlinks=False):
                             found.append(path)
+                    elif path not in known and path not in skipped and _is_script(entry, languages):
+                        found.append(path)
                     elif path not in folders and _may_hold_sources(entry):
                         waiting.append(path)
         except OSError:
@@ -145,6 +150,19 @@ def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], boo
 def _has_changed(folder: str, mtime_ns: int) -> bool:
     try:
         return os.stat(folder).st_mtime_ns != mtime_ns
+    except OSError:
+        return False
+
+
+def _is_script(entry: os.DirEntry[str], languages: Collection[str]) -> bool:
+    """Whether the first line of a file without an extension says that it is of one of these languages."""
+    if "." in entry.name or not entry.is_file(follow_symlinks=False):
+        return False
+    from indexer.servers.scripts import SHEBANG_BYTES, language_of_script
+
+    try:
+        with open(entry.path, "rb") as file:
+            return language_of_script(file.read(SHEBANG_BYTES)) in languages
     except OSError:
         return False
 

@@ -55,18 +55,23 @@ class Kin(NamedTuple):
 
 Way = Literal["subtypes", "supertypes", "overriding", "overridden"]
 
-_STEPS: dict[Way, str] = {
-    "subtypes": "SELECT e.super_id, e.sub_id, e.evidence FROM {ids} JOIN type_edge_rev e ON e.super_id = u.id",
-    "supertypes": "SELECT e.sub_id, e.super_id, e.evidence FROM {ids} JOIN type_edge e ON e.sub_id = u.id",
-    "overriding": "SELECT o.super_id, o.sub_id, NULL FROM {ids} JOIN override o ON o.super_id = u.id",
-    "overridden": "SELECT o.sub_id, o.super_id, NULL FROM {ids} JOIN override o ON o.sub_id = u.id",
+_STEPS: dict[Way, tuple[str, str]] = {
+    "subtypes": ("e.super_id, e.sub_id, e.evidence", "type_edge_rev"),
+    "supertypes": ("e.sub_id, e.super_id, e.evidence", "type_edge"),
+    "overriding": ("e.super_id, e.sub_id, NULL", "override"),
+    "overridden": ("e.sub_id, e.super_id, NULL", "override"),
 }
+"""By way what is read of an edge, the one that is asked about first, and the table of the edges."""
 _IDS = "(SELECT unnest($ids::INTEGER[]) AS id) u"
 
 
 def _edges(index: Index, way: Way, ids: Collection[int]) -> list[tuple[Any, ...]]:
     """(one of these, one directly beside it, evidence or None), by number."""
-    return index.rows(f"{_STEPS[way].format(ids=_IDS)} ORDER BY ALL", {"ids": sorted(ids)}) if ids else []
+    columns, table = _STEPS[way]
+    asked = columns.partition(",")[0]
+    if len(ids) == 1:  # half the time that the join takes
+        return index.rows(f"SELECT {columns} FROM {table} e WHERE {asked} = ? ORDER BY ALL", list(ids))
+    return index.rows(f"SELECT {columns} FROM {_IDS} JOIN {table} e ON {asked} = u.id ORDER BY ALL", {"ids": sorted(ids)}) if ids else []
 
 
 def steps(index: Index, way: Way, frontier: Sequence[int]) -> dict[tuple[int, int], tuple[str, ...]]:

@@ -12,7 +12,7 @@ import msgspec
 from indexer.languages import record_of
 from indexer.model import SymbolFlag, SymbolKind
 from query.facts.index import Index
-from query.facts.parameters import Sources
+from query.facts.sources import Sources
 
 _EXTERNAL = int(SymbolFlag.EXTERNAL)
 _MAX_LINES = 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Collection, Iterator, Mapping
 
+from indexer.languages import record_of
 from query.answers.envelope import Reason
 from query.facts.documents import has_test_documents, languages
 from query.facts.index import Index
@@ -27,12 +28,13 @@ def _test_roots(index: Index) -> frozenset[int]:
 
 
 def _attributed(index: Index) -> frozenset[int]:
-    if "rust" not in languages(index):
+    if not any(record_of(language).tests_have_attributes for language in languages(index)):
         return frozenset()
     rows = index.rows(
         """
         SELECT o.doc_id, o.line, list(o.name), bool_or(o.name = 'test' AND has_role(o.roles, 'decorator'))
-        FROM document d JOIN occ o USING (doc_id) WHERE d.language = 'rust' AND d.status <> 'external' AND o.name IN ('cfg', 'test', 'not')
+        FROM document d JOIN occ o USING (doc_id)
+        WHERE language_has(d.language, 'tests_have_attributes') AND d.status <> 'external' AND o.name IN ('cfg', 'test', 'not')
         GROUP BY ALL HAVING bool_or(has_role(o.roles, 'decorator')) ORDER BY ALL
         """
     )
@@ -49,7 +51,7 @@ def attributed_definitions(index: Index, names: Collection[str]) -> dict[int, se
         """
         SELECT o.doc_id, o.line, o.name FROM document d JOIN occ o USING (doc_id)
         JOIN (SELECT unnest($names::VARCHAR[]) AS name) n USING (name)
-        WHERE d.language = 'rust' AND d.status <> 'external' AND has_role(o.roles, 'decorator')
+        WHERE language_has(d.language, 'tests_have_attributes') AND d.status <> 'external' AND has_role(o.roles, 'decorator')
         """,
         {"names": sorted(names)},
     )

@@ -1,4 +1,4 @@
-"""What most tools share: parameters that name a symbol, pages, source lines."""
+"""What most tools share: parameters that name a symbol or a path."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from indexer.encoding import as_utf8
 from indexer.errors import NameNotFound
 from query.answers.envelope import SymbolRecord
 from query.facts import names
-from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
 from query.facts.names import Position
 from query.facts.symbols import Symbol
@@ -90,30 +88,3 @@ def path_pattern(index: Index, text: str) -> str:
     skipped = index.row("SELECT count(*), min(reason) FROM skipped WHERE path GLOB $path OR starts_with(path, $path)", {"path": plain})
     why = f"; {skipped[0]} files there were skipped: {skipped[1].replace('_', ' ')}" if skipped and skipped[0] else ""
     raise NameNotFound(f"no document of the index matches '{text}'{why}; paths are relative to '{index.root}'")
-
-
-class Sources:
-    """Lines of documents as they were indexed; none for a file that has changed since, whose lines would mislead."""
-
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        self._lines: dict[str, list[bytes] | None] = {}
-
-    def lines(self, path: str) -> list[bytes] | None:
-        """All lines as UTF-8, or None where the file is gone or another one by now."""
-        if path not in self._lines:
-            self._lines[path] = self._read(path)
-        return self._lines[path]
-
-    def line(self, path: str, line: int) -> str:
-        """One line, 0-based, without surrounding space; empty where it cannot be told."""
-        lines = self.lines(path)
-        return lines[line].strip()[:200].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
-
-    def _read(self, path: str) -> list[bytes] | None:
-        if not is_as_indexed(self._index, path):
-            return None
-        try:
-            return as_utf8((self._index.root / path).read_bytes()).split(b"\n")
-        except OSError:
-            return None

@@ -11,7 +11,8 @@ from indexer.errors import UsageError
 from indexer.model import Evidence, Role
 from query.answers.pages import offset_of
 from query.facts.index import Index
-from query.facts.parameters import Named, Sources, path_pattern
+from query.facts.parameters import Named, path_pattern
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 
 _POSSIBLE = 255

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 import msgspec
 
-from query.facts.completeness import DEFINITION, Certificate, family_of
+from query.facts.completeness import DEFINITION, Certificate
 from query.facts.documents import documents
 from query.facts.hierarchy import overridden
 from query.facts.index import Index
@@ -34,19 +34,17 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def risks(
-    index: Index, certificate: Certificate, ids: Collection[int], uses: Iterable[Use], *, covered: Callable[[str], bool] | None = None
+    index: Index, certificate: Certificate, ids: Collection[int], uses: Iterable[Use], *, uncertain: Collection[int] | None = None
 ) -> dict[int, Risk]:
     """The ladder of `Risk` for each of the symbols.
 
     Args:
         uses: of these symbols, as `uses_of(..., dispatch=True)` gives them.
-        covered: whether nothing is missing from what may refer to a document of this path; from the certificate by default.
+        uncertain: those of which uses may stand in files that were not read as they are; from the certificate by default.
     """
     asked = sorted(set(ids))
     if not asked:
         return {}
-    if covered is None:
-        covered = coverage(index, certificate)
     known = scopes(index, asked)
     own = {sym_id: known[sym_id] for sym_id in asked if sym_id in known}
     docs = documents(index, {scope.doc_id for scope in own.values()})
@@ -64,6 +62,8 @@ def risks(
     outside = {sym_id for sym_id, _, external in overridden(index, asked) if external}
     silent = [(sym_id, scope.doc_id, scope.name) for sym_id, scope in own.items() if sym_id not in callers]
     unresolved = unresolved_names(index, silent)
+    if uncertain is None:
+        uncertain = certificate.uncertain([sym_id for sym_id, *_ in silent], DEFINITION)
     found: dict[int, Risk] = {}
     for sym_id, scope in own.items():
         packages, mark = callers.get(sym_id, set()), marks.get(sym_id, set())
@@ -77,7 +77,7 @@ def risks(
             for code, there in (
                 ("unresolved_same_name", sym_id in unresolved),
                 ("overrides_external", sym_id in outside),
-                ("partial_coverage", not covered(home.path)),
+                ("partial_coverage", sym_id in uncertain),
             )
             if there
         ]
@@ -95,16 +95,3 @@ def _of_called(packages: Collection[str], home: str, more: tuple[str, ...]) -> R
     else:
         level, reason = "medium", "same_package"
     return Risk(level=level, reasons=(reason, *more), packages=tuple(sorted(packages)))
-
-
-def coverage(index: Index, certificate: Certificate) -> Callable[[str], bool]:
-    """Whether all that may refer to a document was crawled and is still as it was; asked once per family of languages."""
-    known: dict[tuple[str, ...], bool] = {}
-
-    def covered(path: str) -> bool:
-        family = family_of(index, path)
-        if family not in known:
-            known[family] = certificate.of_workspace(DEFINITION, about=path).status == "complete"
-        return known[family]
-
-    return covered

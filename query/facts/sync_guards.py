@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from indexer.languages import PYTHON, Locks, record_of
+from indexer.languages import Locks, record_of
 from query.facts.documents import languages
 from query.facts.extents import columns
 from query.facts.hierarchy import with_types_below
@@ -18,7 +18,7 @@ _NAMED = """
       AND (t.sym_id IS NULL OR has_flag(t.flags, 'external'))
 """
 
-# In all languages but Python a field's type is within the field's own range. There, and for `self.x = ...`, it stands behind the name.
+# A field's type is within the field's own range; where fields come by assignment (`self.x = ...`), it stands behind the name.
 _FIELDS_AROUND = """
     SELECT DISTINCT c.sym_id
     FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
@@ -29,7 +29,7 @@ _FIELDS_AROUND = """
     SELECT DISTINCT c.sym_id
     FROM (SELECT unnest($docs::INTEGER[]) AS doc_id, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
     JOIN occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col < p.col AND has_role(o.roles, 'definition', 'write')
-    JOIN document d ON d.doc_id = p.doc_id AND d.language = 'python'
+    JOIN document d ON d.doc_id = p.doc_id AND language_has(d.language, 'fields_by_assignment')
     JOIN symbol s ON s.sym_id = o.sym_id
     JOIN symbol c ON c.sym_id = s.container_id
     WHERE is_value(s.kind) AND is_type(c.kind)
@@ -38,9 +38,10 @@ _FIELDS_AROUND = """
 _FIELDS_OF_TYPE = """
     SELECT DISTINCT c.sym_id
     FROM symbol_text t JOIN symbol s USING (sym_id) JOIN document d USING (doc_id) JOIN symbol c ON c.sym_id = s.container_id
-    WHERE t.hover IN (SELECT unnest($hovers::VARCHAR[])) AND d.language = 'python' AND d.status <> 'external'
+    WHERE t.hover IN (SELECT unnest($hovers::VARCHAR[])) AND language_has(d.language, 'locks') AND d.status <> 'external'
       AND is_value(s.kind) AND is_type(c.kind)
-      AND NOT EXISTS (SELECT 1 FROM symbol w WHERE w.name = t.hover[11:-5] AND is_type(w.kind) AND NOT has_flag(w.flags, 'external'))
+      AND NOT EXISTS (SELECT 1 FROM symbol w
+                      WHERE w.name = split_part(t.hover, chr(10), 2) AND is_type(w.kind) AND NOT has_flag(w.flags, 'external'))
 """
 
 
@@ -74,8 +75,7 @@ def _guarded_types(index: Index) -> frozenset[int]:
         if table and name in table.names and (unknown or qualified.startswith(table.within) or package.startswith(table.within)):
             places.append((doc_id, line, col))
     found = {row[0] for row in index.rows(_FIELDS_AROUND, columns(places))} if places else set()
-    if PYTHON.name in tables:
-        hovers = [f"```python\n{name}\n```" for name in tables[PYTHON.name].made]
+    if hovers := [f"```{language}\n{name}\n```" for language, table in tables.items() for name in table.made]:
         found |= {row[0] for row in index.rows(_FIELDS_OF_TYPE, {"hovers": hovers})}
     found |= _embedding(index, tables)
     return with_types_below(index, found)

@@ -83,7 +83,8 @@ def _from_inline(index: Index) -> set[int]:
     rows = index.rows(
         """
         SELECT s.sym_id FROM symbol s JOIN document d USING (doc_id)
-        WHERE d.language = 'rust' AND d.status <> 'external' AND is_kind(s.kind, 'module', 'method', 'function') ORDER BY 1
+        WHERE language_has(d.language, 'tests_have_attributes') AND d.status <> 'external'
+          AND is_kind(s.kind, 'module', 'method', 'function') ORDER BY 1
         """
     )
     inline = test_symbols(index, [row[0] for row in rows])

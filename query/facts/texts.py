@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from query.facts.index import Index
-from query.facts.parameters import Sources
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 
 

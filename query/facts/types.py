@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from indexer.languages import record_of
 from indexer.model import SymbolFlag
-from query.facts.completeness import family_of, languages_of
 from query.facts.dotted import named
+from query.facts.families import family_of, languages_of
 from query.facts.index import Index
-from query.facts.parameters import Sources
+from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 
 _CALLABLE = ("function", "method", "constructor")

@@ -8,7 +8,7 @@ from typing import Any
 from indexer.model import Role
 from indexer.text import utf16_to_index
 from query.facts.index import Index
-from query.facts.parameters import Sources
+from query.facts.sources import Sources
 
 MANY = 0.08
 """Share of a language's identifiers above which the reasons are told."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from query.facts.completeness import family_of
 from query.facts.documents import documents
+from query.facts.families import family_of
 from query.facts.index import Index
 
 
@@ -37,11 +37,11 @@ def unresolved_names(index: Index, symbols: Collection[tuple[int, int, str]]) ->
     return found
 
 
-def mentions_in_rust(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
-    """(symbol, what is around an identifier of its name in Rust that could not be resolved); no modules, no attributes.
+def mentions_near_macros(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
+    """(symbol, what is around an unresolved identifier of its name in a language with macros); no modules, no attributes.
 
-    Without the sources of the standard library, and of other people's macros always, what is given to a macro has no answer, and tests
-    are mostly that: `assert_eq!(area(2), 4)`. So the name has to do.
+    In Rust, without the sources of the standard library, and of other people's macros always, what is given to a macro is unresolved, and
+    tests are mostly that: `assert_eq!(area(2), 4)`. So the name has to do.
     """
     return index.rows(
         """
@@ -50,7 +50,7 @@ def mentions_in_rust(index: Index, ids: Collection[int]) -> list[tuple[int, int]
             WHERE s.kind <> symbol_kind('module')
         )
         SELECT DISTINCT a.sym_id, n.encl_id FROM asked a JOIN unresolved_name n ON n.name = a.name
-        JOIN document d ON d.doc_id = n.doc_id AND d.language = 'rust'
+        JOIN document d ON d.doc_id = n.doc_id AND language_has(d.language, 'has_macros')
         WHERE n.encl_id IS NOT NULL AND n.encl_id <> a.sym_id AND NOT has_role(n.roles, 'decorator') ORDER BY ALL
         """,
         {"ids": sorted(ids)},

@@ -40,8 +40,8 @@ _CANDIDATES = """
           AND ($exported OR NOT has_flag(s.flags, 'exported'))
           -- a property without getter is a key of an object, which code may look up
           AND (NOT is_kind(s.kind, 'property') OR has_flag(s.flags, 'property'))
-          -- also `x.name = …`, and names of function expressions
-          AND (NOT is_kind(s.kind, 'variable') OR d.language NOT IN ('javascript', 'typescript'))
+          -- also names of function expressions
+          AND (NOT is_kind(s.kind, 'variable') OR NOT language_has(d.language, 'members_by_assignment'))
     ), used AS (
         SELECT w.sym_id, count(*) FILTER (NOT (r.doc_id = w.doc_id AND (w.start_line, w.start_col) <= (r.line, r.col)
                                               AND (r.line, r.col) < (w.end_line, w.end_col))) AS others, count(*) AS uses
@@ -114,9 +114,9 @@ def with_twins(index: Index, ids: Sequence[int]) -> set[int]:
         SELECT s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN document d USING (doc_id)
         JOIN symbol o ON o.name = s.name AND o.sym_id <> s.sym_id AND o.kind = s.kind AND NOT has_flag(o.flags, 'local', 'parameter')
         JOIN document e ON e.doc_id = o.doc_id
-        WHERE (d.language IN ('go', 'c', 'cpp') AND e.language = d.language AND s.container_id <> o.container_id
+        WHERE (language_has(d.language, 'builds_choose_files') AND e.language = d.language AND s.container_id <> o.container_id
                AND regexp_replace(d.path, '[^/]*$', '') = regexp_replace(e.path, '[^/]*$', ''))
-           OR (d.language = 'typescript' AND is_kind(s.kind, 'class', 'interface') AND has_flag(o.flags, 'external'))
+           OR (language_has(d.language, 'merges_declarations') AND is_kind(s.kind, 'class', 'interface') AND has_flag(o.flags, 'external'))
         """,
         {"ids": list(ids)},
     )
@@ -132,8 +132,8 @@ def fitting_by_structure(index: Index, ids: Sequence[int]) -> set[int]:
         JOIN symbol m ON m.name = s.name AND m.sym_id <> s.sym_id AND m.container_id <> s.container_id
         JOIN symbol c ON c.sym_id = m.container_id
         JOIN symbol own ON own.sym_id = s.container_id AND list_contains($types, own.kind)
-        WHERE (d.language IN ('typescript', 'javascript') AND is_kind(c.kind, 'interface'))
-           OR (d.language = 'python' AND EXISTS (
+        WHERE (language_has(d.language, 'satisfies', 'shape') AND is_kind(c.kind, 'interface'))
+           OR (language_has(d.language, 'satisfies', 'protocol') AND EXISTS (
                SELECT 1 FROM type_edge t JOIN symbol p ON p.sym_id = t.super_id
                WHERE t.sub_id = c.sym_id AND p.qualified_name IN ('typing.Protocol', 'typing_extensions.Protocol')))
         """,

@@ -18,6 +18,7 @@ from indexer.crawl.units import PlannedDocument
 from indexer.errors import ServerMissing, UsageError
 from indexer.private_places import is_held
 from indexer.servers.registry import FoundServer, language_of, languages_present, load_table
+from indexer.servers.scripts import language_of_file
 from indexer.store.generations import Home
 from indexer.workspace import Folder, find_folders
 
@@ -58,7 +59,7 @@ class Launcher:
         Raises:
             UsageError: no language of the server table.
         """
-        language = language_of(path) or language_of(path, languages_present(self._listed()))
+        language = language_of_file(self.root, path) or language_of(path, languages_present(self._listed()))
         if not language:
             raise UsageError(f"'{path}' is in no language that lspidx knows a server for; to see which: lspidx servers list")
         return language
@@ -127,7 +128,7 @@ class Launcher:
         documents = [
             PlannedDocument(path=path, language=found, digest="", size_bytes=0)
             for path in self._listed()
-            if (found := language_of(path, present)) in together
+            if (found := language_of_file(self.root, path, present)) in together
         ]
         return documents or [PlannedDocument(path=f"none.{language}", language=language, digest="", size_bytes=0)]
 

@@ -11,6 +11,7 @@ from indexer.languages import record_of
 from indexer.lsp.decode import Range
 from indexer.model import SymbolFlag
 from indexer.servers.registry import language_of
+from indexer.servers.scripts import SHEBANG_BYTES, language_of_script
 from indexer.syntax.model import Span
 from indexer.text import lines_of
 from query.facts.dotted import dotted
@@ -31,7 +32,7 @@ class Present(NamedTuple):
 
 def outline(path: str, text: str) -> list[Present]:
     """What a file defines, in document order, locals left out; empty in a language whose text alone does not show it."""
-    language = language_of(path)
+    language = language_of(path) or language_of_script(text[:SHEBANG_BYTES].encode("utf-8", "replace"))
     if not language:
         return []
     parsed = syntaxes.parse(language, path, text.encode("utf-8", "replace"), "", definitions_only=True)

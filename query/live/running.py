@@ -22,7 +22,8 @@ from indexer.lsp import decode, methods
 from indexer.lsp.enums import FileChangeType
 from indexer.lsp.protocol import LIVE, initialize_params
 from indexer.lsp.uri import path_to_uri
-from indexer.servers.registry import endings_of, language_id, language_of, load_table
+from indexer.servers.registry import endings_of, language_id, load_table
+from indexer.servers.scripts import language_of_file
 from query.context import Diagnosis, Reply, ServerInfo
 from query.live.documents import Documents
 from query.live.launch import Launch
@@ -208,7 +209,7 @@ class Running:
     # ---- inside
 
     def _language_id(self, path: str) -> str:
-        language = language_of(path, frozenset(self.launch.languages))
+        language = language_of_file(self.launch.folders[0].path, path, frozenset(self.launch.languages))
         if language not in self.launch.found.spec.languages:
             language = self.launch.languages[0]
         return language_id(path, language)
@@ -260,7 +261,7 @@ class Running:
     def _knows_a_name(self, path: str) -> bool:
         """Whether it can place a name that this file itself defines; true where there is none to ask about."""
         known = self._documents.open.get(path)
-        language = language_of(path)
+        language = language_of_file(self.launch.folders[0].path, path)
         if known is None or not language or not self.supports("definitionProvider"):
             return True
         try:

@@ -12,10 +12,12 @@ import msgspec
 from indexer.errors import LspidxError, NoIndex
 from indexer.quoting import fenced, shown, visible
 from query.answers.envelope import Answer
+from query.answers.pages import Cursor, parsed
 from query.answers.style import Style
 from query.mcp.options import Options
 from query.surface import search
 from query.surface.budget import shorten
+from query.surface.parts import Parts
 from query.surface.registry import Tool
 from query.surface.render import OWN_WORDS, error_record, error_text, to_text
 
@@ -36,6 +38,7 @@ the schema too. `quoted` is explained once, in the instructions."""
 
 _NARROWING = ("path", "kind", "role", "tests", "direction", "evidence", "language", "depth", "limit")
 _CUT = "… (cut)"
+_NOT_LEAN = ("query", "provenance", "quoted")
 
 EXACT = frozenset(("workspace_edit", "patch"))
 """Edits that are sent back to be made: their texts are not for reading, and must be what they are."""
@@ -53,11 +56,11 @@ def answered(tool: Tool, answer: Answer[Any], options: Options) -> types.CallToo
 
     def text_of(part: Answer[Any]) -> str:
         hint = next_hint(tool, part)
-        return first + click.unstyle(to_text(_honest(tool, part), Style(compact=True))) + (f"\nnext: {hint}" if hint else "")
+        return first + click.unstyle(to_text(part, Style(compact=True))) + (f"\nnext: {hint}" if hint else "")
 
     def data_of(part: Answer[Any]) -> dict[str, Any]:
         hint = next_hint(tool, part)
-        return {**shown(msgspec.to_builtins(_honest(tool, part)), EXACT), **({"next": hint} if hint else {})}
+        return {**shown(msgspec.to_builtins(part), EXACT), **({"next": hint} if hint else {})}
 
     def cut(measure: Callable[[Answer[Any]], str]) -> Answer[Any]:
         if tool.name == "search_tools":
@@ -67,7 +70,9 @@ def answered(tool: Tool, answer: Answer[Any], options: Options) -> types.CallToo
     text = text_of(cut(text_of)) if options.format != "json" else ""
     data = data_of(cut(lambda part: _json(data_of(part)))) if options.format != "text" else {}
     if len(_json(data)) > options.budget:
-        data = _envelope_only(answer)
+        data = _lean(data_of(cut(lambda part: _json(_lean(data_of(part))))))
+    if len(_json(data)) > options.budget:
+        data = _envelope_only(tool, answer)
     return _result(text, data, options, failed=failed)
 
 
@@ -90,7 +95,7 @@ def next_hint(tool: Tool, answer: Answer[Any]) -> str:
         return ""
     fields = tool.parameters.__struct_fields__
     ways: list[str] = []
-    if answer.next_cursor is not None and "cursor" in fields:
+    if answer.next_cursor is not None:
         ways.append(f'same call with cursor="{answer.next_cursor}"')
     if narrower := [name for name in _NARROWING if name in fields]:
         ways.append(f"narrow by {', '.join(narrower)}")
@@ -99,13 +104,6 @@ def next_hint(tool: Tool, answer: Answer[Any]) -> str:
     if tool.name == "search_tools":
         ways.append("see one declaration: select:NAME")
     return "; ".join(ways) or "ask about something smaller"
-
-
-def _honest(tool: Tool, part: Answer[Any]) -> Answer[Any]:
-    """A cut list has no cursor where the tool takes none."""
-    if part.next_cursor is not None and "cursor" not in tool.parameters.__struct_fields__:
-        return msgspec.structs.replace(part, next_cursor=None)
-    return part
 
 
 def _result(text: str, data: dict[str, Any], options: Options, *, failed: bool) -> types.CallToolResult:
@@ -123,7 +121,17 @@ def text_of_ours(text: str) -> types.TextContent:
     return types.TextContent(type="text", text=visible(text))
 
 
-def _envelope_only(answer: Answer[Any]) -> dict[str, Any]:
+def _lean(data: dict[str, Any]) -> dict[str, Any]:
+    """An answer without what the client knows or need not: what it asked, where all answers come from. For budgets that a row fills."""
+    kept = {key: value for key, value in data.items() if key not in _NOT_LEAN and value not in (None, "", False)}
+    return {**kept, "result": data["result"]}
+
+
+def _envelope_only(tool: Tool, answer: Answer[Any]) -> dict[str, Any]:
+    """In place of a row that does not fit: how to get it, and how to go on after it."""
+    here = parsed(str(answer.query.get("cursor", "")))
+    is_last = here.row + 1 >= Parts(msgspec.to_builtins(answer.result)).rows
+    after = answer.next_cursor if is_last or not tool.continues else str(Cursor(here.own, here.row + 1))
     return {
         "tool": answer.tool,
         "result": None,
@@ -132,7 +140,9 @@ def _envelope_only(answer: Answer[Any]) -> dict[str, Any]:
         "shortened": True,
         "completeness": {"status": answer.completeness.status},
         **({"warnings": answer.warnings} if answer.warnings else {}),
-        "next": "one row is longer than the budget; ask about something smaller, or start the server with a larger --budget",
+        **({"next_cursor": after} if after else {}),
+        "next": "one row is longer than the budget; ask about something smaller, or start the server with a larger --budget"
+        + (f'; to pass over this row: cursor="{after}"' if after else ""),
     }
 
 

@@ -129,7 +129,7 @@ class Tools:
         def ask(job: Job[Answer[Any]]) -> Answer[Any]:
             if tool.needs_index:
                 job.uses(self.workspace.index(fresh=fresh, progress=job.progress).cursor())
-            return self.workspace.service.ask(name, given, progress=job.progress, phases=phases)
+            return self.workspace.service.ask(name, given, progress=job.progress, phases=phases, cut=False)
 
         return await self._run(ctx, ask)
 

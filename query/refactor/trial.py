@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -12,10 +13,11 @@ from query.answers.diagnostic import Diagnostic
 from query.answers.envelope import Answer, Completeness, Reason, completeness_from
 from query.answers.pages import all_of
 from query.answers.paths import of_paths
-from query.answers.style import Style, count, one_line
+from query.answers.style import Style, count, one_line, printable
 from query.context import Workspace
 from query.facts.folders import edit_scope
 from query.live.questions import Ranged, by_servers
+from query.refactor.consequences import Broken, changes_shapes, consequences
 
 if TYPE_CHECKING:
     from query.edits.scope import Scope
@@ -28,6 +30,8 @@ R = TypeVar("R")
 _MOST_ASKED = 40
 """Documents that are asked about besides the edited ones."""
 _MAX_DIAGNOSTICS = 500
+_OF_USES = "uses "
+"""Begins the keys of reasons about uses of what the edits change."""
 _TIMEOUT_MS = {"file": 3_000, "workspace": 8_000}
 _LESS: dict[str, str] = {
     "rust-analyzer": "rust-analyzer judges texts that are not on disk without the compiler: it sees names and types, and neither "
@@ -85,8 +89,11 @@ class Evaluation(msgspec.Struct, kw_only=True):
     errors_introduced, errors_resolved: at most 500 each; the first are of the edited texts, the second of those before. warnings_*: on
     request. net_delta: errors introduced less errors resolved; null: nobody could judge it.
     confidence: high: all that was asked about was said in time; partial: something was not, or nobody can; eventual: documents that
-    may be concerned were not asked about. safe: high confidence, and no error is introduced.
+    may be concerned were not asked about, or uses of what changes are unknown. safe: high confidence, no error is introduced, and no
+    use is left behind.
     asked: documents that were judged. dirty: files that have changed on disk since.
+    left_behind: symbols that the edits remove, rename, move or declare otherwise while the index knows uses that stay as they are: those
+    break, whether or not a server says so. With one of them nothing is safe.
     """
 
     session_id: str
@@ -104,6 +111,7 @@ class Evaluation(msgspec.Struct, kw_only=True):
     warnings_resolved: list[Diagnostic] = []
     new_warnings: int = 0
     dirty: list[str] = []
+    left_behind: list[Broken] = []
 
 
 # ---- sessions
@@ -196,6 +204,7 @@ class Trial:
         self._say(unsettled, after.unjudged, dirty)
         for reason in (*before.unreadable, *after.unreadable):
             self.reasons[f"unreadable {reason.detail}"] = reason
+        left_behind = self._left_behind(judged)
         confidence = self._confidence(unsettled, after.unjudged)
         return Evaluation(
             session_id=session.id,
@@ -203,7 +212,7 @@ class Trial:
             errors_introduced=introduced[:_MAX_DIAGNOSTICS],
             errors_resolved=resolved[:_MAX_DIAGNOSTICS],
             net_delta=len(introduced) - len(resolved) if judged else None,
-            safe=confidence == "high" and not introduced and not dirty,
+            safe=confidence == "high" and not introduced and not dirty and not left_behind,
             scope=self._scope_name,
             confidence=confidence,
             timeout=bool(unsettled),
@@ -213,7 +222,25 @@ class Trial:
             warnings_resolved=[item for item in delta.resolved if item.severity == "warning"][:_MAX_DIAGNOSTICS] if warnings else [],
             new_warnings=sum(item.severity == "warning" for item in delta.introduced),
             dirty=dirty,
+            left_behind=left_behind,
         )
+
+    def _left_behind(self, judged: Sequence[str]) -> list[Broken]:
+        """What the index knows against the edits; why it may not know all of it is a reason."""
+        before = {file.path: file.before for file in self._session.files}
+        after = {file.path: file.after for file in self._session.files}
+        index = self._workspace.index
+        for key in [key for key in self.reasons if key.startswith(_OF_USES)]:  # of the edits before the last one
+            del self.reasons[key]
+        if index is None:
+            if changes_shapes(before, after):
+                detail = "the edits change what other files can see, and no index knows who uses it; to make one: lspidx index"
+                self.reasons["no_index"] = Reason(code="no_index", detail=detail)
+            return []
+        found = consequences(index, before, after, judged, far=self._scope_name == "workspace")
+        for reason in found.gaps:
+            self.reasons[f"{_OF_USES}{reason.code} {reason.detail}"] = reason
+        return found.broken
 
     def _ask_before(self) -> Said:
         """What was there before the edits; asked about anew where a further file has been edited since."""
@@ -267,7 +294,8 @@ class Trial:
     def _confidence(self, unsettled: list[str], unjudged: dict[str, str]) -> Literal["high", "partial", "eventual"]:
         if unsettled or unjudged or any(reason.code == "malformed_answer" for reason in self.reasons.values()):
             return "partial"
-        return "eventual" if {"no_index", "not_compared", "dependents_cut"} & self.reasons.keys() else "high"
+        not_known = any(key.startswith(_OF_USES) for key in self.reasons)
+        return "eventual" if not_known or {"no_index", "not_compared", "dependents_cut"} & self.reasons.keys() else "high"
 
     def answer(self, ask: msgspec.Struct | Mapping[str, Any], result: R, total: int, *, nothing_judged: bool) -> Answer[R]:
         """The answer with whatever was made of the evaluations; `ask` as in `Workspace.answer`."""
@@ -301,9 +329,23 @@ def evaluation_lines(found: Evaluation, style: Style) -> Iterator[str]:
         yield from diagnostic_lines(rows, style)
     if found.new_warnings and not found.warnings_introduced:
         yield style.dim(f"{count(found.new_warnings, 'new warning')}; to see them: include_warnings")
+    for item in found.left_behind:
+        yield from _broken_lines(item, style)
     for path in found.dirty:
         yield f"{style.path(path)}  {style.warning('has changed on disk since the first edit')}"
     yield style.dim(f"judged: {', '.join(found.asked) or 'nothing'}")
+
+
+def _broken_lines(item: Broken, style: Style) -> Iterator[str]:
+    what = {"signature": "is declared otherwise"}.get(item.what, f"is {item.what}")
+    uses = f", and {count(item.total, 'use')} of it {'stays' if item.total == 1 else 'stay'} as before" if item.total else ""
+    yield f"{style.place(item.path, item.line)}  {style.warning(one_line(f'{item.qualified_name} {what}{uses}'))}"
+    for site in item.sites:
+        yield f"  {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(one_line(f'in {site.caller}'))}"
+    if item.total > len(item.sites):
+        yield f"  … and {item.total - len(item.sites)} more; all: lspidx query references {shlex.quote(one_line(item.qualified_name))}"
+    for text in item.says:
+        yield f"  {one_line(text)}"
 
 
 def diagnostic_lines(rows: Sequence[Diagnostic], style: Style) -> Iterator[str]:

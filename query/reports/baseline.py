@@ -43,7 +43,7 @@ def read(path: Path) -> list[Accepted]:
     except OSError as error:
         raise UsageError(f"baseline '{path}' cannot be read: {error.strerror}; to make one: lspidx report --write-baseline FILE") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"baseline '{path}' is none: {error}; to make one: lspidx report --write-baseline FILE") from error
+        raise UsageError(f"'{path}' is not a baseline: {error}; to make one: lspidx report --write-baseline FILE") from error
     if found.version != VERSION:
         raise UsageError(f"baseline '{path}' has version {found.version}, this lspidx reads {VERSION}")
     return found.accepted

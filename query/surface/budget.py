@@ -2,7 +2,7 @@
 
 Two limits. A tool's `max_result_chars` is what may ever be handed over; above it the whole answer is written to a file and the
 reply is its path and the beginning. A caller's own budget (an agent's context) cuts to the most important rows, which come first
-in every answer; a cursor goes on from there.
+in every answer. Either way a cursor goes on exactly there: it names the first row (`query.surface.parts`) that was not told.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ import msgspec
 from indexer.errors import writes
 from indexer.quoting import visible
 from indexer.store.generations import FOLDER, Home
-from query.answers.envelope import Answer
-from query.answers.pages import offset_of
+from query.answers.envelope import Answer, Reason
+from query.answers.pages import Cursor, parsed
+from query.surface.parts import CUT, Parts
 from query.surface.registry import load
 
 PREVIEW_CHARS = 8_000
 """Of an answer that went to a file: about 2,000 tokens."""
 
-_LINE_CHARS = 160
-"""What one row is taken for: where lists are cut to N rows, single texts are cut to N lines of this length."""
+_FEW_PATHS = 3
+_DETAIL_CHARS = 120
 
 _KEPT_FILES = 50
 
@@ -45,26 +46,51 @@ def bounded(answer: Answer[Any], result: Any, max_chars: int, home: Home | None,
         result: type of the tool's result. max_chars: 0 for no limit. home: where the file goes; None: the folder for temporary files.
         measure: the form whose length counts.
     """
-    if not max_chars or len(measure(answer)) <= max_chars:
+    if max_chars and len(measure(answer)) > max_chars:
+        return shorten(kept(answer, home), result, min(PREVIEW_CHARS, max_chars), measure)
+    return begun(answer, result)
+
+
+def kept(answer: Answer[Any], home: Home | None) -> Answer[Any]:
+    """The answer, which says where a file has all of it."""
+    return msgspec.structs.replace(answer, result_file=str(_write(to_json(answer), answer.tool, home)))
+
+
+def begun(answer: Answer[Any], result: Any) -> Answer[Any]:
+    """The answer without the rows that its cursor says were told before; the answer itself where it says nothing of rows."""
+    first = row_of(answer)
+    if not first:
         return answer
-    file = _write(to_json(answer), answer.tool, home)
-    part = shorten(answer, result, min(PREVIEW_CHARS, max_chars), measure)
-    return msgspec.structs.replace(part, result_file=str(file), shortened=True)
+    parts = Parts(msgspec.to_builtins(answer.result))
+    return _cut(answer, parts, result, first, max(first, parts.rows))
 
 
 def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure = to_json) -> Answer[Any]:
-    """The first rows of every list, as many as fit.
+    """As many rows as fit, from the one on that the answer's cursor names, and the cursor of the next.
+
+    Where not even one row fits, the words around it are cut, and at last the row itself is in the answer, which is then too long.
 
     Args:
         result: type of the tool's result. measure: the form whose length counts.
     """
-    if len(measure(answer)) <= max_chars:
+    first = row_of(answer)
+    if not first and len(measure(answer)) <= max_chars:
         return answer
-    plain = msgspec.to_builtins(answer.result)
-    low, high, best = 1, max(2, _longest(plain)), _cut(answer, plain, result, 1)
+    parts = Parts(msgspec.to_builtins(answer.result))
+    end = max(first, parts.rows)
+    whole = _cut(answer, parts, result, first, end)
+    if len(measure(whole)) <= max_chars or end == first:
+        return whole
+    best = _cut(answer, parts, result, first, first + 1)
+    for slimmer in _SLIMMER:
+        if len(measure(best)) <= max_chars:
+            break
+        answer = slimmer(answer)
+        best = _cut(answer, parts, result, first, first + 1)
+    low, high = first + 2, end
     while low <= high:
         middle = (low + high) // 2
-        part = _cut(answer, plain, result, middle)
+        part = _cut(answer, parts, result, first, middle)
         if len(measure(part)) <= max_chars:
             best, low = part, middle + 1
         else:
@@ -72,32 +98,48 @@ def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure =
     return best
 
 
-def _longest(value: Any) -> int:
-    if isinstance(value, list):
-        return max([len(value), *(_longest(item) for item in value)])
-    if isinstance(value, dict):
-        return max([1, *(_longest(item) for item in value.values())])
-    return len(value) // _LINE_CHARS + 1 if isinstance(value, str) else 1
+def row_of(answer: Answer[Any]) -> int:
+    """The row of the tool's own answer with which a continued answer begins."""
+    return parsed(str(answer.query.get("cursor", ""))).row
 
 
-def _cut(answer: Answer[Any], plain: Any, result: Any, rows: int) -> Answer[Any]:
-    part = msgspec.convert(_rows(plain, rows), result)
+def _cut(answer: Answer[Any], parts: Parts, result: Any, first: int, end: int) -> Answer[Any]:
+    part = msgspec.convert(parts.part(first, end), result)
+    if end >= parts.rows:
+        return msgspec.structs.replace(answer, result=part)
     changes: dict[str, Any] = {"result": part, "shortened": True, "truncated": True}
-    pages = "cursor" in load(answer.tool)[0].parameters.__struct_fields__
-    if pages and isinstance(plain, list) and len(plain) > rows and (answer.next_cursor is not None or not answer.truncated):
-        changes["next_cursor"] = str(offset_of(str(answer.query.get("cursor", ""))) + rows)
+    if load(answer.tool)[0].continues:
+        changes["next_cursor"] = str(Cursor(parsed(str(answer.query.get("cursor", ""))).own, end))
     return msgspec.structs.replace(answer, **changes)
 
 
-def _rows(value: Any, rows: int) -> Any:
-    """Every list cut to `rows`, every text to as many lines."""
-    if isinstance(value, list):
-        return [_rows(item, rows) for item in value[:rows]]
-    if isinstance(value, dict):
-        return {key: _rows(item, rows) for key, item in value.items()}
-    if isinstance(value, str) and len(value) > rows * _LINE_CHARS:
-        return value[: rows * _LINE_CHARS] + "…"
-    return value
+def _with_few_paths(answer: Answer[Any]) -> Answer[Any]:
+    return _with_reasons(answer, lambda reason: msgspec.structs.replace(reason, paths=reason.paths[:_FEW_PATHS]))
+
+
+def _with_short_reasons(answer: Answer[Any]) -> Answer[Any]:
+    return _with_reasons(answer, lambda reason: msgspec.structs.replace(reason, paths=[], detail=_clipped(reason.detail)))
+
+
+def _with_codes(answer: Answer[Any]) -> Answer[Any]:
+    """The status, and the kinds of reasons; the cursor is all that is needed of the question."""
+    slim = _with_reasons(answer, lambda reason: msgspec.structs.replace(reason, paths=[], detail=""))
+    return msgspec.structs.replace(slim, query={key: value for key, value in answer.query.items() if key == "cursor"})
+
+
+_SLIMMER = (_with_few_paths, _with_short_reasons, _with_codes)
+"""What is left out around the rows before a row is, step by step."""
+
+
+def _with_reasons(answer: Answer[Any], change: Callable[[Reason], Reason]) -> Answer[Any]:
+    known = answer.completeness
+    return msgspec.structs.replace(
+        answer, completeness=msgspec.structs.replace(known, reasons=[change(reason) for reason in known.reasons])
+    )
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _DETAIL_CHARS else text[:_DETAIL_CHARS] + CUT
 
 
 def _write(text: str, tool: str, home: Home | None) -> Path:

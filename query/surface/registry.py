@@ -18,6 +18,7 @@ from indexer.errors import EditsOff, NoIndex, UsageError
 from indexer.store.generations import remedy
 from indexer.vcs import find_root
 from query.answers.envelope import Answer
+from query.answers.pages import Cursor, parsed
 from query.answers.style import Style
 from query.context import Context, Progress, Servers, Workspace, silent
 from query.facts.completeness import Certificate, distrusted
@@ -50,6 +51,8 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 """Short names and what they preset; here, so that a question loads its own tool only (a test holds them against the tools)."""
 
+
+CURSOR = "next_cursor of the previous answer"
 
 Task = Literal["find", "read", "impact", "tests", "quality", "live", "edit", "try", "run", "skills", "index"]
 
@@ -115,9 +118,22 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it can write, which it does with the parameter `apply` only."""
         return "apply" in self.parameters.__struct_fields__
 
+    @property
+    def pages(self) -> bool:
+        """Whether the tool itself takes a cursor."""
+        return "cursor" in self.parameters.__struct_fields__
+
+    @property
+    def continues(self) -> bool:
+        """Whether an answer that was cut goes on where it was: by asking again, which is for those alone that only look."""
+        return self.read_only and not self.runs and not self.own_words
+
     def input_schema(self) -> dict[str, Any]:
-        """JSON Schema of the parameters."""
-        return _inlined(msgspec.json.schema(self.parameters))
+        """JSON Schema of the parameters, and of the cursor with which any answer goes on that was cut."""
+        schema = _inlined(msgspec.json.schema(self.parameters))
+        if self.continues and not self.pages:
+            schema["properties"] = {**schema.get("properties", {}), "cursor": {"type": "string", "description": CURSOR, "default": ""}}
+        return schema
 
     def output_schema(self) -> dict[str, Any]:
         """JSON Schema of the whole answer, `result` in its envelope."""
@@ -230,8 +246,10 @@ def call(
         for text in value if isinstance(value, list) else [value]:  # pyright: ignore[reportUnknownVariableType]
             if isinstance(text, str) and not _is_unicode(text):
                 raise UsageError(f"{name}: '{key}' is not valid UTF-8")
+    cursor = _cursor(declared, arguments)
+    own = {key: value for key, value in arguments.items() if key != "cursor"} | ({"cursor": cursor.own} if cursor.own else {})
     try:
-        parameters = msgspec.convert({**preset, **arguments}, declared.parameters)
+        parameters = msgspec.convert({**preset, **own}, declared.parameters)
     except msgspec.ValidationError as error:
         fields = [field for field in declared.parameters.__struct_fields__ if field not in preset]
         known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else ""
@@ -243,31 +261,47 @@ def call(
         raise EditsOff(f"{name} would {what}, and this server was started without --allow-edits{way}")
     session = phases if phases is not None else OF_PROCESS
     ticket = session.begin(declared.name, writes=writes)
-    own = servers if servers is not None else servers_of(index.root if index else find_root(home))
+    asked = servers if servers is not None else servers_of(index.root if index else find_root(home))
     try:
         if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
-            workspace = Workspace(root=home, index=index, servers=own, progress=progress, phases=session)
+            workspace = Workspace(root=home, index=index, servers=asked, progress=progress, phases=session)
             answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
         elif index is None:
             raise NoIndex(f"{name} needs an index; {remedy(home)}")
         else:
             if why := declared.unavailable(index):
                 raise UsageError(f"{name}: {why}")
-            context = Context(index=index, certificate=Certificate(index), servers=own, progress=progress, served=served)
+            context = Context(index=index, certificate=Certificate(index), servers=asked, progress=progress, served=served)
             answer = declared.run(context, parameters)
     finally:
         if servers is None:
-            own.close()
+            asked.close()
     session.finish(ticket)
     if index is not None and index.foreign:
         answer = distrusted(answer, index, whole=declared.needs_index)
     return msgspec.structs.replace(
         answer,
         tool=declared.name,
+        query={**answer.query, "cursor": str(cursor)} if cursor.row else answer.query,
         warnings=ticket.warnings or msgspec.UNSET,
         applied=_applied(answer.result) if declared.applies else msgspec.UNSET,
         quoted=msgspec.UNSET if declared.own_words else list(QUOTED),
     )
+
+
+def _cursor(declared: Tool, arguments: Mapping[str, Any]) -> Cursor:
+    """Of a question: what of it is the tool's own, and with which row of its answer to go on. A tool without an own one has the row alone.
+
+    Raises:
+        UsageError: no answer gave it out, or not one of this tool.
+    """
+    given = arguments.get("cursor", "")
+    if not isinstance(given, str):
+        raise UsageError(f"{declared.name}: a cursor is a string: next_cursor of the previous answer")
+    cursor = parsed(given) if declared.continues else Cursor(given, 0)
+    if cursor.own and not declared.pages:
+        raise UsageError(f"{declared.name}: '{given}' is no cursor; take next_cursor of the previous answer")
+    return cursor
 
 
 def _applied(result: Any) -> bool:

@@ -22,7 +22,7 @@ from query.facts.index import Index, open_index
 from query.facts.served import Served
 from query.live.servers import servers_of
 from query.skills.session import Phases
-from query.surface.budget import Measure, bounded, to_json
+from query.surface.budget import Measure, bounded, kept, to_json
 from query.surface.registry import call, load
 from query.upkeep.recrawl import recrawl
 
@@ -75,12 +75,14 @@ class Service:
         progress: Progress = silent,
         measure: Measure = to_json,
         phases: Phases | None = None,
+        cut: bool = True,
     ) -> Answer[Any]:
         """Answers one question, bounded.
 
         Args:
             name, arguments: as `registry.call`. fresh: brings the index up to date first, if the work tree has moved on.
             measure: the form in which the answer must fit. phases: of the session that asks, if there are several.
+            cut: False for who cuts the answer by `budget.shorten`: it is whole then, and of one that is too long a file has all.
         Raises:
             UsageError: no such tool, or arguments that do not fit. Whatever the tool or the crawl raises.
         """
@@ -101,7 +103,10 @@ class Service:
             phases=phases if phases is not None else self.phases,
         )
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
-        return bounded(answer, tool.result, limit, index.home if index else None, measure)
+        home = index.home if index else None
+        if cut:
+            return bounded(answer, tool.result, limit, home, measure)
+        return kept(answer, home) if limit and len(measure(answer)) > limit else answer
 
     def servers(self, root: Path) -> Servers:
         """Running servers of the workspace; none is started before it is asked.

@@ -20,7 +20,7 @@ from query.facts.extents import symbols_of
 from query.facts.index import Index
 from query.facts.members import members_within
 from query.facts.parameters import Named
-from query.facts.symbols import TYPES, Symbol
+from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.surface.registry import tool
 
 _TRANSITIVE = 2
@@ -94,7 +94,7 @@ def TOOL(context: Context, ask: BlastRadius) -> Answer[BlastRadiusResult]:
     totals = found.totals
     longest = max(totals.changed_symbols, totals.non_test_callers, totals.test_functions, totals.test_files)
     about = paths[0] if len({path.rpartition(".")[2] for path in paths}) == 1 else ""
-    completeness = certificate.of_workspace(DEFINITION, "", [*missing, *found.doubts], about=about)
+    completeness = certificate.of_uses(list(symbols_by_id(index, found.walked).values()), "callers", DEFINITION, [*missing, *found.doubts])
     warnings = [reason.detail for reason in missing]
     if found.capped:
         warnings.append(f"the search for callers of callers ended at {MAX_CALLERS}")

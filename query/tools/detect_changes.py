@@ -16,7 +16,6 @@ from query.changes.review import TEST_DEPTH, AffectedTest, Ask, ChangedFile, Cha
 from query.context import Context
 from query.surface.registry import tool
 
-_LISTED_SITES = 10
 _SHOWN_SITES = 5
 _SHOWN_TESTS = 10
 
@@ -35,8 +34,8 @@ class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         False
     )
     test_depth: Annotated[int, msgspec.Meta(ge=1, le=20, description="how many calls away a test may be")] = TEST_DEPTH
-    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="changed symbols, callers and tests shown")] = 100
-    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer: further symbols")] = ""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="entries shown of each list")] = 100
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer; it continues every list")] = ""
 
 
 class NonTestCaller(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -81,16 +80,17 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
         for text in item.says if item.says != ["code of tests"] else []:
             yield f"    {style.dim(text)}"
         stale = list(item.stale())
-        for site in stale[:_SHOWN_SITES]:
+        listed = stale if style.compact else stale[:_SHOWN_SITES]
+        for site in listed:
             side = " as it was" if site.side == "old" and site.path in found.changed_files else ""
             where = f"not touched, {'test ' if site.is_test else ''}in {site.caller}{side}"
             yield f"    {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(where)}"
-        if item.stale_sites + item.stale_tests > min(len(stale), _SHOWN_SITES):
-            yield f"    {style.dim(f'… and {item.stale_sites + item.stale_tests - min(len(stale), _SHOWN_SITES)} more')}"
+        if item.stale_sites + item.stale_tests > len(listed):
+            yield f"    {style.dim(f'… and {item.stale_sites + item.stale_tests - len(listed)} more')}"
     if found.tests:
         few = f", {totals.likely_tests} of them likely to notice" if totals.likely_tests < totals.tests else ""
         yield f"tests that reach it, likeliest first ({totals.tests}{few}):"
-        for test in found.tests[:_SHOWN_TESTS]:
+        for test in found.tests if style.compact else found.tests[:_SHOWN_TESTS]:
             yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}, via {test.via}')}"
 
 
@@ -113,23 +113,24 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     wanted = Ask(between, make_base=ask.make_base, test_depth=ask.test_depth)
     found = review(index, context.certificate, wanted, progress=context.progress)
     offset = offset_of(ask.cursor)
-    shown = [msgspec.structs.replace(item, affected=item.affected[:_LISTED_SITES]) for item in found.symbols[offset : offset + ask.limit]]
+    page = slice(offset, offset + ask.limit)
     callers = _callers(found)
+    longest = max(map(len, (found.symbols, callers, found.tests, found.files)))
     return context.answer(
         ask,
         Changes(
             compared=found.compared,
             scope="committed" if ask.base else ask.scope,
             level=found.level,
-            changed_files=[item.path for item in found.files],
-            changed_symbols=shown,
-            non_test_callers=callers[: ask.limit],
-            tests=found.tests[: ask.limit],
-            files=found.files,
+            changed_files=[item.path for item in found.files[page]],
+            changed_symbols=found.symbols[page],
+            non_test_callers=callers[page],
+            tests=found.tests[page],
+            files=found.files[page],
             totals=found.totals,
             base=found.base,
         ),
-        page_of(offset, len(shown), len(found.symbols)),
+        page_of(offset, ask.limit, longest),
         found.completeness,
     )
 

@@ -92,11 +92,11 @@ def TOOL(context: Context, ask: DiffIndex) -> Answer[IndexDifference]:
     wanted = [item for item in symbols if is_asked(item, ask.what)]
     offset = offset_of(ask.cursor)
     shown = wanted[offset : offset + ask.limit]
-    whole = context.certificate.of_workspace(DEFINITION, "", [*_doubts(old, new), *texts.doubts()])
+    whole = context.certificate.of_workspace(DEFINITION, [*_doubts(old, new), *texts.doubts()])
     return context.on(new).answer(
         ask,
-        IndexDifference(old=title(old), new=title(new), totals=totals, symbols=shown, edges=edges[: ask.limit]),
-        page_of(offset, len(shown), len(wanted), cut_short=len(edges) > ask.limit),
+        IndexDifference(old=title(old), new=title(new), totals=totals, symbols=shown, edges=edges[offset : offset + ask.limit]),
+        page_of(offset, ask.limit, max(len(wanted), len(edges))),
         whole,
     )
 

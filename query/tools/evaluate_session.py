@@ -25,7 +25,7 @@ from query.surface.registry import workspace_tool
 
 class EvaluateSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     session_id: SessionId = ""
-    scope: ScopeOfDiagnostics = "file"
+    scope: ScopeOfDiagnostics = "workspace"
     timeout_ms: TimeoutMs = 0
     include_warnings: WithWarnings = False
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from query.answers.envelope import Answer, SymbolRecord
-from query.answers.pages import all_of
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, printable
 from query.context import Context
 from query.facts import sync_guards
@@ -18,9 +18,10 @@ from query.facts.documents import documents
 from query.facts.hierarchy import Kin, kin
 from query.facts.index import Index
 from query.facts.names import unambiguous
-from query.facts.parameters import Named, Sources
+from query.facts.parameters import Named
 from query.facts.references import references_by_file
 from query.facts.risk import risks
+from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.facts.texts import definition_lines, source_of, text_of
 from query.facts.uses import Use, uses_of
@@ -34,6 +35,7 @@ class ExploreSymbol(Named, kw_only=True):
         int, msgspec.Meta(ge=1, le=1_000, description="callers, callees, types and overrides shown of each; totals are exact")
     ] = 10
     source_lines: Annotated[int, msgspec.Meta(ge=0, le=10_000, description="lines of source shown; 0 for none")] = 80
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer; it continues every list")] = ""
 
 
 class ExploredCaller(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -175,8 +177,10 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     related["implementations"] = kin(index, sym_id, "subtypes" if of_type else "overriding")
     related["overridden"] = [] if of_type else kin(index, sym_id, "overridden")
     ranked = sorted(callers.values(), key=lambda found: (found[0].is_test, found[2] != "call", -found[1], found[0].doc_id, found[0].line))
-    below = [item for listed in related.values() for item in listed[: ask.limit]]
-    known = symbols_by_id(index, sorted({*callees, *(use.holder for use, _, _ in ranked[: ask.limit]), *(item.sym_id for item in below)}))
+    offset = offset_of(ask.cursor)
+    page = slice(offset, offset + ask.limit)
+    below = [item for listed in related.values() for item in listed[page]]
+    known = symbols_by_id(index, sorted({*callees, *(use.holder for use, _, _ in ranked[page]), *(item.sym_id for item in below)}))
     risk = risks(index, context.certificate, [sym_id], uses)[sym_id]
     sources = Sources(index)
     docs = documents(index, {use.doc_id for use in uses})
@@ -209,12 +213,12 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
                 how=how,
                 text=sources.line(docs[use.doc_id].path, use.line),
             )
-            for use, number, how in ranked[: ask.limit]
+            for use, number, how in ranked[page]
             if use.holder in known
         ],
         callee_count=len(callees),
-        callees=[ExploredCallee(symbol=known[callee].record, calls=callees[callee]) for callee in ranked_callees[: ask.limit]],
-        **{way: _list(listed, known, ask.limit) for way, listed in related.items()},
+        callees=[ExploredCallee(symbol=known[callee].record, calls=callees[callee]) for callee in ranked_callees[page]],
+        **{way: _list(listed, known, page) for way, listed in related.items()},
     )
     more = context.certificate.unresolved_calls([sym_id]) if record.kind in ("function", "method", "constructor") else []
     if of_type:
@@ -223,13 +227,9 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
     return context.answer(
         ask,
         result,
-        all_of(1),
+        page_of(offset, ask.limit, max(map(len, (ranked, callees, *related.values())))).within(1),
         context.certificate.of_uses(
-            [symbol],
-            "callers",
-            [*DEFINITION, "textDocument/hover", *([SUPERTYPES] if of_type else [])],
-            more,
-            typed=lambda: unambiguous(index, symbol),
+            [symbol], "callers", [*DEFINITION, *([SUPERTYPES] if of_type else [])], more, typed=lambda: unambiguous(index, symbol)
         ),
         meant=symbol,
         about=record.path,
@@ -258,7 +258,7 @@ def _references(index: Index, symbol: Symbol) -> References:
     )
 
 
-def _list(found: list[Kin], known: dict[int, Symbol], limit: int) -> RelatedList:
+def _list(found: list[Kin], known: dict[int, Symbol], page: slice) -> RelatedList:
     return RelatedList(
-        total=len(found), shown=[Related(symbol=known[item.sym_id].record, evidence=list(item.evidence)) for item in found[:limit]]
+        total=len(found), shown=[Related(symbol=known[item.sym_id].record, evidence=list(item.evidence)) for item in found[page]]
     )

@@ -22,7 +22,8 @@ from query.facts.gaps import escapes
 from query.facts.hierarchy import OVERRIDE
 from query.facts.index import Index
 from query.facts.names import unambiguous
-from query.facts.parameters import Live, Named, Sources
+from query.facts.parameters import Live, Named
+from query.facts.sources import Sources
 from query.facts.symbols import symbols_by_id
 from query.facts.value_uses import value_uses
 from query.surface.registry import tool
@@ -30,7 +31,10 @@ from query.surface.registry import tool
 Direction = Literal["incoming", "outgoing", "both"]
 How = Literal["call", "dispatch", "value"]
 
-CERTAIN = ("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited")
+CERTAIN = (
+    *("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "string"),
+    "entry_point",
+)
 """Evidence that counts unless the caller chooses: the call is in the text, or in that of what it is given to, and its target is known."""
 
 VALUE = "value"
@@ -52,6 +56,8 @@ IN_WORDS = {
     "decorator": "called as decorator",
     "inferred": "handed over here, and called",
     "inherited": "by name in a base class",
+    "string": "named by a string",
+    "entry_point": "entry point of a manifest",
     OVERRIDE: "dispatch: names what it overrides, and may end in it",
     VALUE: "",
 }
@@ -222,7 +228,7 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     if only_own:
         completeness = certificate.of_documents([about, *ask.document(index)], DEFINITION, more)
     elif ask.direction == "outgoing":
-        completeness = certificate.of_workspace(DEFINITION, "", more, about=about)
+        completeness = certificate.of_workspace(DEFINITION, more, about=about)
     else:
         completeness = certificate.of_uses([symbol], "callers", DEFINITION, more, typed=lambda: unambiguous(index, symbol))
     page = page_of(offset, len(shown), len(edges), cut_short=capped)

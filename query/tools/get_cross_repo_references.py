@@ -112,12 +112,12 @@ def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer[CrossRepoRefer
     """All uses of a symbol in every workspace folder, the library's own first, then each consumer's, with warnings about the folders."""
     index, certificate = context.index, context.certificate
     symbol = _with_file(ask).resolve(index)
-    about, name = symbol.record.path, "" if symbol.is_local else symbol.record.name
+    about = symbol.record.path
     parts, missing = _parts(index, symbol, ask.consumer_roots)
     found = search(index, symbol, ask, [part.prefix for part in parts])
     offset, shown = offset_of(ask.cursor), len(found.page)
-    is_whole = len(folders(index)) == 1 and not ask.consumer_roots  # the gaps of the whole workspace are kept
-    statuses = [certificate.of_workspace(DEFINITION, about=about, holds=None if is_whole else part.holds) for part in parts]
+    is_whole = len(folders(index)) == 1 and not ask.consumer_roots
+    statuses = [certificate.of_uses([symbol], "references", DEFINITION, within=None if is_whole else part.holds) for part in parts]
     warnings = [*missing, *_surroundings(index, symbol, parts)]
     for part, status in zip(parts, statuses, strict=True):
         warnings += [
@@ -154,8 +154,8 @@ def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer[CrossRepoRefer
             warnings=warnings,
         ),
         page_of(offset, shown, found.total),
-        certificate.of_workspace(
-            DEFINITION, name, more, about=about, holds=holds if ask.consumer_roots else None, typed=lambda: unambiguous(index, symbol)
+        certificate.of_uses(
+            [symbol], "references", DEFINITION, more, within=holds if ask.consumer_roots else None, typed=lambda: unambiguous(index, symbol)
         ),
         meant=symbol,
         about=about,

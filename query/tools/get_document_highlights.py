@@ -16,8 +16,9 @@ from query.answers.style import Style, printable
 from query.context import Context, Workspace
 from query.facts import names
 from query.facts.completeness import DEFINITION
-from query.facts.parameters import Named, Sources
+from query.facts.parameters import Named
 from query.facts.references import places_in
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 

@@ -11,20 +11,21 @@ import msgspec
 
 from indexer.text import blob_digest
 from query.answers.envelope import Answer
-from query.answers.pages import offset_of, page_of
+from query.answers.pages import Extent, all_of, offset_of
 from query.answers.style import Style, count, printable
 from query.context import Context
 from query.facts import sync_guards
 from query.facts.calls import callees_of
-from query.facts.completeness import DEFINITION, finished_at, languages_of
+from query.facts.completeness import DEFINITION, finished_at
 from query.facts.documents import Document, contents, documents, sizes_of
+from query.facts.families import languages_of
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
 from query.facts.index import Index
 from query.facts.names import document_path
 from query.facts.outline import Span, spans
-from query.facts.parameters import Sources
 from query.facts.risk import Risk, risks
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.uses import Use, uses_of
 from query.surface.registry import tool
@@ -188,18 +189,20 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
         path=path, language=language, etag=etag, not_modified=ask.if_none_match.strip('"') == etag, imports=[], symbols=[],
         meta=ContextMeta(token_savings=TokenSavings(returned=0, whole_file=0, files_to_read=0, files=0)),
     )  # fmt: skip
-    total = shown = offset = 0
+    extent = all_of(0)
+    symbols: list[Symbol] = []
     if not result.not_modified:
         facts = _facts(context, path)
-        offset, total = offset_of(ask.cursor), len(facts.symbols)
-        imports = imports_of(index, path, Sources(index)) if not offset else []
-        result, shown = _within(ask, msgspec.structs.replace(result, imports=imports), facts, offset)
+        symbols = facts.symbols
+        imports = [] if ask.cursor else imports_of(index, path, Sources(index))
+        result, following = _within(ask, msgspec.structs.replace(result, imports=imports), facts, _Page.of(ask))
+        extent = Extent(len(symbols), following is not None, str(following) if following else None)
     saved = _savings(index, path, result)
     return context.answer(
         ask,
         msgspec.structs.replace(result, meta=ContextMeta(token_savings=saved)),
-        page_of(offset, shown, total),
-        context.certificate.of_workspace(DEFINITION, about=path),
+        extent,
+        context.certificate.of_rows(symbols, DEFINITION) if symbols else context.certificate.of_documents([path], DEFINITION),
         more={"file_path": path},
         about=path,
     )
@@ -235,6 +238,15 @@ class _Facts(NamedTuple):
     callees: dict[int, list[Callee]]
     risks: dict[int, Risk]
     guarded: set[int]
+
+    def split(self, sym_id: int) -> tuple[list[Caller], list[Caller]]:
+        """Its callers outside of tests, and those in tests."""
+        callers = self.callers.get(sym_id, [])
+        return [caller for is_test, caller in callers if not is_test], [caller for is_test, caller in callers if is_test]
+
+    def most(self, sym_id: int) -> int:
+        """How long the longest of its lists is."""
+        return max(map(len, (*self.split(sym_id), self.callees.get(sym_id, []))))
 
 
 def _facts(context: Context, path: str) -> _Facts:
@@ -306,15 +318,46 @@ def _ranked(
     return found
 
 
-def _within(ask: GetEditingContext, result: EditingContext, facts: _Facts, offset: int) -> tuple[EditingContext, int]:
-    """The answer with as many callers of each symbol, then as many symbols, as the budget has room for; and how many symbols."""
+class _Page(NamedTuple):
+    """Where an answer goes on: with this symbol of the file and this caller of each symbol; every page tells so many callers of each."""
+
+    symbol: int
+    caller: int
+    limit: int
+
+    @classmethod
+    def of(cls, ask: GetEditingContext) -> _Page:
+        """As the cursor says.
+
+        Raises:
+            UsageError: no answer gave it out.
+        """
+        if not ask.cursor:
+            return cls(0, 0, ask.limit)
+        symbol, caller, limit = ([*ask.cursor.split("-"), "", ""])[:3]
+        return cls(offset_of(symbol), offset_of(caller), offset_of(limit))
+
+    def __str__(self) -> str:
+        return f"{self.symbol}-{self.caller}-{self.limit}"
+
+
+def _within(ask: GetEditingContext, result: EditingContext, facts: _Facts, page: _Page) -> tuple[EditingContext, _Page | None]:
+    """The answer with as many callers of each symbol, then as many symbols, as the budget has room for; and what follows.
+
+    The first page says for all others how many callers are told of each symbol. Those beyond that come when all symbols were told.
+    """
     chars = ask.budget * CHARS_PER_TOKEN
-    limit = callees = ask.limit
+    begins = not ask.cursor
     while True:
-        symbols = [_symbol(facts, symbol, limit, callees) for symbol in facts.symbols[offset:]]
-        if len(msgspec.json.encode(msgspec.structs.replace(result, symbols=symbols))) <= chars or not callees:
+        told = [
+            (number, symbol)
+            for number, symbol in enumerate(facts.symbols[page.symbol :], page.symbol)
+            if not page.caller or facts.most(symbol.sym_id) > page.caller
+        ]
+        symbols = [_symbol(facts, symbol, slice(page.caller, page.caller + page.limit)) for _, symbol in told]
+        if not begins or page.limit <= 1 or len(msgspec.json.encode(msgspec.structs.replace(result, symbols=symbols))) <= chars:
             break
-        limit, callees = (limit // 2, callees // 2) if limit > 1 else (limit, 0)  # the first caller is worth more than a further symbol
+        page = page._replace(limit=page.limit // 2)  # the first caller is worth more than a further symbol
     used = len(msgspec.json.encode(msgspec.structs.replace(result, symbols=[])))
     shown = 0
     for symbol in symbols:
@@ -322,14 +365,19 @@ def _within(ask: GetEditingContext, result: EditingContext, facts: _Facts, offse
         if used > chars and shown:
             break
         shown += 1
-    return msgspec.structs.replace(result, symbols=symbols[:shown]), shown
+    result = msgspec.structs.replace(result, symbols=symbols[:shown])
+    if shown < len(told):
+        return result, page._replace(symbol=told[shown][0])
+    further = page.caller + page.limit
+    if page.limit and any(facts.most(symbol.sym_id) > further for symbol in facts.symbols):
+        return result, _Page(0, further, page.limit)
+    return result, None
 
 
-def _symbol(facts: _Facts, symbol: Symbol, limit: int, limit_callees: int) -> SymbolContext:
+def _symbol(facts: _Facts, symbol: Symbol, page: slice) -> SymbolContext:
     sym_id, record = symbol.sym_id, symbol.record
     span = facts.spans[sym_id]
-    callers = facts.callers.get(sym_id, [])
-    outside, tests = ([caller for is_test, caller in callers if is_test == wanted] for wanted in (False, True))
+    outside, tests = facts.split(sym_id)
     callees = facts.callees.get(sym_id, [])
     risk = facts.risks.get(sym_id)
     return SymbolContext(
@@ -346,9 +394,9 @@ def _symbol(facts: _Facts, symbol: Symbol, limit: int, limit_callees: int) -> Sy
         non_test_caller_count=len(outside),
         test_caller_count=len(tests),
         callee_count=len(callees),
-        non_test_callers=outside[:limit],
-        test_callers=tests[:limit],
-        callees=callees[:limit_callees],
+        non_test_callers=outside[page],
+        test_callers=tests[page],
+        callees=callees[page],
     )
 
 

@@ -14,7 +14,7 @@ from query.answers.envelope import Answer, Reason, SymbolRecord, completeness_fr
 from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context, Workspace
-from query.facts.completeness import languages_of
+from query.facts.families import languages_of
 from query.facts.index import Index
 from query.facts.names import document_path
 from query.facts.parameters import Named

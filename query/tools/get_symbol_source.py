@@ -11,7 +11,8 @@ from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Context
 from query.facts import names
-from query.facts.parameters import Named, Sources
+from query.facts.parameters import Named
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 from query.facts.texts import all_definition_lines, source_of
 from query.surface.registry import tool

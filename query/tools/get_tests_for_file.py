@@ -15,10 +15,11 @@ from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
-from query.facts.blast_radius import Holder, TestFunction, doubts, test_function, test_lines, walk
-from query.facts.completeness import DEFINITION, languages_of
+from query.facts.blast_radius import Holder, TestFunction, overrides_bound, test_function, test_lines, walk
+from query.facts.completeness import DEFINITION
 from query.facts.documents import contents, documents, documents_of_tests
 from query.facts.extents import symbols_of
+from query.facts.families import languages_of
 from query.facts.index import Index
 from query.facts.inline_tests import no_tests, test_symbols
 from query.facts.names import document_path
@@ -29,7 +30,6 @@ from query.surface.registry import tool
 
 Why = Literal["itself", "inline", "calls", "references", "imports", "transitive", "name", "sibling"]
 
-_MAX_FUNCTIONS = 20
 _ORDER: dict[Why, int] = {"itself": 0, "inline": 0, "calls": 1, "references": 2, "imports": 3, "transitive": 4, "name": 5, "sibling": 6}
 
 
@@ -120,12 +120,12 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     )
     offset = offset_of(ask.cursor)
     shown = _with_functions(index, ranked[offset : offset + ask.limit], in_tests)
-    more = [*no_tests(index), *doubts(index, symbols)]
+    more = [*no_tests(index), *overrides_bound(index, symbols)]
     return context.answer(
         ask,
         TestsForFile(source_file=path, test_files=[test.path for test in shown], tests=shown),
         page_of(offset, len(shown), len(ranked)),
-        certificate.of_workspace(DEFINITION, "", more, about=path),
+        certificate.of_uses(list(symbols_by_id(index, symbols).values()), "callers", DEFINITION, more),
         about=path,
     )
 
@@ -177,11 +177,11 @@ def _with_functions(index: Index, tests: Sequence[TestFile], held: Sequence[Hold
             by_path[path].append(item)
     for items in by_path.values():
         items.sort(key=lambda item: (item.depth, -item.sites, item.line, item.holder))
-    known = symbols_by_id(index, sorted({item.holder for items in by_path.values() for item in items[:_MAX_FUNCTIONS]}))
+    known = symbols_by_id(index, sorted({item.holder for items in by_path.values() for item in items}))
     return [
         msgspec.structs.replace(
             test,
-            functions=[test_function(index, item, known, docs) for item in by_path[test.path][:_MAX_FUNCTIONS]],
+            functions=[test_function(index, item, known, docs) for item in by_path[test.path]],
             total_functions=len(by_path[test.path]),
         )
         for test in tests

@@ -13,7 +13,8 @@ from query.answers.style import Style
 from query.context import Context, Workspace
 from query.facts.completeness import DEFINITION
 from query.facts.definitions import bound, meanings
-from query.facts.parameters import Live, Named, Sources
+from query.facts.parameters import Live, Named
+from query.facts.sources import Sources
 from query.surface.registry import tool
 
 

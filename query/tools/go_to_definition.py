@@ -10,7 +10,8 @@ from query.answers.envelope import Answer
 from query.answers.pages import all_of
 from query.context import Context, Workspace
 from query.facts.definitions import Definition, definition, meanings, text_of_definitions
-from query.facts.parameters import Live, Named, Sources
+from query.facts.parameters import Live, Named
+from query.facts.sources import Sources
 from query.surface.registry import tool
 
 

@@ -107,7 +107,7 @@ def TOOL(context: Context, ask: GoToImplementation) -> Answer[list[Implementatio
         ask,
         result,
         page_of(offset, len(shown), len(found)),
-        context.certificate.of_workspace([*DEFINITION, SUPERTYPES], more=_more(context, symbol, found), about=about),
+        context.certificate.of_rows([symbol, *known.values()], [*DEFINITION, SUPERTYPES], _more(context, symbol, found)),
         meant=symbol,
         about=about,
     )

@@ -12,12 +12,13 @@ from query.answers.envelope import Answer
 from query.answers.pages import all_of
 from query.context import Context
 from query.facts import names
-from query.facts.completeness import languages_of
 from query.facts.definitions import Definition, definition, text_of_definitions
 from query.facts.dotted import named
+from query.facts.families import languages_of
 from query.facts.folders import folders
 from query.facts.index import Index
-from query.facts.parameters import NAME_HELP, Sources
+from query.facts.parameters import NAME_HELP
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 

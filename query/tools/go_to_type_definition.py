@@ -13,7 +13,8 @@ from query.answers.style import Style, headline
 from query.context import Context, Workspace
 from query.facts.completeness import DEFINITION
 from query.facts.definitions import definition, meanings
-from query.facts.parameters import Live, Named, Sources
+from query.facts.parameters import Live, Named
+from query.facts.sources import Sources
 from query.facts.types import types_of
 from query.surface.registry import tool
 

@@ -6,21 +6,22 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Annotated
 
-import click
 import msgspec
 
 from indexer.errors import NameNotFound, UsageError
+from indexer.languages import record_of
+from indexer.model import FOREIGN, SkipReason
+from query.answers.advice import lacking, losses, refused
 from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
-from query.answers.style import Style, count
+from query.answers.style import Style, count, one_line
 from query.context import Context
-from query.facts import coverage, names
+from query.facts import coverage, names, unresolved
 from query.facts.completeness import DEFINITION
+from query.facts.coverage import Gap, MethodStatus
 from query.facts.index import Index
-from query.facts.status import Report, status, status_text
+from query.facts.status import Report, status
 from query.surface.registry import tool
-
-_MAX_LISTED = 50
 
 
 class IndexStatus(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -30,7 +31,7 @@ class IndexStatus(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     details: Annotated[
         bool, msgspec.Meta(description="also how the index was made and what the workspace lacks, as lspidx status prints it")
     ] = False
-    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="gaps shown")] = 200
+    limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="entries shown of each list")] = 200
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
 
@@ -42,27 +43,6 @@ class LanguageStatus(msgspec.Struct, kw_only=True):
     skipped: int
     server: str
     missing: str
-
-
-class MethodStatus(msgspec.Struct, kw_only=True):
-    """How a method went for the documents of a language: asked and answered count its requests (for `syntax`, identifiers)."""
-
-    language: str
-    method: str
-    status: str
-    documents: int
-    asked: int
-    answered: int
-
-
-class Gap(msgspec.Struct, kw_only=True):
-    """A document that lacks the answers of a method. status: lost, unsupported, skipped, or done with text that does not parse."""
-
-    path: str
-    language: str
-    method: str
-    status: str
-    reason: str
 
 
 class SkippedFile(msgspec.Struct, kw_only=True):
@@ -97,8 +77,7 @@ class Status(msgspec.Struct, kw_only=True):
 def _text(answer: Answer[Status], style: Style) -> Iterator[str]:
     item = answer.result
     if item.details is not msgspec.UNSET:
-        text = status_text(item.details)
-        yield from (text if style.color else click.unstyle(text)).split("\n")
+        yield from report_lines(item.details, style)
         return
     yield f"{style.heading(item.scope)}  {count(item.documents, 'document')}, {item.symbols} symbols, {item.occurrences} occurrences"
     yield f"  unresolved: {item.unresolved_identifiers} identifiers, {item.unresolved_imports} imports"
@@ -118,6 +97,113 @@ def _text(answer: Answer[Status], style: Style) -> Iterator[str]:
         yield f"  {count(item.changed_count, 'file')} changed; to bring the index up to date: {item.refresh}"
     elif item.checked:
         yield f"  {style.good('as indexed')}"
+
+
+_REMEDIES = {
+    SkipReason.LFS_POINTER: "its content is not here: git lfs pull",
+    SkipReason.SUBMODULE: "not checked out: git submodule update --init",
+    SkipReason.NESTED_REPOSITORY: "another repository: lspidx index --include PATH, or an index of its own",
+    SkipReason.WORK_TREE: "a work tree of a repository; it has an index of its own",
+    SkipReason.HIDDEN_FOLDER: "a hidden folder: lspidx index --include PATH",
+    SkipReason.UNLISTED_LINK: "a link to what is no file of the workspace: lspidx index --folder PATH",
+}
+
+
+def report_lines(report: Report, style: Style) -> Iterator[str]:
+    """All about the index, for people."""
+    yield from _how_it_was_made(report, style)
+    yield from _what_it_read(report, style)
+    yield from _what_is_missing(report)
+    yield from _distance(report, style)
+
+
+def _how_it_was_made(report: Report, style: Style) -> Iterator[str]:
+    manifest, counts = report["manifest"], report["manifest"].get("counts", {})
+    server = ", ".join(f"{item['name']} {item['version']}" for item in manifest.get("servers", []))
+    commit = manifest.get("commit", "")[:10]
+    yield style.strong(one_line(report["root"]))
+    at = f", commit {commit}{' + changes' if manifest.get('dirty') else ''}" if commit else ""
+    yield f"  made       {manifest.get('created', '')} by lspidx {manifest.get('lspidx', '')} with {server}{at}"
+    yield (
+        f"  holds      {counts.get('documents', 0)} files, {counts.get('symbols', 0)} symbols, {counts.get('occurrences', 0)} occurrences, "
+        f"{counts.get('calls', 0)} calls, {counts.get('type_edges', 0)} type edges, {report['bytes'] / 1e6:.1f} MB"
+    )
+    if report["foreign"]:
+        yield style.alarm(f"  {one_line(report['foreign'])}")
+    if partial := manifest.get("partial"):
+        yield style.warning(
+            f"  partial    the run was cut off, {partial['done']} of {partial['documents']} files are in it; "
+            f"to go on from there: {report['refresh']}"
+        )
+    if any(record_of(item["language"]).has_environment for item in report["languages"]):
+        yield f"  python     environment: {manifest.get('environment', '')}"
+    if manifest.get("trust"):
+        yield f"  trust      {manifest['trust']}, sandbox {one_line(manifest.get('sandbox', ''))}"
+
+
+def _what_it_read(report: Report, style: Style) -> Iterator[str]:
+    """Languages and folders, and what stands in the way of their answers."""
+    manifest = report["manifest"]
+    yield "  languages"
+    for item in report["languages"]:
+        skipped = f" and {item['skipped']} skipped" if item["skipped"] else ""
+        no_server = "no server when this was made" + (f": {one_line(item['missing'])}" if item["missing"] else "")
+        yield f"    {item['language']:<28} {item['files']} files{skipped}, {item['server'] or style.warning(no_server)}"
+    yield from (style.alarm(f"  {line}") for line in losses(manifest))
+    yield from (style.warning(f"  refused    {line}") for line in refused(manifest))
+    if missing := lacking(manifest):
+        yield "  lacking"
+        yield from (style.warning(f"    {line}") for line in missing)
+    if len(report["folders"]) > 1 or any(item["now_at"] for item in report["folders"]):
+        yield "  folders"
+        for item in report["folders"]:
+            at = f", commit {item['commit'][:10]}{' + changes' if item['dirty'] else ''}" if item["commit"] else ""
+            now = style.warning(f", now at {item['now_at'][:10]}") if item["now_at"] else ""
+            yield f"    {one_line(item['name']):<28} {one_line(item['path'])}{at}{now}"
+    check = manifest.get("cross_check", {})
+    if check.get("checked"):
+        share = 100 * check["disagreed"] / check["checked"]
+        yield f"  checked    {check['checked']} inferred targets asked again, {check['disagreed']} differ ({share:.1f} %)"
+    yield "  coverage"
+    for item in report["coverage"]:
+        yield f"    {item['method']:<28} {item['status']:<12} {item['documents']} files, {item['answered']} of {item['asked']} answered"
+
+
+def _what_is_missing(report: Report) -> Iterator[str]:
+    """What is unresolved, not read, lost or skipped."""
+    counts = report["manifest"].get("counts", {})
+    identifiers, imports = counts.get("unresolved_occurrences", 0), counts.get("unresolved_imports", 0)
+    if identifiers or imports:
+        yield f"  unresolved {identifiers} identifiers; {count(imports, 'import')}{':' if report['unresolved_imports'] else ''}"
+        yield from (f"    {one_line(item['module']):<28} {item['count']}" for item in report["unresolved_imports"][:8])
+        yield from (f"    {one_line(line)}" for line in unresolved.lines(report["unresolved"]))
+    foreign = [item for item in report["skipped_reasons"] if item["reason"] in FOREIGN]
+    if foreign:
+        parts = [f"{item['files']} {item['reason']} ({', '.join(map(one_line, item['where']))})" for item in foreign]
+        yield f"  not read   {', '.join(parts)}; to read some of it: lspidx index --include PATTERN"
+    for title in ("gaps", "skipped"):
+        listed = [item for item in report[title] if item["reason"] not in FOREIGN]
+        if listed:
+            yield f"  {title}"
+            yield from (f"    {one_line(item['path'])}  {item.get('method', '')} {_said(item['reason'])}" for item in listed[:20])
+
+
+def _said(reason: str) -> str:
+    return f"{reason} ({_REMEDIES[SkipReason(reason)]})" if reason in _REMEDIES else reason
+
+
+def _distance(report: Report, style: Style) -> Iterator[str]:
+    """How far the work tree is from what was indexed."""
+    tree = report["work_tree"]
+    differing = sum(len(tree[key]) for key in ("changed", "deleted", "new"))
+    if not tree["checked"]:
+        yield "  work tree  too large to compare"
+    elif differing:
+        yield style.warning(f"  work tree  {differing} files differ from the index; to bring it up to date: {report['refresh']}")
+        for key in ("changed", "deleted", "new"):
+            yield from (f"    {key:<8} {one_line(path)}" for path in tree[key][:10])
+    else:
+        yield style.good("  work tree  as indexed")
 
 
 @tool(
@@ -153,11 +239,11 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
     result = Status(
         scope=scope or ".",
         languages=_languages(index, report, part),
-        methods=[MethodStatus(**row._asdict()) for row in methods],
-        gaps=[Gap(**row._asdict()) for row in page],
-        skipped=[SkippedFile(path=path, reason=reason) for path, reason in skipped[:_MAX_LISTED]],
+        methods=methods,
+        gaps=page,
+        skipped=[SkippedFile(path=path, reason=reason) for path, reason in skipped[offset : offset + ask.limit]],
         skipped_count=len(skipped),
-        changed=changed[:_MAX_LISTED],
+        changed=changed[offset : offset + ask.limit],
         changed_count=len(changed),
         checked=tree.checked,
         refresh=report["refresh"],
@@ -168,7 +254,7 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
     return context.answer(
         ask,
         result,
-        page_of(offset, len(page), total),
+        page_of(offset, ask.limit, max(total, len(skipped), len(changed))),
         context.certificate.of_workspace(every, language=language, holds=holds if scope else None),
         more={"file_path": scope} if scope else {},
         language=language,

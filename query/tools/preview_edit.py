@@ -28,7 +28,7 @@ from query.surface.registry import workspace_tool
 class PreviewEdit(OneEdit, kw_only=True):
     session_id: SessionId = ""
     language: Language = ""
-    scope: ScopeOfDiagnostics = "file"
+    scope: ScopeOfDiagnostics = "workspace"
     timeout_ms: TimeoutMs = 0
     include_warnings: WithWarnings = False
 

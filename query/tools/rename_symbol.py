@@ -19,9 +19,9 @@ from query.facts.completeness import DEFINITION, Certificate
 from query.live import decode
 from query.live.questions import NamedPlace, Spot, live, origin, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.refactor.preparation import prepared
 from query.refactor.rename import Renaming, Verdict, check, check_name, inside, name_at, sites_of, symbols_at, without
 from query.surface.registry import workspace_tool
-from query.tools.prepare_rename import prepared
 
 if TYPE_CHECKING:
     from indexer.lsp import requests
@@ -191,8 +191,7 @@ def _reasons(workspace: Workspace, at: Spot, verdict: Verdict) -> list[Reason]:
     if not renaming.symbols:
         detail = "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
         return [*found, Reason(code="not_cross_checked", detail=detail)]
-    name = "" if renaming.symbols[0].is_local else renaming.old_name
-    gaps = Certificate(index).of_workspace(DEFINITION, name, about=at.document.path)
+    gaps = Certificate(index).of_uses(renaming.symbols, "references", DEFINITION)
     return [*found, *verdict.reasons, *(reason for reason in gaps.reasons if reason.code != "stale")]
 
 

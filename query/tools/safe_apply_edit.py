@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from query.answers.envelope import Answer
+from query.answers.paths import listed
 from query.answers.style import Style
 from query.context import Workspace
 from query.facts.parameters import asked
@@ -90,6 +91,9 @@ def _why_not(preview: Evaluation, ask: SafeApplyEdit) -> str:
         return "the file has changed on disk meanwhile; try again"
     if preview.errors_introduced:
         return "it introduces errors"
+    if preview.left_behind:
+        names = listed([item.qualified_name for item in preview.left_behind])
+        return f"uses of what it changes stay as they were: {names}; apply_edit takes it unjudged"
     if preview.net_delta is None:
         return "no server can judge this file; apply_edit takes it unjudged"
     if preview.timeout:

@@ -13,12 +13,12 @@ from query.answers.style import Style, count
 from query.context import Context
 from query.facts import names
 from query.facts.completeness import DEFINITION, SUPERTYPES, Certificate
-from query.facts.dead_code import Wanted, dead_code, is_uncertain
+from query.facts.dead_code import Wanted, dead_code
 from query.facts.folders import index_command
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
-from query.facts.parameters import Sources
 from query.facts.references import uses_from_outside
+from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, kind_numbers
 from query.refactor.outcome import Edited, lines
 from query.refactor.rename import kin_of
@@ -121,9 +121,8 @@ def _symbol(index: Index, target: Target) -> Symbol:
 def _doubts(context: Context, symbol: Symbol) -> list[str] | None:
     """Why the list of what nobody refers to is not certain of this symbol; None where the list passes over it: it is called unnamed."""
     record = symbol.record
-    known = context.certificate.of_workspace([*DEFINITION, SUPERTYPES])
     wanted = Wanted(kinds=kind_numbers([record.kind]), path=record.path, exported=True, tests="include")
-    listed = dead_code(context.index, wanted, partial=is_uncertain(known))
+    listed = dead_code(context.index, wanted, uncertain=lambda ids: context.certificate.uncertain(ids, [*DEFINITION, SUPERTYPES]))
     found = next((row for row in listed if row.candidate.sym_id == symbol.sym_id), None)
     if found is None:  # `__enter__`, an entry point, a test
         return None

@@ -35,7 +35,7 @@ class SimulateChain(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         list[OneEdit],
         msgspec.Meta(max_length=MAX_STEPS, description="as simulate_edit takes them; each means the text after those before it"),
     ] = []
-    scope: ScopeOfDiagnostics = "file"
+    scope: ScopeOfDiagnostics = "workspace"
     timeout_ms: TimeoutMs = 0
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from indexer.errors import UsageError
 from query.answers.envelope import Answer, Reason, SymbolRecord
-from query.answers.pages import first_of
+from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, headline
 from query.context import Context
 from query.facts.completeness import DEFINITION, SUPERTYPES
@@ -28,6 +28,7 @@ class TypeHierarchy(Named, kw_only=True):
     direction: Annotated[Literal["supertypes", "subtypes", "both"], msgspec.Meta(description="which way")] = "both"
     depth: Annotated[int, msgspec.Meta(ge=1, le=100, description="levels; 1: direct only")] = 1
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="types shown")] = 500
+    cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
 
 class TypeRelation(msgspec.Struct, kw_only=True):
@@ -73,7 +74,8 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
     found: list[tuple[Direction, Kin]] = [
         (direction, item) for direction in wanted for item in kin_steps(index, symbol.sym_id, direction, depth=ask.depth)
     ]
-    shown = found[: ask.limit]
+    offset = offset_of(ask.cursor)
+    shown = found[offset : offset + ask.limit]
     known = symbols_by_id(index, sorted({sym_id for _, item in shown for sym_id in (item.sym_id, item.of)}))
     certificate = context.certificate
     more: list[Reason] = []
@@ -95,8 +97,8 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
             )
             for direction, item in shown
         ],
-        first_of(len(shown), len(found)),
-        certificate.of_workspace([*DEFINITION, SUPERTYPES], more=more, about=about),
+        page_of(offset, len(shown), len(found)),
+        certificate.of_rows([symbol, *known.values()], [*DEFINITION, SUPERTYPES], more),
         meant=symbol,
         about=about,
     )

@@ -12,12 +12,13 @@ from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts.completeness import DEFINITION, SUPERTYPES
-from query.facts.dead_code import Confidence, Wanted, dead_code, is_uncertain
+from query.facts.dead_code import Confidence, Wanted, dead_code
 from query.facts.members import member_counts
 from query.facts.parameters import path_pattern
 from query.facts.symbols import kind_numbers, symbols_by_id
 from query.surface.registry import tool
 
+_METHODS = (*DEFINITION, SUPERTYPES)
 _KINDS = ("function", "method", "property", "class", "interface", "struct", "enum", "constant", "variable")
 
 
@@ -79,11 +80,10 @@ def _text(answer: Answer[list[UnreferencedSymbol]], style: Style) -> Iterator[st
 def TOOL(context: Context, ask: Unreferenced) -> Answer[list[UnreferencedSymbol]]:
     """Symbols that nothing in the workspace refers to, certain ones first; public ones only on demand."""
     index, certificate = context.index, context.certificate
-    certificate_status = certificate.of_workspace([*DEFINITION, SUPERTYPES])
     wanted = Wanted(
         kinds=kind_numbers(ask.kind or _KINDS), path=path_pattern(index, ask.path), exported=ask.include_exported, tests=ask.tests
     )
-    found = dead_code(index, wanted, partial=is_uncertain(certificate_status))
+    found = dead_code(index, wanted, uncertain=lambda ids: certificate.uncertain(ids, _METHODS))
     rows = [row for row in found if ask.confidence in ("all", row.confidence)]
     offset = offset_of(ask.cursor)
     shown = rows[offset : offset + ask.limit]
@@ -100,4 +100,4 @@ def TOOL(context: Context, ask: Unreferenced) -> Answer[list[UnreferencedSymbol]
         )
         for row in shown
     ]
-    return context.answer(ask, result, page_of(offset, len(shown), len(rows)), certificate_status)
+    return context.answer(ask, result, page_of(offset, len(shown), len(rows)), certificate.of_rows(list(known.values()), _METHODS))

@@ -89,7 +89,7 @@ def TOOL(context: Context, ask: Untested) -> Answer[UntestedResult]:
             summary=missing[0].detail if missing else summary,
         ),
         page_of(offset, len(shown), len(rows)),
-        certificate.of_workspace(DEFINITION, "", [*missing, *_unresolved(index, [row.sym_id for row in rows])]),
+        certificate.of_rows(list(known.values()), DEFINITION, [*missing, *_unresolved(index, [row.sym_id for row in rows])]),
     )
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import TYPE_KINDS, Evidence, SymbolKind
-from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
 from query.answers.pages import all_of
 from query.answers.style import Style, count, one_line, printable
 from query.context import Context
@@ -19,9 +19,9 @@ from query.facts.documents import documents
 from query.facts.hierarchy import OVERRIDE
 from query.facts.index import Index
 from query.facts.members import parts_of
-from query.facts.parameters import Sources
 from query.facts.paths import MAX_SYMBOLS, Search, shortest
 from query.facts.scopes import scopes
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.surface.registry import tool
 
@@ -135,7 +135,6 @@ def TOOL(context: Context, ask: Why) -> Answer[WhyResult]:
             more = certificate.unresolved_calls(sorted(found.ahead)) + certificate.unresolved_callers(sorted(found.behind), about=about)
         if not found.exhausted:
             more.append(Reason(code="search_bound", detail=_bound(ask, found), count=found.looked))
-    methods = [*DEFINITION, SUPERTYPES] if ask.via in ("types", "any") else DEFINITION
     return context.answer(
         ask,
         WhyResult(
@@ -150,9 +149,19 @@ def TOOL(context: Context, ask: Why) -> Answer[WhyResult]:
             summary=_summary(source, target, ask, direction, found),
         ),
         all_of(len(steps)),
-        certificate.of_workspace(methods, "", more, about=about),
+        _certified(context, ask, (source, target), found, more),
         about=about,
     )
+
+
+def _certified(context: Context, ask: Why, ends: tuple[Symbol, Symbol], found: Search, more: Sequence[Reason]) -> Completeness:
+    """A path is proof by itself, though a shorter one may be missing; that there is none, rests on the uses of all that was looked at."""
+    methods = [*DEFINITION, SUPERTYPES] if ask.via in ("types", "any") else DEFINITION
+    if found.path is None:
+        ids = {*found.ahead, *found.behind} | {end.sym_id for end in ends}
+    else:
+        ids = {sym_id for edge in found.path for sym_id in (edge.source, edge.target)}
+    return context.certificate.of_rows(list(symbols_by_id(context.index, sorted(ids)).values()), methods, more)
 
 
 def _summary(source: Symbol, target: Symbol, ask: Why, direction: Direction, found: Search) -> str:

@@ -202,8 +202,8 @@ def _server_lines(item: dict[str, Any], *, needed: bool) -> list[str]:
 def _executed_lines(item: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for row in item["executes"]:
-        lost = f", unknown is then {row['without']}" if row["without"] else ""
-        lines.append(f"with --trust {row['level']} executes {row['what']}; below: {row['below']}{lost}")
+        lost = f"; then unknown: {row['without']}" if row["without"] else ""
+        lines.append(f"with --trust {row['level']} it executes {row['what']}; at a lower level: {row['below']}{lost}")
     return lines
 
 

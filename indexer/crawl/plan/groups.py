@@ -5,11 +5,12 @@ Languages that one server serves (TypeScript and JavaScript, C and C++) are one 
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from indexer import go_modules, node_project, packages, prerequisites, python_pr
 from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.cargo.linked import COPIES, find_crates, link
 from indexer.config import Config, LanguageConfig
+from indexer.consent import Reach
 from indexer.crawl.plan.companions import guessed_folders
 from indexer.crawl.units import PlannedDocument
 from indexer.errors import ServerMissing
@@ -101,6 +103,53 @@ class Group:
         return sorted({document.language for document in self.documents})
 
 
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """The documents that one server is to crawl, and the workspace that they lie in, of which a group is made.
+
+    `paths`: all files of the workspace, relative to the root. `environment`: the caller's.
+    """
+
+    server: FoundServer
+    documents: Sequence[PlannedDocument]
+    folders: Sequence[Folder]
+    paths: Sequence[str]
+    config: Config
+    environment: Mapping[str, str]
+
+    @property
+    def root(self) -> Path:
+        return self.folders[0].path
+
+    @functools.cached_property
+    def reach(self) -> Reach:
+        """What outside of the workspace may be read."""
+        return reach_of(self.root, self.config, [folder.path for folder in self.folders], self.environment)
+
+    @functools.cached_property
+    def root_paths(self) -> list[str]:
+        """The files of the workspace that lie below its root, and not in a folder beside it."""
+        return [path for path in self.paths if not path.startswith("../")]
+
+    @functools.cached_property
+    def languages(self) -> list[str]:
+        return sorted({document.language for document in self.documents})
+
+    @property
+    def look(self) -> prerequisites.Look:
+        """Where the downloads of `--fetch` lie, if this workspace has any."""
+        fetched = fetched_dir(self.environment)
+        return prerequisites.Look(root=self.root, paths=(), languages=frozenset(), environment=self.environment, fetched=fetched)
+
+    def placeholders(self) -> dict[str, Any]:
+        """Those that every group has."""
+        return {"root": str(self.root), **self.server.placeholders()}
+
+    def settings_text(self) -> str:
+        """The user's settings of the languages, for a recipe."""
+        return msgspec.json.encode([self.config.of_language(language) for language in self.languages]).decode()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
     """`missing` says by language how to get a server. `skipped` are the documents of which then nothing can be told."""
@@ -150,7 +199,8 @@ def group(
     for name, members in by_server.items():
         server = next((item for item in servers.values() if item.spec.name == name), NO_SERVER)
         make = next((make for language, make in _MAKERS.items() if language in server.spec.languages), _plain_group)
-        made = make(server, folders, paths, members, config, environment)
+        work = Assignment(server=server, documents=members, folders=folders, paths=paths, config=config, environment=environment)
+        made = make(work)
         groups += _by_build(replace(made, recoded=[(item.path, item.language) for item in members if item.encoding]))
     return Grouping(groups=groups, skipped=skipped, missing=missing)
 
@@ -217,28 +267,19 @@ def find_spec_languages(server: str) -> list[str]:
     return list(spec.languages) if spec is not None else list(load_table().language)
 
 
-def _python_group(
-    server: FoundServer,
-    folders: Sequence[Folder],
-    paths: Sequence[str],
-    documents: list[PlannedDocument],
-    config: Config,
-    environment: Mapping[str, str],
-) -> Group:
-    root = folders[0].path
-    here = [path for path in paths if not path.startswith("../")]
-    manifests = read_manifests(root, here)
-    reach = reach_of(root, config, [folder.path for folder in folders], environment)
+def _python_group(work: Assignment) -> Group:
+    root, folders, paths, documents, config = work.root, work.folders, work.paths, work.documents, work.config
+    manifests = read_manifests(root, work.root_paths)
     project = python_project.find_project(
         root,
-        here,
+        work.root_paths,
         python=config.python,
         source_roots=config.source_roots,
-        environment=environment,
+        environment=work.environment,
         own_prefix=sys.prefix,
-        fetched=fetched_environment(root, environment),
+        fetched=fetched_environment(root, work.environment),
         manifests=manifests,
-        may_read=reach.may_read,
+        may_read=work.reach.may_read,
     )
     inside = [item.path for item in documents if not item.path.startswith("../")]
     modules = python_project.module_names(root, project.all_roots, inside)
@@ -259,14 +300,14 @@ def _python_group(
         last += [path for path in found.last if path not in last]
     named = [_described(item, modules[item.path], owners[item.path], config) for item in documents]
     is_part = not config.trust.covers(Trust.FULL) and _is_part_of(root, paths, project.prefix)  # not installed for it: brought by it
-    packages_there = packages_of(str(project.prefix), reach) if project.prefix else []
+    packages_there = packages_of(str(project.prefix), work.reach) if project.prefix else []
     behind = [*(str(path) for path in last), *packages_there, *(str(path) for path in project.fallback_roots)]
     all_roots = [str(path) for path in (*roots, *last, *project.fallback_roots)] or None
     search_paths = [*(str(path) for path in roots), *behind] or None
     placeholders = {
         **project.placeholders(),
         **({"python": None} if is_part else {}),
-        **_common_placeholders(server, root),
+        **work.placeholders(),
         "source_roots": [str(path) for path in roots] or None,
         "all_roots": search_paths if is_part or not project.interpreter else all_roots,
         "search_paths": search_paths,
@@ -276,14 +317,14 @@ def _python_group(
     }
     relative_roots = [os.path.relpath(path, root) for path in (*roots, *last, *project.fallback_roots)]
     return Group(
-        server=server,
+        server=work.server,
         documents=named,
         placeholders=placeholders,
         ingredients=[
             f"roots {relative_roots} {len(roots)} {len(last)}",
             f"environment {python_project.environment_digest(project)} {project.version}",
             f"settings {python_project.settings_digest(root, paths)}",
-            _settings_text(config, [PYTHON.name]),
+            work.settings_text(),
         ],
         environment=project.found_by,
         settings=config.of_language(PYTHON.name),
@@ -299,70 +340,52 @@ def _is_part_of(root: Path, paths: Sequence[str], prefix: Path | None) -> bool:
     return any(path.startswith(inside) for path in paths)
 
 
-def _plain_group(
-    server: FoundServer,
-    folders: Sequence[Folder],
-    paths: Sequence[str],
-    documents: list[PlannedDocument],
-    config: Config,
-    environment: Mapping[str, str],
-) -> Group:
-    root = folders[0].path
-    reach = reach_of(root, config, [folder.path for folder in folders], environment)
+def _plain_group(work: Assignment) -> Group:
+    root, folders, paths, documents, config = work.root, work.folders, work.paths, work.documents, work.config
     own: dict[str, tuple[packages.Package, str]] = {}
     for folder in folders:
-        for language in sorted({item.language for item in documents}):
+        for language in work.languages:
             inside = [item.path for item in documents if item.language == language and _in_folder(item.path, folder, folders)]
             found = packages.own_packages(
                 folder.path, language, [path.removeprefix(folder.prefix) for path in inside], folder.name if folder.prefix else ""
             )
             own |= {folder.prefix + path: owner for path, owner in found.items()}
     named = [_described(item, _module_name(item.path), *own[item.path][:1], config, own[item.path][1]) for item in documents]
-    languages = sorted({item.language for item in documents})
-    ingredients = [packages.ingredients_digest(root, paths), _settings_text(config, languages)]
+    ingredients = [packages.ingredients_digest(root, paths), work.settings_text()]
+    look = work.look
     told: Sequence[Overlay] = ()
     readable: list[str] = []
-    if server.spec.overlays == "tsconfig":
-        fetched = fetched_folder(fetched_dir(environment), root) / "node"
+    if work.server.spec.overlays == "tsconfig":
+        fetched = fetched_folder(fetched_dir(work.environment), root) / "node"
         told = node_project.overlays(root, paths, fetched, [folder.prefix.rstrip("/") for folder in folders])
         ingredients.append(f"overlays {node_project.digest(told, root, fetched)}")
         readable = [str(fetched)] if fetched.is_dir() else []
     return Group(
-        server=server,
+        server=work.server,
         documents=named,
-        placeholders={**_common_placeholders(server, root), **_fetched(root, environment)},
-        ingredients=[*ingredients, *_of_companions(root, documents, paths, languages, environment, reach.may_read)],
+        placeholders={**work.placeholders(), "fetched": str(look.fetched) if look.fetched_here.is_dir() else None},
+        ingredients=[*ingredients, *_of_companions(work)],
         overlays=told,
         readable=readable,
         environment="",
-        settings=config.of_language(languages[0]),
+        settings=config.of_language(work.languages[0]),
         paths=paths,
     )
 
 
-def _rust_group(
-    server: FoundServer,
-    folders: Sequence[Folder],
-    paths: Sequence[str],
-    documents: list[PlannedDocument],
-    config: Config,
-    environment: Mapping[str, str],
-) -> Group:
+def _rust_group(work: Assignment) -> Group:
     """As any other, and the crates: what of them cargo can tell, and a project file for the others."""
-    plain = _plain_group(server, folders, paths, documents, config, environment)
-    root = folders[0].path
-    look = _look(root, environment)
+    plain, look = _plain_group(work), work.look
     fetched = str(look.fetched / "cargo") if look.fetched_here.is_dir() else ""
-    reach = reach_of(root, config, [folder.path for folder in folders], environment)
-    crates = find_crates(root, paths, environment, fetched, look.fetched_here / COPIES, reach.may_read)
-    stated = config.of_language(RUST.name).options.get("cargo")
+    crates = find_crates(work.root, work.paths, work.environment, fetched, look.fetched_here / COPIES, work.reach.may_read)
+    stated = work.config.of_language(RUST.name).options.get("cargo")
     linked = link(
         crates,
         with_sysroot=not (isinstance(stated, dict) and stated.get("sysroot", "discover") is None),
-        by_cargo=config.trust is Trust.FULL,
+        by_cargo=work.config.trust is Trust.FULL,
     )
     if linked.project and linked.why:
-        log.info("project file of our own: server=%s why=%s", server.spec.name, linked.why)
+        log.info("project file of our own: server=%s why=%s", work.server.spec.name, linked.why)
     toolchain = crates.toolchain
     return replace(
         plain,
@@ -379,31 +402,14 @@ def _rust_group(
     )
 
 
-def _look(root: Path, environment: Mapping[str, str]) -> prerequisites.Look:
-    fetched = prerequisites.fetched_dir(environment)
-    return prerequisites.Look(root=root, paths=(), languages=frozenset(), environment=environment, fetched=fetched)
-
-
-def _fetched(root: Path, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Where the downloads of `--fetch` lie, if this workspace has any."""
-    look = _look(root, environment)
-    return {"fetched": str(look.fetched) if look.fetched_here.is_dir() else None}
-
-
-def _of_companions(
-    root: Path,
-    documents: Sequence[PlannedDocument],
-    paths: Sequence[str],
-    languages: Sequence[str],
-    environment: Mapping[str, str],
-    may_read: Callable[[str], bool],
-) -> list[str]:
+def _of_companions(work: Assignment) -> list[str]:
     """What a server will be told beside the repository: other answers come once Go's modules are downloaded, or includes lead elsewhere."""
-    if GO.name not in languages:
-        has_includes = any(record_of(language).is_included for language in languages)
-        return [f"include folders {guessed_folders(root, documents, paths, may_read)}"] if has_includes else []
-    folders = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
-    _, modules = go_modules.best_cache(folders, environment, fetched_dir(environment), may_read)
+    may_read = work.reach.may_read
+    if GO.name not in work.languages:
+        has_includes = any(record_of(language).is_included for language in work.languages)
+        return [f"include folders {guessed_folders(work.root, work.documents, work.paths, may_read)}"] if has_includes else []
+    folders = go_modules.folders_of(work.root, work.root_paths)
+    _, modules = go_modules.best_cache(folders, work.environment, fetched_dir(work.environment), may_read)
     return [f"go modules missing {modules.missing} {modules.absent}"]
 
 
@@ -411,14 +417,6 @@ def _in_folder(path: str, folder: Folder, folders: Sequence[Folder]) -> bool:
     if folder.prefix:
         return path.startswith(folder.prefix)
     return not any(path.startswith(other.prefix) for other in folders[1:])
-
-
-def _common_placeholders(server: FoundServer, root: Path) -> dict[str, Any]:
-    return {"root": str(root), **server.placeholders()}
-
-
-def _settings_text(config: Config, languages: Sequence[str]) -> str:
-    return msgspec.json.encode([config.of_language(language) for language in languages]).decode()
 
 
 def _module_name(path: str) -> str:

@@ -44,22 +44,7 @@ def lost_facts(documents: Sequence[PlannedDocument], reason: LossReason) -> tupl
     facts: list[DocumentFacts] = []
     losses: list[Loss] = []
     for document in documents:
-        item = DocumentFacts(
-            header={
-                "path": document.path,
-                "language": document.language,
-                "module": document.module,
-                "digest": document.digest,
-                "size_bytes": document.size_bytes,
-                "line_count": 0,
-                "is_test": document.is_test,
-                "status": "lost",
-                "error_lines": [],
-                "package_manager": document.package[0],
-                "package": document.package[1],
-                "package_version": document.package[2],
-            }
-        )
+        item = DocumentFacts(document.header("lost"))
         for method in methods.METHODS:
             item.add("coverage", method=method, status=str(CoverageStatus.LOST), reason=str(reason), asked=0, answered=0)
             losses.append((document.path, method, str(reason)))

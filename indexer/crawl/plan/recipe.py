@@ -10,11 +10,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import requires, version
 from pathlib import Path
 
-import msgspec
-
 from indexer.config import Config
 from indexer.crawl.plan.groups import Group
-from indexer.crawl.units import PlannedDocument
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
 from indexer.workspace import Folder
 
@@ -29,6 +26,7 @@ def ingredients(config: Config, folders: Sequence[Folder]) -> str:
         f"schema {SCHEMA_VERSION} content {CONTENT_VERSION} code {code_digest()}",
         f"grammars {grammars}",
         f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check} most={config.max_file_questions}",
+        f"depth {config.max_file_depth}",
         f"folders {[(folder.name, folder.prefix) for folder in folders[1:]]}",
         f"readable {[os.path.relpath(path, folders[0].path) for path in (*config.allowed, *config.readable)]}",
     ]
@@ -38,12 +36,6 @@ def ingredients(config: Config, folders: Sequence[Folder]) -> str:
 def recipe_of(item: Group) -> str:
     """Digest of all that the facts of a group depend on beside its documents."""
     return hashlib.sha256("\n".join([f"server {item.server.fingerprint}", *item.ingredients]).encode()).hexdigest()[:32]
-
-
-def header(document: PlannedDocument) -> dict[str, object]:
-    """As its facts will have it: see `states.describe`."""
-    manager, package, version = document.package
-    return {**msgspec.structs.asdict(document), "package_manager": manager, "package": package, "package_version": version}
 
 
 @functools.cache

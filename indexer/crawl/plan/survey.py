@@ -16,16 +16,19 @@ from pathlib import Path
 
 import msgspec
 
-from indexer import builds, vcs
+from indexer import builds, manifests, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
+from indexer.crawl.plan.nesting import is_deeper
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.encoding import encoding_of
 from indexer.git_filters import is_pointer
+from indexer.manifests import ManifestFile, read_manifest
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
-from indexer.servers.registry import language_of, languages_present
+from indexer.servers.registry import languages_present
+from indexer.servers.scripts import language_of_file
 from indexer.text import blob_digest, word_digests
 
 UNIT_BYTES_MOST = 1_200_000
@@ -64,6 +67,8 @@ class Survey:
     skipped: list[Skipped]
     folders: Mapping[str, int]
     """Modification time (ns) of every folder that holds a file of the repository: a new or deleted file changes it."""
+    manifests: Sequence[ManifestFile] = ()
+    """Files that are no source and name symbols, by path; their stamps are among `stamps`."""
 
 
 def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str]) -> Survey:
@@ -73,7 +78,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         paths: as `vcs.list_files` lists them.
     """
     present = languages_present(paths)
-    candidates = [(path, language) for path in paths if (language := language_of(path, present)) in languages]
+    candidates = [(path, language) for path in paths if (language := language_of_file(root, path, present)) in languages]
     judge = Judge(paths, lambda path: _read(root, path, config.max_file_bytes)[0])
     marked = _marks(root, paths, [path for path, _ in candidates])
     documents: dict[str, PlannedDocument] = {}
@@ -120,6 +125,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             continue
         if stamp is not None:
             stamps[path] = stamp
+        if reason is None and config.max_file_depth and is_deeper(content, config.max_file_depth):
+            skipped.append(Skipped(path=path, reason=SkipReason.TOO_DEEP, language=language, words=word_digests(content)))
+            continue
         if reason is None:
             documents[path] = PlannedDocument(
                 path=path,
@@ -141,7 +149,25 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             stamps.pop(path, None)
             leave_out(path, language, verdict)
     skipped.sort(key=lambda item: item.path)
-    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths))
+    read = _manifests(root, [path for path in paths if path not in documents], config, judge, stamps)
+    return Survey(documents=list(documents.values()), stamps=stamps, skipped=skipped, folders=_stamp_folders(root, paths), manifests=read)
+
+
+def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, stamps: dict[str, FileStamp]) -> list[ManifestFile]:
+    """The project's own; adds their stamps."""
+    found: list[ManifestFile] = []
+    for path in paths:
+        format_ = manifests.format_of(path)
+        if not format_ or not _is_utf8(path) or (config.exclude and matches(path, config.exclude)):
+            continue
+        if judge.of_path(path, format_) is not None:
+            continue
+        content, stamp, reason = _read(root, path, manifests.MOST_BYTES)
+        made = read_manifest(path, content) if reason is None else None
+        if made is not None and stamp is not None:
+            found.append(made)
+            stamps[path] = stamp
+    return sorted(found, key=lambda item: item.path)
 
 
 def _marks(root: Path, paths: Sequence[str], wanted: Sequence[str]) -> Mapping[str, str]:
@@ -221,6 +247,7 @@ def of_folder(found: Survey, prefix: str) -> Survey:
         stamps={prefix + path: stamp for path, stamp in found.stamps.items()},
         skipped=[replace(item, path=prefix + item.path) for item in found.skipped],
         folders={(prefix + folder).rstrip("/"): mtime_ns for folder, mtime_ns in found.folders.items()},
+        manifests=[msgspec.structs.replace(item, path=prefix + item.path) for item in found.manifests],
     )
 
 
@@ -231,6 +258,7 @@ def together(surveys: Sequence[Survey]) -> Survey:
         stamps={path: stamp for found in surveys for path, stamp in found.stamps.items()},
         skipped=[item for found in surveys for item in found.skipped],
         folders={folder: mtime_ns for found in surveys for folder, mtime_ns in found.folders.items()},
+        manifests=sorted((item for found in surveys for item in found.manifests), key=lambda item: item.path),
     )
 
 

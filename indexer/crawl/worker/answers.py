@@ -125,6 +125,13 @@ def _diagnostics(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
     return True
 
 
+def leave_unasked(document: Document, depth: int) -> None:
+    """What is nested too deeply is read, and no server is asked: the gap says how deep it is."""
+    for method, tally in document.answers.tallies.items():
+        if method != methods.SYNTAX:
+            tally.skipped = f"{SkipReason.TOO_DEEP}: {depth} levels"
+
+
 def leave_out(document: Document) -> None:
     """Takes back what was asked about a document that no build takes in: its text is read, and the rest is a gap with the reason."""
     why = builds.left_out(document.planned.language, document.planned.path, document.source)

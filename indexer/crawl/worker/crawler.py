@@ -14,7 +14,7 @@ from indexer.crawl.messages import Check, Report, Setup
 from indexer.crawl.units import Unit
 from indexer.crawl.worker import crosscheck
 from indexer.crawl.worker.agenda import Asked, agenda
-from indexer.crawl.worker.answers import Reader, leave_out
+from indexer.crawl.worker.answers import Reader, leave_out, leave_unasked
 from indexer.crawl.worker.document import Document
 from indexer.crawl.worker.harvest import harvest
 from indexer.crawl.worker.limits import Budget
@@ -140,12 +140,22 @@ class Crawler:
         """Reads and parses the document, opens it where the server wants that, and says what to ask: nothing if it has changed."""
         if document.syntax is None and not self._sources.read(document):
             return iter(())
+        if self._leave_deep(document):
+            return iter(())
         if not self._budget.has_questions(self.asked):
             document.fail(LossReason.QUESTION_LIMIT)
             return iter(())
         if self.setup.open != "none":
             open_document(talk.texts, document)
         return questions(talk.session, self.setup, document)
+
+    def _leave_deep(self, document: Document) -> bool:
+        """Whether a document that has been read is nested too deeply to be asked about, which it then says."""
+        depth = document.syntax.depth if document.syntax is not None else 0
+        if self._budget.is_too_deep(depth):
+            log.warning("document not asked about: path=%s depth=%d", document.name, depth)
+            leave_unasked(document, depth)
+        return self._budget.is_too_deep(depth)
 
     def _fill(self, talk: Conversation, under_way: Iterator[Asked | None]) -> bool:
         """Asks until the window is full or an answer must come first; False at the agenda's end."""
@@ -218,7 +228,7 @@ class Crawler:
     def _await_diagnostics(self, talk: Conversation, document: Document) -> None:
         """Published diagnostics may come after the last answer; wait for them, then count them as lost."""
         tally, published = document.answers.tallies[methods.DIAGNOSTIC], self.server.published
-        if self.setup.diagnostics != "publish":
+        if self.setup.diagnostics != "publish" or document.path not in talk.texts:
             return
         if not tally.failed and not document.unbuilt:
             if document.state.is_lean and published.of(document.path) is None:
@@ -276,7 +286,8 @@ class Crawler:
             document.reset()
             if document.syntax is None:
                 self._sources.read(document)
-            document.fail(reason)
+            if not self._leave_deep(document):
+                document.fail(reason)
             self._keep(document)
 
     def _keep(self, document: Document) -> None:

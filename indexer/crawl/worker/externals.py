@@ -13,6 +13,7 @@ from indexer import syntax as syntaxes
 from indexer.consent import Reach
 from indexer.crawl.messages import ExternalJob, Position
 from indexer.crawl.sources import read_source
+from indexer.crawl.units import PlannedDocument
 from indexer.crawl.worker import harvest
 from indexer.encoding import as_utf8, encoding_of
 from indexer.languages import CPP, C
@@ -53,23 +54,16 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
         kept, meant = _only_wanted(syntax, set(positions))
         if not is_installed:
             _keep_names_alone(kept)
-        facts = DocumentFacts(
-            header={
-                "path": external.key,
-                "language": language,
-                "module": external.module,
-                "digest": blob_digest(source),
-                "size_bytes": len(source),
-                "line_count": syntax.line_count,
-                "is_test": False,
-                "status": "external",
-                "error_lines": [],
-                "package_manager": external.manager,
-                "package": external.package,
-                "package_version": external.version,
-            }
+        document = PlannedDocument(
+            path=external.key,
+            language=language,
+            digest=blob_digest(source),
+            size_bytes=len(source),
+            module=external.module,
+            package=(external.manager, external.package, external.version),
         )
-        prefix = monikers.package_prefix(language, external.manager, external.package, external.version)
+        facts = DocumentFacts(document.header("external", line_count=syntax.line_count))
+        prefix = monikers.package_prefix(language, *document.package)
         prefix += harvest.module_prefix(language, external.module, external.place or external.module.replace(".", "/"))
         harvest.add_symbols(facts, kept, {}, prefix, external.module)
         for ordinal, position in meant:

@@ -119,31 +119,16 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     if syntax.discovers:
         discover(syntax, answers.definitions, path)
     adopt_kinds(syntax, answers.symbols)
-    package = document.package
-    facts = DocumentFacts(
-        header={
-            "path": document.path,
-            "language": document.language,
-            "module": document.module,
-            "digest": document.digest,
-            "size_bytes": document.size_bytes,
-            "line_count": syntax.line_count,
-            "is_test": document.is_test,
-            "status": "",
-            "error_lines": syntax.error_lines,
-            "package_manager": package[0],
-            "package": package[1],
-            "package_version": package[2],
-        }
-    )
+    facts = DocumentFacts(document.header("", line_count=syntax.line_count, error_lines=syntax.error_lines))
     descriptors = module_prefix(document.language, document.module, document.place)
-    add_symbols(facts, syntax, answers.hovers, monikers.package_prefix(document.language, *package) + descriptors, document.module)
+    add_symbols(facts, syntax, answers.hovers, monikers.package_prefix(document.language, *document.package) + descriptors, document.module)
     targets = _Targets(facts, surroundings)
     _add_owners(facts, syntax, answers, targets)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)
+    _add_strings(facts, syntax)
     facts.header["status"] = _add_coverage(facts, syntax, answers)
     return facts
 
@@ -393,6 +378,11 @@ def _add_unresolved(facts: DocumentFacts, syntax: Syntax, unresolved: set[int]) 
     for token, module in syntax.imports:
         if token in unresolved:
             facts.add("unresolved_imports", line=syntax.tokens.line[token], module=module)
+
+
+def _add_strings(facts: DocumentFacts, syntax: Syntax) -> None:
+    for string in syntax.strings:
+        facts.add("strings", **string._asdict() | {"use": int(string.use)})
 
 
 def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str:

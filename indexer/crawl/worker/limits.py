@@ -42,6 +42,12 @@ class Budget:
         """Seconds in which a server loaded the project for the first time: no document's fault."""
         self._unit_since += seconds
 
+    # ---- depth
+
+    def is_too_deep(self, depth: int) -> bool:
+        """Whether a document is nested so deeply that no server is asked about it."""
+        return 0 < self.limits.file_depth < depth
+
     # ---- questions
 
     def questions_left(self, asked: int) -> int:

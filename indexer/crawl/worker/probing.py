@@ -55,10 +55,20 @@ class Probing:
 
     def wake(self, talk: Conversation) -> set[int]:
         """Asks a first question; some servers load the project only then, and do so while we read what to probe them with."""
-        if not self._documents or not talk.session.supports("documentSymbolProvider"):
+        if not talk.session.supports("documentSymbolProvider"):
             return set()
-        params = b'{"textDocument":{"uri":%b}}' % self._documents[0].uri_json
+        first = next((document for document in self._documents if self._may_be_asked(document)), None)
+        if first is None:
+            return set()
+        params = b'{"textDocument":{"uri":%b}}' % first.uri_json
         return {talk.session.request(methods.DOCUMENT_SYMBOL.encode(), params)}
+
+    def _may_be_asked(self, document: Document) -> bool:
+        """Reads it, if that has not been done; not, where it is nested too deeply."""
+        if document.syntax is None:
+            self._sources.read(document)
+        most = self._setup.limits.file_depth
+        return not (most and document.syntax is not None and document.syntax.depth > most)
 
     def probes(self) -> list[Probe]:
         """Documents of the unit in which there is something to ask about; none where no document has such."""
@@ -122,7 +132,7 @@ class Probing:
                 break
             if document.syntax is not None or self._sources.read(document):
                 assert document.syntax is not None
-                tokens = probe_candidates(document.syntax)
+                tokens = probe_candidates(document.syntax) if self._may_be_asked(document) else []
                 if tokens:
                     probes.append(Probe(document, tokens))
                 else:

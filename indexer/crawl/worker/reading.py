@@ -52,11 +52,16 @@ class Sources:
 
 
 def open_unreadable(setup: Setup, texts: Texts) -> None:
-    """Tells a server that reads the disk the texts of files that are not in UTF-8, which it would take for empty or for others."""
+    """Tells a server that reads the disk the texts of files that it would read otherwise than they are meant, before it loads a project.
+
+    Those that are not in UTF-8, which it would take for empty or for others; and no text for those that are nested too deeply.
+    """
     for path, language in setup.recoded:
         place = os.path.normpath(os.path.join(setup.root, path))
         text = as_utf8(read_source(place, setup.max_file_bytes)).decode("utf-8")
         texts.open(place, language_id(path, language), text)
+    for path, language in setup.too_deep:  # they would hold it, or bring it down, while it loads the project
+        texts.open(os.path.normpath(os.path.join(setup.root, path)), language_id(path, language), "")
 
 
 def open_document(texts: Texts, document: Document) -> None:

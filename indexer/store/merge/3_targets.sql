@@ -52,8 +52,8 @@ FROM place p
 LEFT JOIN (SELECT doc_id, sym_id, line_count, language FROM sym_of JOIN document USING (doc_id) WHERE ordinal = 0) module
        ON module.doc_id = p.doc_id
       AND (p.line = 0 AND p.col = 0 AND p.end_line = 0 AND p.end_col = 0
-           -- TypeScript's modules are all of the file, from the first token on.
-           OR module.language IN ('typescript', 'javascript') AND p.end_line > p.line AND p.end_line >= module.line_count - 1)
+           -- Where servers point at texts, a module is all of the file, from the first token on.
+           OR language_has(module.language, 'points_at_texts') AND p.end_line > p.line AND p.end_line >= module.line_count - 1)
 LEFT JOIN (SELECT doc_id, start_line, start_col, end_line, end_col, min(sym_id) AS sym_id FROM raw_range GROUP BY ALL) ranged
        ON ranged.doc_id = p.doc_id AND ranged.start_line = p.line AND ranged.start_col = p.col
       AND ranged.end_line = p.end_line AND ranged.end_col = p.end_col
@@ -84,11 +84,11 @@ FROM exact e JOIN place p USING (place_id)
 JOIN raw_occ o ON o.doc_id = p.doc_id AND o.line = p.end_line AND o.end_col = p.end_col
 WHERE e.sym_id IS NULL;
 
--- What calls in TypeScript lead to and is no name: the signature that is called, mostly.
+-- What calls lead to and is no name, where servers point at texts: the signature that is called, mostly.
 CREATE TEMP TABLE called AS
 SELECT DISTINCT p.place_id, o.name
 FROM exact e JOIN place p USING (place_id)
-JOIN document d ON d.doc_id = p.doc_id AND d.language IN ('typescript', 'javascript')
+JOIN document d ON d.doc_id = p.doc_id AND language_has(d.language, 'points_at_texts')
 JOIN raw_target t ON t.path = p.path AND t.line = p.line AND t.col = p.col AND t.end_line = p.end_line AND t.end_col = p.end_col
 JOIN raw_occ o ON o.doc_id = t.doc_id AND o.target = t.ordinal AND has_role(o.roles, 'call')
 WHERE e.sym_id IS NULL;
@@ -103,8 +103,8 @@ JOIN symbol s ON s.doc_id = p.doc_id
 JOIN document d ON d.doc_id = p.doc_id
 WHERE e.sym_id IS NULL AND is_scope(s.kind)
   AND p.place_id NOT IN (SELECT place_id FROM at_token)
-  -- TypeScript points at names, and at whole constructors: a name that is nothing here (a quoted key) is not what is around it.
-  AND (d.language NOT IN ('typescript', 'javascript')
+  -- Whoever points at texts points at names, and at whole constructors: a name that is nothing here (a quoted key) is not what is around it.
+  AND (NOT language_has(d.language, 'points_at_texts')
        OR (p.end_line > p.line OR (s.start_line, s.start_col) = (p.line, p.col))
           AND (NOT is_kind(s.kind, 'module') OR p.place_id NOT IN (SELECT place_id FROM called)))
 GROUP BY p.place_id;

@@ -13,15 +13,18 @@ LEFT JOIN sym_of own ON own.doc_id = x.doc_id AND own.ordinal = x.own AND x.own 
 LEFT JOIN symbol there ON there.sym_id = t.sym_id
 LEFT JOIN document beyond ON beyond.doc_id = there.doc_id
 WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
-  -- an interface that a Go package keeps to itself is implemented by chance only
-  AND NOT (is_evidence(x.evidence, 'type_hierarchy') AND beyond.status = 'external' AND beyond.language = 'go'
+  -- where no type names its interfaces, one that a package keeps to itself is implemented by chance only
+  AND NOT (is_evidence(x.evidence, 'type_hierarchy') AND beyond.status = 'external' AND language_has(beyond.language, 'satisfies', 'unsaid')
            AND NOT has_flag(there.flags, 'exported'))
 ORDER BY sub_id, super_id, evidence;
 
 CREATE TEMP TABLE ancestor AS
-WITH RECURSIVE up(sub_id, super_id, depth) AS (
+-- A pair is followed once, at its least depth: over many paths it would come again at each of 30 depths (ADR 0041).
+WITH RECURSIVE up(sub_id, super_id, depth) USING KEY (sub_id, super_id) AS (
     SELECT DISTINCT sub_id, super_id, 1 FROM type_edge
     UNION
-    SELECT u.sub_id, t.super_id, u.depth + 1 FROM up u JOIN type_edge t ON t.sub_id = u.super_id WHERE u.depth < 30
+    SELECT DISTINCT u.sub_id, t.super_id, u.depth + 1 FROM up u JOIN type_edge t ON t.sub_id = u.super_id
+    WHERE u.depth < 30
+      AND NOT EXISTS (SELECT 1 FROM recurring.up known WHERE known.sub_id = u.sub_id AND known.super_id = t.super_id)
 )
-SELECT sub_id, super_id, min(depth) AS depth FROM up WHERE sub_id <> super_id GROUP BY ALL;
+SELECT sub_id, super_id, depth FROM up WHERE sub_id <> super_id;

@@ -1,6 +1,6 @@
 """Shards to one DuckDB index: runs the stages of this folder and views.sql in a fresh file and adds what shards do not know.
 
-The stages are `1_documents.sql` to `8_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
+The stages are `1_documents.sql` to `9_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
 what it takes and makes. Tables are written in the order that their questions need (see the ORDER BY of each); ids are dense and follow
 path order, so the same shards give the same rows in the same order. A stage names the columns that it works with; other columns of a fact
 go into the index's table as `indexer.store.facts` declares them.
@@ -19,10 +19,13 @@ import duckdb
 import pyarrow as pa
 
 from indexer.errors import Bug, UsageError
-from indexer.model import Evidence, Role, Skipped, SymbolKind
-from indexer.store.facts import HEADER, TABLES, TARGETS
+from indexer.manifests import ManifestFile
+from indexer.model import Evidence, NameUse, Role, Skipped, SymbolFlag, SymbolKind
+from indexer.monikers import package_prefix, place_descriptors
+from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.macros import expand
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
+from indexer.store.shard import write_shard
 
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()}
 STAGES = sorted(Path(__file__).parent.glob("*.sql"))
@@ -43,6 +46,7 @@ class Surroundings:
     servers: Sequence[Mapping[str, str]]
     run: Mapping[str, Any]
     meta: Mapping[str, str]
+    manifests: Sequence[ManifestFile] = ()  # as they are now: nothing of them is kept beside the index
 
 
 _SERVER_COLUMNS = ("name", "version", "language", "command", "fingerprint", "position_encoding", "capabilities")
@@ -99,6 +103,45 @@ def _rows_of(table: str) -> str:
         FROM (SELECT d.doc_id, f.is_new, unnest(f.{table}) AS row{ordinal} FROM fact f JOIN document d USING (path))"""
 
 
+def _facts_of(manifest: ManifestFile) -> DocumentFacts:
+    """A manifest as a document: itself is the only symbol in it."""
+    facts = DocumentFacts(
+        header={
+            "path": manifest.path,
+            "language": manifest.format,
+            "module": manifest.path,
+            "digest": manifest.digest,
+            "size_bytes": manifest.size_bytes,
+            "line_count": manifest.line_count,
+            "is_test": False,
+            "status": "manifest",
+            "error_lines": [],
+            "package_manager": "",
+            "package": "",
+            "package_version": "",
+        }
+    )
+    facts.add(
+        "symbols",
+        moniker=package_prefix(manifest.format, "", "", "") + place_descriptors(manifest.path),
+        name=manifest.path.rpartition("/")[2],
+        qualified_name=manifest.path,
+        kind=int(SymbolKind.MODULE),
+        flags=int(SymbolFlag(0)),
+        container=-1,
+        **dict.fromkeys(("start_line", "start_col", "end_col", "sel_line", "sel_col", "sel_end_col"), 0),
+        end_line=manifest.line_count,
+        **dict.fromkeys(("signature", "documentation", "hover"), ""),
+    )
+    for line, col, end_col, name, use in manifest.names:
+        roles = int(Role.MENTION | (Role.CALL if use == NameUse.ENTRY else Role.READ))
+        facts.add(
+            "strings",
+            line=line, col=col, end_col=end_col, name=name, use=int(use), roles=roles, enclosing=0, owner=-1, of_line=line, of_col=col,
+        )  # fmt: skip
+    return facts
+
+
 def _quoted(paths: Sequence[Path]) -> str:
     return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"
 
@@ -122,11 +165,13 @@ def build(
         Bug: the result contradicts itself; nothing must be published then. UsageError: it needs more memory.
     """
     connection = connect(memory_mb=memory_mb, threads=threads, spill=path.parent / "tmp-spill")
+    manifests = path.with_name(f"tmp-{path.stem}-manifests.parquet")
     try:
         quoted = str(path).replace("'", "''")
         connection.execute(f"ATTACH '{quoted}' AS made (ROW_GROUP_SIZE {_ROW_GROUP_ROWS})")
         connection.execute("USE made")
-        read_facts(connection, kept, shards, gone)
+        write_shard(manifests, [_facts_of(item) for item in around.manifests])
+        read_facts(connection, [*kept, manifests], shards, gone)
         connection.execute("SET preserve_insertion_order = true")
         connection.execute("SET parquet_metadata_cache = true")  # a dozen statements read the same few files
         connection.execute("BEGIN")
@@ -147,6 +192,7 @@ def build(
         ) from error
     finally:
         connection.close()
+        manifests.unlink(missing_ok=True)
     if path.with_name(path.name + ".wal").exists():
         raise Bug(f"'{path.name}' was closed but left a write-ahead log")
     return Built(counts=counts, resolution=resolution, settled=settled)
@@ -236,7 +282,8 @@ def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, in
         SELECT language, sum(occurrences), sum(open), sum(open) FILTER (imports > 0), sum(imports)
         FROM (
             SELECT d.language, d.doc_id, count(o.doc_id) AS occurrences, count(*) FILTER (o.doc_id IS NOT NULL AND o.sym_id IS NULL) AS open
-            FROM document d LEFT JOIN occ o USING (doc_id) WHERE d.status <> 'external' GROUP BY ALL
+            FROM document d LEFT JOIN occ o USING (doc_id)
+            WHERE d.status NOT IN ('external', 'manifest') GROUP BY ALL
         ) LEFT JOIN imports USING (doc_id)
         GROUP BY language ORDER BY language
         """
@@ -247,7 +294,7 @@ def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, in
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     counted = expand("""
-        SELECT (SELECT count(*) FROM document WHERE status <> 'external'),
+        SELECT (SELECT count(*) FROM document WHERE status NOT IN ('external', 'manifest')),
                (SELECT count(*) FROM symbol WHERE NOT has_flag(flags, 'external')),
                (SELECT count(*) FROM symbol WHERE NOT has_flag(flags, 'external', 'local')),
                (SELECT count(*) FROM symbol WHERE has_flag(flags, 'external')),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from indexer.syntax.python.nodes import (
@@ -28,13 +29,7 @@ class Imports(Targets):
     """Records imports."""
 
     def import_(self, node: Any, scope: Scope, roles: int) -> None:
-        for name in node.children_by_field_name("name"):
-            alias = None
-            if name.kind_id == K_ALIASED_IMPORT:
-                alias = name.child_by_field_name("alias")
-                name = name.child_by_field_name("name")
-                if name is None:
-                    continue
+        for name, alias in _imported(node):
             parts = name.named_children
             texts = [part.text.decode("utf-8", "replace") for part in parts]
             last = -1
@@ -79,13 +74,7 @@ class Imports(Targets):
         for child in node.named_children:
             if child.kind_id == K_WILDCARD_IMPORT:
                 self.has_star = True
-        for name in node.children_by_field_name("name"):
-            alias = None
-            if name.kind_id == K_ALIASED_IMPORT:
-                alias = name.child_by_field_name("alias")
-                name = name.child_by_field_name("name")
-            if name is None:
-                continue
+        for name, alias in _imported(node):
             parts = name.named_children if name.kind_id == K_DOTTED_NAME else [name]
             if not parts:
                 continue
@@ -104,3 +93,12 @@ class Imports(Targets):
         if module.kind_id == K_DOTTED_NAME:
             return module.named_children
         return [part for child in module.named_children if child.kind_id == K_DOTTED_NAME for part in child.named_children]
+
+
+def _imported(node: Any) -> Iterator[tuple[Any, Any]]:
+    """The names of a statement, each with what it is called here, where that is another name."""
+    for name in node.children_by_field_name("name"):
+        if name.kind_id != K_ALIASED_IMPORT:
+            yield name, None
+        elif (meant := name.child_by_field_name("name")) is not None:
+            yield meant, name.child_by_field_name("alias")

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind
-from indexer.syntax.model import ASK, Definition, Span, Tokens
+from indexer.syntax.model import ASK, Definition, NamedString, Span, Tokens
 from indexer.syntax.python.nodes import K_COMMENT, K_EXPRESSION_STATEMENT, K_STRING, name_of
 from indexer.syntax.python.roles import CALL
 from indexer.syntax.python.scopes import (
@@ -43,6 +43,7 @@ class Recorder:
         self.bases: list[tuple[int, int]] = []
         self.imports: list[tuple[int, str]] = []
         self.exports: list[str] | None = None
+        self.strings: list[NamedString] = []
         self.errors: list[int] = []
         self.node_token: dict[int, int] = {}  # start byte of an identifier -> token
         self.use_binding: dict[int, Binding] = {}

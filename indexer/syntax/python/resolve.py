@@ -46,6 +46,7 @@ class Resolver(Recorder):
             symbol.container = replaced.get(symbol.container, symbol.container)
         self.tokens.enclosing = [replaced.get(ordinal, ordinal) for ordinal in self.tokens.enclosing]
         self.bases = [(replaced.get(owner, owner), token) for owner, token in self.bases]
+        self.strings = [item._replace(enclosing=replaced.get(item.enclosing, item.enclosing)) for item in self.strings]
         for owner, name in [key for key in self.members if key[0] in replaced]:
             self.members.setdefault((replaced[owner], name), []).extend(self.members.pop((owner, name)))
 
@@ -272,4 +273,8 @@ class Resolver(Recorder):
             imports=sorted((new_token[token], name) for token, name in self.imports if token >= 0),
             line_count=line_count,
             error_lines=sorted(set(self.errors)),
+            strings=sorted(
+                item._replace(enclosing=new_symbol[item.enclosing], owner=new_symbol[item.owner] if item.owner >= 0 else -1)
+                for item in self.strings
+            ),
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind
+from indexer.syntax.depth import depth_of
 from indexer.syntax.model import Span, Syntax
-from indexer.syntax.python.annotations import Annotations
 from indexer.syntax.python.callees import CALLEES
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
@@ -60,9 +60,10 @@ from indexer.syntax.python.scopes import (
     MODULE_SCOPE,
     Scope,
 )
+from indexer.syntax.python.strings import Strings
 
 
-class Walk(Annotations):
+class Walk(Strings):
     """First pass, with an explicit stack: a file with 10,000 nested brackets must not end the process."""
 
     def run(self, *, definitions_only: bool) -> Syntax:
@@ -97,6 +98,7 @@ class Walk(Annotations):
             self.resolve_uses()
         self.mark_exported(module)
         result = self.finish(line_count)
+        result.depth = depth_of(root)
         for made in self.scopes:  # scopes and bindings point at each other; cut, they go without the garbage collector
             made.bindings.clear()
             made.declared.clear()
@@ -122,6 +124,7 @@ class Walk(Annotations):
         self.push(function, scope, roles & (ANNOTATION | DECORATOR) | READ | CALL)
         if arguments is None:
             return
+        self.names_in_call(function, arguments, scope)
         if scope.kind == MODULE_SCOPE and function is not None and function.text in (b"__all__.extend", b"__all__.append"):
             self.export_list(arguments, scope)
         if arguments.kind_id != K_ARGUMENT_LIST:  # f(x for x in y)
@@ -384,6 +387,7 @@ HANDLERS = {
     K_IDENTIFIER: Walk.identifier,
     K_ATTRIBUTE: Walk.attribute,
     K_CALL: Walk.call,
+    K_SUBSCRIPT: Walk.subscript,
     K_KEYWORD_ARGUMENT: Walk.keyword_argument,
     K_FUNCTION: Walk.function,
     K_CLASS: Walk.class_,

@@ -40,4 +40,5 @@ def parse(language: str, path: str, source: bytes, module: str, *, definitions_o
     Returns:
         Symbols in outline order (module first, each before its members) and tokens in document order.
     """
-    return Adapter(grammar_of(language, path), path, source, module, definitions_only=definitions_only).syntax()
+    lookups = record_of(language).lookups
+    return Adapter(grammar_of(language, path), path, source, module, definitions_only=definitions_only, lookups=lookups).syntax()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tree_sitter
 
+from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
+from indexer.syntax.depth import depth_of
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.outline import Sweep
 from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of
+from indexer.syntax.tree.strings import enclosing_at, named_strings
 from indexer.syntax.tree.symbols import Symbols
 from indexer.text import OffsetMap
 
@@ -52,8 +55,11 @@ _OF_VALUES = ARGUMENT | CONFINED
 class Adapter:
     """One file on its way to a `Syntax`."""
 
-    def __init__(self, grammar: LoadedGrammar, path: str, source: bytes, module: str, *, definitions_only: bool) -> None:
+    def __init__(
+        self, grammar: LoadedGrammar, path: str, source: bytes, module: str, *, definitions_only: bool, lookups: Sequence[Lookup] = ()
+    ) -> None:
         source = valid_utf8(source)
+        self.lookups = lookups
         self.source = source
         self.rules = grammar.rules
         self.offsets = OffsetMap(source)
@@ -108,6 +114,7 @@ class Adapter:
             line_count=self.line_count,
             error_lines=self.error_lines,
             discovers=True,
+            depth=depth_of(self.root),
         )
         at = self._tokens(result.tokens, result.members)
         for entry in self.sweep.entries:
@@ -119,6 +126,9 @@ class Adapter:
         result.members.sort()
         result.owners = sorted({(group.ordinal, at[start]) for group, start in self.symbols.owners if start in at})
         result.imports = self._imports(at)
+        known: dict[Entry | None, int] = {None: 0}
+        around = enclosing_at(self.sweep.changes, lambda entry: enclosing_ordinal(entry, known))
+        result.strings = named_strings(self.captures, self.lookups, self.offsets, around)
         self.sweep.release()
         return result
 

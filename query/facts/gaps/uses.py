@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from query.facts.gaps.scope import Scope
 from query.facts.symbols import Symbol
 
 Question = Literal["callers", "references"]
@@ -19,13 +19,17 @@ class Uses:
     Attributes:
         symbols: asked about together.
         family: languages whose files may refer to them; empty for all.
-        could_refer: whether the file at a path, read or not, may refer to one of them.
+        scope: which files may refer to one of them, and by which names.
     """
 
     symbols: tuple[Symbol, ...]
     question: Question
     family: tuple[str, ...]
-    could_refer: Callable[[str], bool]
+    scope: Scope
+
+    def could_refer(self, path: str) -> bool:
+        """Whether the file at a path, read or not, may name one of them, by its present content."""
+        return self.scope.could_refer(path)
 
     @property
     def ids(self) -> list[int]:

@@ -30,6 +30,10 @@
 
 (field_designator (field_identifier) @keyword)
 
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_content) @string)
+
 ; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded
 
 (field_expression argument: [(identifier) @confined (field_expression field: (_) @confined)])

@@ -55,6 +55,16 @@
 (object_pattern (shorthand_property_identifier_pattern) @second)
 (object_assignment_pattern left: (shorthand_property_identifier_pattern) @second)
 
+; ---- strings that may name something (`strings.py`)
+
+(string (string_fragment) @string)
+
+; What stands in brackets as a string is a property as behind a dot.
+(subscript_expression index: (string (string_fragment) @token @keyed (#match? @keyed "^[A-Za-z_$][A-Za-z0-9_$]*$")))
+(call_expression function: (subscript_expression index: (string (string_fragment) @call)))
+(assignment_expression left: (subscript_expression index: (string (string_fragment) @write)))
+(augmented_assignment_expression left: (subscript_expression index: (string (string_fragment) @update)))
+
 ; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded, or only made known to importers
 
 ((member_expression object: (identifier) @confined property: (_) @_member) (#not-match? @_member "^(apply|bind|call)$"))

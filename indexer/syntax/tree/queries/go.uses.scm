@@ -62,6 +62,10 @@
 (import_spec path: (interpreted_string_literal (interpreted_string_literal_content) @source))
 (import_spec name: (package_identifier) @alias)
 
+; ---- strings that may name something (`strings.py`)
+
+(interpreted_string_literal (interpreted_string_literal_content) @string)
+
 ; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded
 
 (selector_expression operand: [(identifier) @confined (selector_expression field: (_) @confined)])

@@ -54,6 +54,10 @@
   (generic_type [(type_identifier) @base (scoped_type_identifier (type_identifier) @base .)])
 ]))
 
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_fragment) @string)
+
 ; ---- values that go nowhere: a member is taken of them
 
 (method_invocation object: (identifier) @confined)

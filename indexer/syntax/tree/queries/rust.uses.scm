@@ -54,6 +54,10 @@
 (extern_crate_declaration alias: (identifier) @import)
 (mod_item name: (identifier) @import !body)
 
+; ---- strings that may name something (`strings.py`)
+
+(string_literal (string_content) @string)
+
 ; ---- values that go nowhere: a member is taken of them, they are compared, discarded; and parts of a path
 
 (field_expression value: [(identifier) @confined (field_expression field: (_) @confined)])

@@ -1,5 +1,6 @@
 -- What each identifier means.
--- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor; facts_silent_members.
+-- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor, string_use;
+-- facts_silent_members.
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev. Takes symbols out
 -- of symbol, symbol_key and symbol_text that the text only seemed to define. For the next stage: final_occ (with the edges that are no
 -- meanings of a name).
@@ -70,6 +71,8 @@ FROM (
       AND NOT (is_evidence(r.evidence, 'callee_type') AND s.qualified_name = 'builtins.object')  -- `cls()` of a class that has no constructor
 )
 GROUP BY ALL;
+
+INSERT INTO final_occ BY NAME SELECT * FROM string_use;
 
 -- A member that the text only seemed to define is no symbol: all its assignments write a base's, or it is a prototype and the
 -- body is elsewhere. What points to it means what the server said at its place. Its parameters go with it.

@@ -1,0 +1,208 @@
+-- What strings name: dotted names by module and qualified name, over imports too; bare names in what they are looked up in.
+-- Takes: document, symbol; raw_occ, sym_of, target_sym, ancestor; facts_strings.
+-- Makes: string_gap (names that may be those of several symbols, for questions about one of them). For later stages: string_use.
+
+CREATE TEMP TABLE raw_string AS
+SELECT row_number() OVER (ORDER BY x.doc_id, x.line, x.col, x.use, x.of_line, x.of_col) AS string_id, x.doc_id, x.line, x.col, x.end_col, x.name, x.use, x.roles,
+       e.sym_id AS encl_id, w.sym_id AS owner_id, x.of_line, x.of_col, string_split(replace(x.name, ':', '.'), '.') AS parts
+FROM facts_strings x
+LEFT JOIN sym_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
+LEFT JOIN sym_of w ON w.doc_id = x.doc_id AND w.ordinal = x.owner AND x.owner >= 0;
+
+-- What has a name in what, of all names that strings have: members, globals, what a module imports, and what a class inherits.
+CREATE TEMP TABLE word AS
+SELECT DISTINCT unnest(parts) AS name FROM raw_string WHERE NOT is_use(use, 'file', 'beginning');
+
+CREATE TEMP TABLE own_name AS
+SELECT s.container_id AS owner_id, s.name, min(s.sym_id) AS sym_id
+FROM symbol s SEMI JOIN word w ON w.name = s.name
+WHERE s.container_id IS NOT NULL AND NOT has_flag(s.flags, 'local', 'parameter', 'external')
+GROUP BY ALL;
+
+CREATE TEMP TABLE imported_name AS
+SELECT m.sym_id AS owner_id, o.name, min(coalesce(own.sym_id, t.sym_id)) AS sym_id
+FROM raw_occ o
+SEMI JOIN word w ON w.name = o.name
+JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = 0
+LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol
+LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
+WHERE has_role(o.roles, 'import') AND NOT has_role(o.roles, 'path', 'star') AND o.enclosing = 0
+GROUP BY ALL HAVING min(coalesce(own.sym_id, t.sym_id)) IS NOT NULL;
+
+CREATE TEMP TABLE starred AS
+WITH RECURSIVE up(owner_id, other_id, depth) AS (
+    SELECT DISTINCT m.sym_id, t.sym_id, 1
+    FROM raw_occ o
+    JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = 0
+    JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
+    WHERE has_role(o.roles, 'star')
+    UNION
+    SELECT u.owner_id, n.other_id, u.depth + 1 FROM up u JOIN up n ON n.owner_id = u.other_id AND n.depth = 1 WHERE u.depth < 8
+)
+SELECT owner_id, other_id, min(depth) AS depth FROM up GROUP BY ALL;
+
+CREATE TEMP TABLE name_in AS
+SELECT owner_id, name, arg_min(sym_id, (rank, sym_id)) AS sym_id
+FROM (
+    SELECT owner_id, name, sym_id, 0 AS rank FROM own_name
+    UNION ALL SELECT owner_id, name, sym_id, 1 FROM imported_name
+    UNION ALL SELECT a.sub_id, o.name, o.sym_id, 1 + a.depth FROM ancestor a JOIN own_name o ON o.owner_id = a.super_id
+    UNION ALL SELECT s.owner_id, o.name, o.sym_id, 1 + 2 * s.depth FROM starred s JOIN own_name o ON o.owner_id = s.other_id
+    UNION ALL SELECT s.owner_id, i.name, i.sym_id, 2 + 2 * s.depth FROM starred s JOIN imported_name i ON i.owner_id = s.other_id
+)
+GROUP BY ALL;
+
+-- Dotted names, part by part, from the longest beginning that is a module.
+CREATE TEMP TABLE dotted AS
+SELECT DISTINCT name, parts FROM raw_string WHERE is_use(use, 'dotted', 'object', 'entry');
+
+CREATE TEMP TABLE module_part AS
+SELECT p.name, p.parts, p.depth, s.sym_id
+FROM (SELECT name, parts, unnest(range(1, len(parts) + 1)) AS depth FROM dotted) p
+JOIN symbol s ON s.qualified_name = array_to_string(p.parts[:p.depth], '.')
+JOIN document d ON d.doc_id = s.doc_id
+WHERE s.container_id IS NULL AND NOT has_flag(s.flags, 'external') AND d.language = 'python';
+
+-- A type of a language in which packages are folders and a file is called like its type.
+INSERT INTO module_part
+SELECT p.name, p.parts, p.depth, s.sym_id
+FROM (SELECT name, parts, unnest(range(2, len(parts) + 1)) AS depth FROM dotted) p
+JOIN symbol s ON s.name = p.parts[p.depth] AND is_type(s.kind)
+JOIN document d ON d.doc_id = s.doc_id AND d.language IN ('java', 'kotlin', 'scala')
+WHERE NOT has_flag(s.flags, 'local', 'external')
+  AND suffix(regexp_replace('/' || d.path, '\.[a-z]+$', ''), '/' || array_to_string(p.parts[:p.depth], '/'));
+
+CREATE TEMP TABLE dotted_part AS
+WITH RECURSIVE step(name, parts, depth, sym_id, module_depth) AS (
+    SELECT name, parts, depth, sym_id, depth FROM module_part QUALIFY row_number() OVER (PARTITION BY name ORDER BY depth DESC, sym_id) = 1
+    UNION ALL
+    SELECT s.name, s.parts, s.depth + 1, n.sym_id, s.module_depth
+    FROM step s JOIN name_in n ON n.owner_id = s.sym_id AND n.name = s.parts[s.depth + 1]
+    WHERE s.depth < len(s.parts)
+)
+SELECT name, parts, depth, sym_id, module_depth FROM step
+UNION ALL
+SELECT m.name, m.parts, m.depth, m.sym_id, l.depth FROM module_part m JOIN (SELECT name, max(depth) AS depth FROM module_part GROUP BY name) l
+  ON l.name = m.name WHERE m.depth < l.depth;
+
+CREATE TEMP TABLE dotted_end AS
+SELECT p.name, max(p.depth) AS depth, any_value(len(p.parts)) AS length, any_value(p.module_depth) AS module_depth,
+       arg_max(p.sym_id, p.depth) AS sym_id
+FROM dotted_part p GROUP BY p.name;
+
+-- Bare names in what is known: the class of `self`, or the module or class that an identifier means.
+CREATE TEMP TABLE looked_in AS
+SELECT r.string_id, coalesce(r.owner_id, t.sym_id) AS owner_id
+FROM raw_string r
+LEFT JOIN (
+    SELECT o.doc_id, o.line, o.col, min(coalesce(own.sym_id, t.sym_id)) AS sym_id
+    FROM raw_occ o
+    SEMI JOIN raw_string r ON r.doc_id = o.doc_id AND r.of_line = o.line AND r.of_col = o.col
+    LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol
+    LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
+    GROUP BY ALL
+) t ON t.doc_id = r.doc_id AND t.line = r.of_line AND t.col = r.of_col
+WHERE is_use(r.use, 'member', 'beginning')
+UNION ALL
+SELECT r.string_id, m.sym_id FROM raw_string r JOIN sym_of m ON m.doc_id = r.doc_id AND m.ordinal = 0 WHERE is_use(r.use, 'global', 'class');
+
+-- Fixtures as pytest finds them: of the module, else of the nearest conftest.py above.
+CREATE TEMP TABLE fixture_named AS
+SELECT r.string_id, arg_min(s.sym_id, (f.doc_id <> r.doc_id, -length(f.path), s.sym_id)) AS sym_id
+FROM raw_string r
+JOIN document d ON d.doc_id = r.doc_id
+JOIN symbol s ON s.name = r.name AND has_flag(s.flags, 'fixture')
+JOIN document f ON f.doc_id = s.doc_id
+ AND (f.doc_id = r.doc_id OR suffix('/' || f.path, '/conftest.py') AND starts_with(d.path, left(f.path, length(f.path) - length('conftest.py'))))
+WHERE is_use(r.use, 'fixture')
+GROUP BY r.string_id;
+
+-- Files by a path from the one that names them.
+CREATE TEMP TABLE file_named AS
+WITH wanted AS (
+    SELECT r.string_id, list_reduce(
+               list_filter(string_split(regexp_replace(d.path, '[^/]*$', '') || r.name, '/'), lambda part: part NOT IN ('', '.')),
+               lambda path, part: CASE WHEN part <> '..' THEN path || '/' || part
+                                       WHEN path LIKE '%/%' THEN regexp_replace(path, '/[^/]*$', '') ELSE '' END, '') AS path
+    FROM raw_string r JOIN document d ON d.doc_id = r.doc_id WHERE is_use(r.use, 'file')
+)
+SELECT w.string_id, arg_min(m.sym_id, (e.rank, m.sym_id)) AS sym_id
+FROM (SELECT string_id, path[2:] AS path FROM wanted) w
+JOIN (VALUES (0, ''), (1, '.ts'), (2, '.tsx'), (3, '.js'), (4, '.jsx'), (5, '.mts'), (6, '.mjs'), (7, '.cts'), (8, '.cjs'), (9, '/index.ts'),
+             (10, '/index.tsx'), (11, '/index.js'), (12, '/index.jsx')) e(rank, ending) ON true
+JOIN document d ON d.path = w.path || e.ending AND d.status <> 'external'
+JOIN sym_of m ON m.doc_id = d.doc_id AND m.ordinal = 0
+GROUP BY w.string_id;
+
+-- Names by which a linker or a registry knows something: certain where just one has it.
+CREATE TEMP TABLE only_one AS
+SELECT r.string_id, min(s.sym_id) AS sym_id
+FROM raw_string r
+JOIN document d ON d.doc_id = r.doc_id
+JOIN symbol s ON s.name = r.parts[len(r.parts)]
+JOIN document f ON f.doc_id = s.doc_id
+LEFT JOIN symbol c ON c.sym_id = s.container_id
+WHERE NOT has_flag(s.flags, 'local', 'parameter', 'external') AND f.language = d.language
+  AND (is_use(r.use, 'linked') AND s.container_id IS NOT NULL AND NOT is_kind(s.kind, 'module')
+       AND (r.name NOT LIKE '%::%' OR r.parts[len(r.parts) - 2] IN (c.name, regexp_extract(f.path, '([^/.]+)[^/]*$', 1)))
+       AND (r.name NOT LIKE '%.%' OR regexp_extract(r.name, '([^/.]+)\.[^.]*$', 1) = regexp_extract(f.path, '([^/]+)/[^/]*$', 1))
+       OR is_use(r.use, 'class') AND is_type(s.kind) AND len(r.parts) = 2 AND list_contains(string_split(f.module, '.'), r.parts[1]))
+GROUP BY r.string_id HAVING count(*) = 1;
+
+-- Where each part stands that names a symbol.
+CREATE TEMP TABLE string_use AS
+SELECT doc_id, line, (col + start)::INTEGER AS col, (col + start + length(part))::INTEGER AS end_col, part AS name, roles, encl_id, evidence, sym_id
+FROM (
+    SELECT r.doc_id, r.line, r.col, r.encl_id, p.sym_id, p.parts[p.depth] AS part,
+           length(array_to_string(p.parts[:p.depth], '.')) - length(p.parts[p.depth]) AS start,
+           CASE WHEN p.depth = len(p.parts) THEN r.roles ELSE role('mention') END::USMALLINT AS roles,
+           CASE WHEN is_use(r.use, 'entry') AND p.depth = len(p.parts) THEN evidence('entry_point')
+                ELSE evidence('string') END::UTINYINT AS evidence
+    FROM raw_string r JOIN dotted_end e ON e.name = r.name JOIN dotted_part p ON p.name = r.name
+    WHERE is_use(r.use, 'dotted', 'object', 'entry')
+      -- A name of something else may begin as a module's does: `django.request` is a logger.
+      AND (e.depth = e.length OR e.depth > e.module_depth OR NOT is_use(r.use, 'dotted'))
+    UNION ALL
+    SELECT r.doc_id, r.line, r.col, r.encl_id, coalesce(n.sym_id, f.sym_id, g.sym_id, u.sym_id),
+           CASE WHEN u.sym_id IS NULL THEN r.name ELSE r.parts[len(r.parts)] END,
+           CASE WHEN u.sym_id IS NULL THEN 0 ELSE length(r.name) - length(r.parts[len(r.parts)]) END, r.roles,
+           evidence('string')::UTINYINT
+    FROM raw_string r
+    LEFT JOIN looked_in l ON l.string_id = r.string_id AND NOT is_use(r.use, 'beginning')
+    LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
+    LEFT JOIN fixture_named f ON f.string_id = r.string_id
+    LEFT JOIN file_named g ON g.string_id = r.string_id
+    LEFT JOIN only_one u ON u.string_id = r.string_id
+    WHERE coalesce(n.sym_id, f.sym_id, g.sym_id, u.sym_id) IS NOT NULL
+)
+WHERE sym_id IS NOT NULL
+GROUP BY ALL;
+
+-- Bare names that nobody could lead to one symbol. `owner_id`: the class in which, or below which, the name is looked up, if that is known.
+-- What is looked up in a module, or in what lies outside, and is not there, names nothing of ours.
+CREATE TABLE string_gap AS
+SELECT DISTINCT r.parts[len(r.parts)] AS name, r.use, r.roles, r.doc_id, r.line, r.encl_id, CASE WHEN is_type(s.kind) THEN l.owner_id END AS owner_id
+FROM raw_string r
+LEFT JOIN looked_in l ON l.string_id = r.string_id
+LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
+LEFT JOIN fixture_named f ON f.string_id = r.string_id
+LEFT JOIN only_one u ON u.string_id = r.string_id
+LEFT JOIN symbol s ON s.sym_id = l.owner_id
+WHERE n.sym_id IS NULL AND f.sym_id IS NULL AND u.sym_id IS NULL
+  AND (is_use(r.use, 'fixture', 'class') OR is_use(r.use, 'linked') AND r.name NOT LIKE '%::%'
+       OR is_use(r.use, 'member', 'beginning') AND (s.sym_id IS NULL OR NOT has_flag(s.flags, 'external') AND NOT is_kind(s.kind, 'module')))
+UNION
+-- The end of a dotted name that leads to a symbol which has no such member by what is known.
+SELECT e.last, name_use('member')::UTINYINT, r.roles, r.doc_id, r.line, r.encl_id, NULL
+FROM raw_string r JOIN (
+    SELECT d.name, d.parts[e.depth + 1] AS last, e.depth, e.module_depth, s.kind, s.flags
+    FROM dotted d JOIN dotted_end e ON e.name = d.name JOIN symbol s ON s.sym_id = e.sym_id WHERE e.depth < e.length
+) e ON e.name = r.name
+WHERE is_use(r.use, 'dotted', 'object', 'entry') AND e.depth > e.module_depth AND NOT is_kind(e.kind, 'module') AND NOT has_flag(e.flags, 'external')
+UNION
+-- An entry point in a module that is here under another name: nobody has said where imports start from.
+SELECT r.parts[len(r.parts)], r.use, r.roles, r.doc_id, r.line, r.encl_id, NULL
+FROM raw_string r LEFT JOIN dotted_end e ON e.name = r.name
+WHERE is_use(r.use, 'entry') AND e.name IS NULL AND len(r.parts) > 1
+  AND string_split(split_part(r.name, ':', 1), '.')[-1] IN (SELECT string_split(module, '.')[-1] FROM document WHERE status <> 'external')
+ORDER BY ALL;

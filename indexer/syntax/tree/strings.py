@@ -1,0 +1,127 @@
+"""Strings that name something: calls that take names, names with dots, paths; and comments that a linker reads."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from indexer.languages import Lookup
+from indexer.model import NameUse, Role
+from indexer.syntax.model import NamedString
+from indexer.text import OffsetMap
+
+_WORD = rb"[A-Za-z_$\x80-\xef][\w$\x80-\xef]*"
+_NAME = re.compile(rb"%b(?:(?:\.|::)%b)*" % (_WORD, _WORD))
+_FILE = re.compile(rb"\.{1,2}/[\w@.$/-]*[\w$]")
+_LINKNAME = re.compile(rb"//go:linkname[ \t]+(\w+)(?:[ \t]+([\w./~-]+\.\w+))?[ \t\r]*\Z")
+_MOST_BYTES = 250
+
+_ARGUMENTS = ("arguments", "argument_list", "annotation_argument_list")
+_IMPORTS = ("import_statement", "export_statement", "import_spec", "preproc_include")
+
+
+class _Taken(NamedTuple):
+    """How a string is taken, what for, and the start of the identifier in whose meaning it is looked up; -1: there is none."""
+
+    use: NameUse
+    roles: Role
+    of: int = -1
+
+
+def named_strings(
+    captures: Mapping[str, Sequence[Any]],
+    lookups: Sequence[Lookup],
+    offsets: OffsetMap,
+    enclosing: Callable[[int], int],
+) -> list[NamedString]:
+    """By position.
+
+    Args:
+        lookups: of the language. enclosing: the symbol around a byte offset.
+    """
+    by_call: dict[str, list[Lookup]] = {}
+    for lookup in lookups:
+        by_call.setdefault(lookup.call, []).append(lookup)
+    found: set[NamedString] = set()
+
+    def add(start: int, name: bytes, taken: _Taken) -> None:
+        line, col = offsets.position(start)
+        of_line, of_col = offsets.position(taken.of if taken.of >= 0 else start)
+        end_col = offsets.position(start + len(name))[1]
+        roles = int(taken.roles | Role.MENTION)
+        text = name.decode("utf-8", "replace")
+        found.add(NamedString(line, col, end_col, text, taken.use, roles, enclosing(start), -1, of_line, of_col))
+
+    for node in captures.get("string", ()):
+        if node.end_byte - node.start_byte > _MOST_BYTES:
+            continue
+        text = node.text
+        literal = node.parent
+        if _FILE.fullmatch(text):
+            if literal is not None and literal.parent is not None and literal.parent.type not in _IMPORTS:
+                add(node.start_byte, text, _Taken(NameUse.FILE, Role(0)))
+        elif _NAME.fullmatch(text):
+            ways = list(_ways(literal, by_call))
+            if not ways and b"." in text and b":" not in text:
+                ways = [_Taken(NameUse.DOTTED, Role.READ)]
+            for taken in ways:
+                add(node.start_byte, text, taken)
+    for node in captures.get("comment", ()):
+        text = node.text
+        match = _LINKNAME.match(text) if text.startswith(b"//go:linkname") else None
+        if match is not None:
+            add(node.start_byte + match.start(1), match[1], _Taken(NameUse.GLOBAL, Role.READ))
+            if match[2]:
+                add(node.start_byte + match.start(2), match[2], _Taken(NameUse.LINKED, Role.READ))
+    return sorted(found)
+
+
+def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]:
+    """How the call or the attribute takes a literal that it stands in; nothing where it takes no names."""
+    if literal is None or literal.parent is None or not by_call:
+        return
+    around = literal.parent
+    if around.type in ("argument", "annotation_argument", "element_value_pair") and around.parent is not None:
+        literal, around = around, around.parent
+    start: int = literal.start_byte
+    if around.type == "token_tree":  # Rust: `#[serde(default = "path")]`
+        children = around.children
+        place = next((number for number, child in enumerate(children) if child.start_byte == start), 0)
+        if place >= 2 and children[place - 1].type == "=":
+            for lookup in by_call.get(f"#{children[place - 2].text.decode('utf-8', 'replace')}", ()):
+                yield _Taken(lookup.use, lookup.roles)
+        return
+    if around.type not in _ARGUMENTS or around.parent is None:
+        return
+    call = around.parent
+    function = call.child_by_field_name("function") or call.child_by_field_name("name")
+    if function is None:
+        return
+    called = re.split(rb"\.|->|::", function.text[-200:])[-1].strip().decode("utf-8", "replace")
+    arguments = [child for child in around.named_children if "comment" not in child.type]
+    position = next((number for number, child in enumerate(arguments) if child.start_byte == start), -1)
+    prefix = "@" if "annotation" in call.type else ""
+    for lookup in by_call.get(prefix + called, ()):
+        if lookup.argument in (position, -1):
+            of = arguments[lookup.of] if 0 <= lookup.of < len(arguments) else None
+            yield _Taken(lookup.use, lookup.roles, _last_name(of))
+
+
+def _last_name(node: Any) -> int:
+    """Where the identifier begins whose meaning an expression has; -1 where it has none of one."""
+    if node is None:
+        return -1
+    last = node.child_by_field_name("property") or node.child_by_field_name("field") or node
+    return last.start_byte if "identifier" in last.type else -1
+
+
+def enclosing_at(changes: Sequence[tuple[int, Any, Any]], ordinal: Callable[[Any], int]) -> Callable[[int], int]:
+    """The symbol around a byte offset.
+
+    Args:
+        changes: where what is around changes, as `outline.Sweep` has them. ordinal: of what is around.
+    """
+    starts = [start for start, _, _ in changes]
+    return lambda offset: ordinal(changes[max(0, bisect_right(starts, offset) - 1)][1])

@@ -1,0 +1,97 @@
+"""Identifiers that nobody could resolve and that may mean what was asked about (condition b)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from query.answers.envelope import Reason
+from query.answers.paths import listed, of_paths
+from query.facts.families import family_of, languages_of
+from query.facts.gaps.uses import Uses
+from query.facts.index import Index
+
+
+def unresolved_calls(index: Index, callers: Sequence[int]) -> list[Reason]:
+    """Calls in the text of these symbols whose callee is unresolved."""
+    if len(callers) == 1:
+        rows = index.rows("SELECT name, doc_id FROM unresolved_call WHERE encl_id = ?", callers)
+    else:
+        sql = "SELECT u.name, u.doc_id FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN unresolved_call u ON u.encl_id = c.id"
+        rows = index.rows(f"{sql} ORDER BY ALL", {"ids": list(callers)})
+    return _unknown(index, "unresolved_calls", "calls in the text of", "callee", rows)
+
+
+def unresolved_callers(index: Index, callers: Sequence[int], *, about: str = "") -> list[Reason]:
+    """Unresolved identifiers that have the name of one of these callers, whose own callers were asked for.
+
+    Args:
+        about: path of the document that the symbols in question lie in: gaps in languages that cannot refer to it are none.
+    """
+    rows = index.rows(
+        """
+        SELECT u.name, u.doc_id FROM unresolved_name u WHERE u.name IN (
+            SELECT s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN symbol s ON s.sym_id = c.id
+            WHERE NOT has_flag(s.flags, 'local')
+        ) ORDER BY ALL
+        """,
+        {"ids": list(callers)},
+    )
+    return _unknown(index, "unresolved_callers", "identifiers named like callers of", "meaning", rows, about)
+
+
+def unresolved_supertypes(index: Index, classes: Sequence[int]) -> list[Reason]:
+    """Unresolved bases in the class lists of these classes."""
+    wanted = set(classes)
+    rows = [(name, doc_id) for class_id, name, doc_id in _unresolved_bases(index) if class_id in wanted]
+    return _unknown(index, "unresolved_supertypes", "bases of", "class", rows)
+
+
+def unresolved_subtypes(index: Index, names: Collection[str], *, about: str = "") -> list[Reason]:
+    """Unresolved bases that have the name of one of these classes."""
+    rows = [(name, doc_id) for _, name, doc_id in _unresolved_bases(index) if name in names]
+    return _unknown(index, "unresolved_subtypes", "bases named like", "class", rows, about)
+
+
+def _unresolved_bases(index: Index) -> list[tuple[int, str, int]]:
+    bases: list[tuple[int, str, int]] = index.keep(
+        "unresolved bases", lambda: index.rows("SELECT class_id, name, doc_id FROM unresolved_base ORDER BY ALL")
+    )
+    return bases
+
+
+def _unknown(index: Index, code: str, what: str, missing: str, rows: Sequence[tuple[Any, ...]], about: str = "") -> list[Reason]:
+    if not rows:
+        return []
+    documents = index.documents({doc_id for _, doc_id in rows})
+    family = family_of(index, about)
+    languages = languages_of(index) if family else {}
+    rows = [row for row in rows if not family or languages[documents[row[1]][0]] in family]
+    if not rows:
+        return []
+    names = list(dict.fromkeys(name for name, _ in rows))
+    paths = sorted({documents[doc_id][0] for _, doc_id in rows})
+    detail = f"{len(rows)} {what} what was asked about have an unknown {missing}: {listed(names)}"
+    return [of_paths(code, detail, paths, len(rows))]
+
+
+def unresolved(uses: Uses, told: Collection[str], typed: Callable[[], str] | None) -> list[Reason]:
+    """Identifiers with a name of what was asked about that nobody could resolve.
+
+    Args:
+        told: files of which other reasons say already why. typed: makes a text that means the symbol where it is typed.
+    """
+    if all(symbol.is_local for symbol in uses.symbols):
+        return []
+    found = {path: count for path, count in uses.scope.unresolved_in().items() if path not in told}
+    if not found:
+        return []
+    count, quoted = sum(found.values()), [f"'{name}'" for name in sorted(uses.scope.own_names)]
+    if len(uses.symbols) == 1:
+        detail = f"{count} identifiers named {listed(quoted)} could not be resolved and may belong here"
+    else:
+        detail = f"{count} identifiers could not be resolved and have a name of what was asked about"
+    if typed is not None:
+        detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
+    return [of_paths("unresolved_same_name", detail, sorted(found), count)]

@@ -1,0 +1,183 @@
+"""Strings that may name a symbol where nobody can tell: bare names that something looks up, project files that have changed since.
+
+A dotted name that leads to a symbol is a reference (`indexer/store/merge/5_strings.sql`); what is here has led to none, or to several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from indexer.manifests import format_of
+from indexer.model import TYPE_KINDS, NameUse, Role, SymbolFlag, SymbolKind
+from query.answers.envelope import Reason
+from query.answers.paths import listed, of_paths
+from query.facts.freshness import drift
+from query.facts.gaps.uses import Uses
+from query.facts.index import Index
+
+_MOST_BYTES = 2_000_000
+
+_WORDS = {
+    NameUse.MEMBER: "'{name}' is looked up as an attribute by a string, and nobody knows of what",
+    NameUse.BEGINNING: "a name that begins with '{name}' is made and looked up as an attribute",
+    NameUse.FIXTURE: "a string names a fixture '{name}' that was not found",
+    NameUse.CLASS: "a string names a class '{name}' of a registry",
+    NameUse.LINKED: "'{name}' is looked up by the name that a linker or a loader knows",
+    NameUse.ENTRY: "an entry point is called '{name}', in a module of this name that was found elsewhere",
+}
+"""What is said of a use; the member's own and no other uses leave gaps."""
+
+
+class _Gap(NamedTuple):
+    """A string, 0-based; `owner`: the class in which, or below which, the name is looked up, -1 where that is unknown."""
+
+    name: str
+    use: NameUse
+    roles: int
+    owner: int
+    path: str
+    language: str
+    line: int
+
+
+def reasons(index: Index, uses: Uses) -> list[Reason]:
+    """Why strings may name one of the symbols, one reason for each way of looking up."""
+    found: dict[tuple[NameUse, str], set[tuple[str, int]]] = {}
+    for symbol in uses.symbols:
+        for gap in _of_symbol(index, symbol.sym_id, symbol.record.name):
+            calls = uses.question != "callers" or gap.roles & (Role.READ | Role.CALL)  # `hasattr` and a test's patch call nothing
+            is_near = not uses.family or gap.language in uses.family or bool(format_of(gap.path))
+            if calls and is_near and uses.could_refer(gap.path):
+                found.setdefault((gap.use, gap.name), set()).add((gap.path, gap.line))
+    made = [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
+    if uses.question == "callers":
+        made += _read_by_name(index, uses)
+    return [*made, *_of_changed_manifests(index, uses)]
+
+
+def _read_by_name(index: Index, uses: Uses) -> list[Reason]:
+    """Strings that name one of the symbols for sure: whoever reads them has it, and may call it."""
+    rows = index.rows(_READ, {"ids": uses.ids})
+    if not rows:
+        return []
+    where = listed([f"{path}:{line + 1}" for path, line in rows])
+    detail = f"a string names it where it is read, and what reads it may call it: {where}"
+    return [of_paths("string_read", detail, list(dict.fromkeys(path for path, _ in rows)), len(rows))]
+
+
+def with_gaps(index: Index, symbols: Collection[tuple[int, str]]) -> set[int]:
+    """Those of the symbols (number and name) that a string may name."""
+    return {sym_id for sym_id, name in symbols if next(_of_symbol(index, sym_id, name), None) is not None}
+
+
+def _reason(use: NameUse, name: str, places: Sequence[tuple[str, int]]) -> Reason:
+    where = listed([f"{path}:{line + 1}" for path, line in places])
+    detail = f"{_WORDS[use].format(name=name)}: {where}; look there"
+    return of_paths(f"string_{use.label}", detail, list(dict.fromkeys(path for path, _ in places)), len(places))
+
+
+def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
+    known: dict[str, list[_Gap]] = index.keep("string gaps", lambda: _by_name(index))
+    beginnings: list[tuple[str, list[_Gap]]] = index.keep("beginnings", lambda: _beginnings(known))
+    gaps = [gap for gap in known.get(name, ()) if gap.use is not NameUse.BEGINNING]
+    gaps += [gap for beginning, found in beginnings if name.startswith(beginning) for gap in found]
+    if not gaps:
+        return
+    [(flags, kind, container, container_kind)] = index.rows(_ABOUT, [sym_id])
+    if flags & _NOT_NAMED or kind == SymbolKind.MODULE:
+        return
+    is_member = container_kind in TYPE_KINDS
+    kin: Collection[int] | None = None
+    for gap in gaps:
+        if gap.use in (NameUse.MEMBER, NameUse.BEGINNING) and gap.owner >= 0:
+            if is_member and kin is None:
+                kin = {type_id for (type_id,) in index.rows(_KIN, {"id": container})}
+            if kin is not None and gap.owner in kin:
+                yield gap
+        elif _FITS[gap.use](flags, kind, is_member):
+            yield gap
+
+
+_NOT_NAMED = SymbolFlag.LOCAL | SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL
+
+_FITS: dict[NameUse, Callable[[int, int, bool], bool]] = {
+    NameUse.MEMBER: lambda _flags, _kind, _is_member: True,
+    NameUse.BEGINNING: lambda flags, kind, is_member: is_member,
+    NameUse.FIXTURE: lambda flags, kind, is_member: bool(flags & SymbolFlag.FIXTURE),
+    NameUse.CLASS: lambda flags, kind, is_member: kind in TYPE_KINDS,
+    NameUse.LINKED: lambda flags, kind, is_member: not is_member,
+    NameUse.ENTRY: lambda flags, kind, is_member: not is_member,
+}
+"""Whether a name that is looked up so may be that of a symbol of these flags and this kind."""
+
+
+def _by_name(index: Index) -> dict[str, list[_Gap]]:
+    """All of them: a few hundred in a large project."""
+    found: dict[str, list[_Gap]] = {}
+    for name, use, roles, owner, path, language, line in index.rows(_GAPS):
+        found.setdefault(name, []).append(_Gap(name, NameUse(use), roles, -1 if owner is None else owner, path, language, line))
+    return found
+
+
+def _beginnings(known: dict[str, list[_Gap]]) -> list[tuple[str, list[_Gap]]]:
+    found = [(name, [gap for gap in gaps if gap.use is NameUse.BEGINNING]) for name, gaps in known.items()]
+    return [(name, gaps) for name, gaps in found if gaps]
+
+
+_GAPS = """
+    SELECT g.name, g.use, g.roles, g.owner_id, d.path, d.language, g.line FROM string_gap g JOIN document d USING (doc_id) ORDER BY ALL
+"""
+
+_READ = """
+    SELECT DISTINCT d.path, r.line FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+    JOIN symbol s ON s.sym_id = u.id AND NOT is_kind(s.kind, 'module')
+    JOIN refs r ON r.sym_id = u.id JOIN document d ON d.doc_id = r.doc_id
+    WHERE is_evidence(r.evidence, 'string') AND has_role(r.roles, 'read') AND NOT has_role(r.roles, 'call') ORDER BY ALL
+"""
+
+_ABOUT = """
+    SELECT s.flags, s.kind, s.container_id, c.kind FROM symbol s LEFT JOIN symbol c ON c.sym_id = s.container_id WHERE s.sym_id = ?
+"""
+
+# Types of which one object may be with the type: those above it, below it, and above those.
+_KIN = """
+    WITH RECURSIVE down(type_id) AS (
+        SELECT $id::INTEGER UNION SELECT t.sub_id FROM down JOIN type_edge_rev t ON t.super_id = down.type_id
+    ), up(type_id) AS (
+        SELECT type_id FROM down UNION SELECT t.super_id FROM up JOIN type_edge t ON t.sub_id = up.type_id
+    )
+    SELECT type_id FROM up
+"""
+
+
+# ---- project files
+
+
+def _of_changed_manifests(index: Index, uses: Uses) -> list[Reason]:
+    """Manifests are of no language that a symbol may be of, so their changes are looked at here: do they have its name, or had they?"""
+    moved = drift(index)
+    changed = [path for path in [*moved.changed, *moved.new, *moved.deleted] if format_of(path)]
+    if not changed:
+        return []
+    names = {symbol.record.name for symbol in uses.symbols}
+    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
+    sql = """
+        SELECT DISTINCT d.path FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id
+        JOIN document d ON d.doc_id = r.doc_id AND d.status = 'manifest'
+    """
+    named = {path for (path,) in index.rows(sql, {"ids": uses.ids})}
+    concerned = [path for path in sorted(set(changed)) if path in named or word.search(_text(index, path))]
+    if not concerned:
+        return []
+    detail = f"project files that name it, or have its name, have changed since the index was made: {listed(concerned)}"
+    return [of_paths("stale_manifest", f"{detail}; to bring it up to date: lspidx index", concerned)]
+
+
+def _text(index: Index, path: str) -> str:
+    try:
+        with open(index.root / path, "rb") as file:
+            return file.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,34 @@
+"""Lines of the workspace's files, where they still are what the index describes."""
+
+from __future__ import annotations
+
+from indexer.encoding import as_utf8
+from query.facts.freshness import is_as_indexed
+from query.facts.index import Index
+
+
+class Sources:
+    """Lines of documents as they were indexed; none for a file that has changed since, whose lines would mislead."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._lines: dict[str, list[bytes] | None] = {}
+
+    def lines(self, path: str) -> list[bytes] | None:
+        """All lines as UTF-8, or None where the file is gone or another one by now."""
+        if path not in self._lines:
+            self._lines[path] = self._read(path)
+        return self._lines[path]
+
+    def line(self, path: str, line: int) -> str:
+        """One line, 0-based, without surrounding space; empty where it cannot be told."""
+        lines = self.lines(path)
+        return lines[line].strip()[:200].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
+
+    def _read(self, path: str) -> list[bytes] | None:
+        if not is_as_indexed(self._index, path):
+            return None
+        try:
+            return as_utf8((self._index.root / path).read_bytes()).split(b"\n")
+        except OSError:
+            return None
