@@ -37,11 +37,11 @@ TYPESCRIPT = Language(
     package_of="manifest",
     manager="npm",
     satisfies="shape",
-    types_are_values=True,
-    hooks=ECMASCRIPT_HOOKS,
     members_by_assignment=True,
     merges_declarations=True,
     points_at_texts=True,
+    types_are_values=True,
+    hooks=ECMASCRIPT_HOOKS,
     parameters="typescript",
     # the language has none of its own but Atomics; these are packages
     locks=Locks(names=("Mutex", "Semaphore", "AsyncLock", "Atomics"), within=("async-mutex", "async-lock", "typescript")),

@@ -135,11 +135,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     Types:
     satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
         by a "protocol" (Python); empty: it does not.
-    types_are_values: a type's name is a value as others are: who gets it may make instances.
     fields_by_assignment: a class gets fields by assignments in its methods (`self.x = …`).
     members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
     merges_declarations: a class or interface may be declared in several parts, one of them in another package.
     points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
+    types_are_values: a type's name is a value as others are: who gets it may make instances.
     parameters: the reader of parameter lists (`query.changes.signatures`); "exact": any difference counts; empty: they are not read.
     locks: types that keep threads apart.
 
@@ -189,11 +189,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
-    types_are_values: bool = False
     fields_by_assignment: bool = False
     members_by_assignment: bool = False
     merges_declarations: bool = False
     points_at_texts: bool = False
+    types_are_values: bool = False
     parameters: Parameters = ""
     locks: Locks | None = None
 

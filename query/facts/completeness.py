@@ -25,7 +25,7 @@ DEFINITION = ["syntax", "textDocument/definition"]
 _FEW = 50
 """Symbols that are looked at one by one; of more it is said that they are uncertain where any of them has such a name."""
 
-_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (strings.reasons, escapes.reasons, registration.reasons)
+_CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (escapes.reasons, registration.reasons, strings.reasons)
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
 

@@ -32,9 +32,9 @@ Direction = Literal["incoming", "outgoing", "both"]
 How = Literal["call", "dispatch", "value"]
 
 CERTAIN = (
-    *("syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "string"),
+    "syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "string",
     "entry_point",
-)
+)  # fmt: skip
 """Evidence that counts unless the caller chooses: the call is in the text, or in that of what it is given to, and its target is known."""
 
 VALUE = "value"
