@@ -58,6 +58,7 @@ def test_bits_never_change_their_meaning() -> None:
         "FIXTURE": 4096,
         "STAR": 8192,
         "PATH": 16384,
+        "CONFINED": 32768,
     }
     assert [evidence.name for evidence in sorted(Evidence)][:8] == [
         "SYNTAX",

@@ -43,7 +43,6 @@ _SELECT = """
 _OF_MANY = _SELECT.format(id="u.id", symbols="(SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id")
 
 # Of one symbol by constants, which read one segment of a sorted table each.
-_PLACE = "SELECT doc_id, start_line, sel_line, sel_col FROM symbol WHERE sym_id = $id"
 _NEAR = """
     SELECT o.line, o.col, o.end_col, o.name, o.roles, o.sym_id FROM occ o
     WHERE o.doc_id = $doc AND o.line >= $first AND o.line <= $last ORDER BY ALL
@@ -60,10 +59,8 @@ def decorators_of(index: Index, ids: Sequence[int]) -> list[Decorator]:
     """Decorators of these symbols, by symbol and line."""
     if len(ids) != 1:
         return [Decorator(*row) for row in index.rows(_OF_MANY, {"ids": sorted(ids)})] if ids else []
-    place = index.row(_PLACE, {"id": ids[0]})
-    if place is None:
-        return []
-    doc_id, start, line, col = place
+    scope = scopes(index, ids)[ids[0]]
+    doc_id, start, line, col = scope.doc_id, scope.start_line, scope.line, scope.col
     if start == line and record_of(documents(index, [doc_id])[doc_id].language).decorators_above:
         return []  # it would begin with its decorators
     lines = {"doc": doc_id, "first": max(0, start - _LINES_ABOVE), "last": line}

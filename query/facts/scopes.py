@@ -12,13 +12,19 @@ _GETTER = int(SymbolFlag.PROPERTY)
 
 
 class Scope(NamedTuple):
-    """A symbol among those around it. `container` is None at the top of a document."""
+    """A symbol among those around it. `container` is None at the top of a document.
+
+    start_line: of its text; line and col: of its name; all 0-based.
+    """
 
     container: int | None
     doc_id: int
     kind: int
     flags: int
     name: str
+    start_line: int
+    line: int
+    col: int
 
     @property
     def runs(self) -> bool:
@@ -26,7 +32,7 @@ class Scope(NamedTuple):
         return self.kind in CALLABLE_KINDS or (self.kind == SymbolKind.PROPERTY and bool(self.flags & _GETTER))
 
 
-_COLUMNS = "s.sym_id, s.container_id, s.doc_id, s.kind, s.flags, s.name"
+_COLUMNS = "s.sym_id, s.container_id, s.doc_id, s.kind, s.flags, s.name, s.start_line, s.sel_line, s.sel_col"
 _ONE = f"SELECT {_COLUMNS} FROM symbol s WHERE s.sym_id = $id"
 _MANY = f"SELECT {_COLUMNS} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id"
 

@@ -53,6 +53,17 @@ _NEW = "__new__"
 
 def value_uses(index: Index, ids: Collection[int]) -> list[ValueUse]:
     """Where these symbols are used as values, by symbol and place."""
+    # A tool that lists them and its certificate ask one after the other.
+    last: dict[tuple[int, ...], list[ValueUse]] = index.keep("last value uses", dict)
+    key = tuple(ids)
+    if key not in last:
+        found = _found(index, ids)
+        last.clear()
+        last[key] = found
+    return last.get(key) or []
+
+
+def _found(index: Index, ids: Collection[int]) -> list[ValueUse]:
     named = _stand_ins(index, ids)
     if not named:
         return []

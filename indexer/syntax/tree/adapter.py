@@ -13,6 +13,7 @@ from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.depth import depth_of
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
+from indexer.syntax.tree.damage import deep_offset, error_offsets
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.outline import Sweep
@@ -22,7 +23,6 @@ from indexer.syntax.tree.symbols import Symbols
 from indexer.text import OffsetMap
 
 MAX_ERRORS = 100
-MAX_COUNTED_ERRORS = 1_000
 MIN_DEPTH = 1_000
 """Nodes at least this deep are read in a file of any size."""
 _DEPTH_TIMES_BYTES = 1_500_000_000
@@ -478,33 +478,3 @@ def enclosing_ordinal(entry: Entry | None, known: dict[Entry | None, int]) -> in
     for entry in passed:
         known[entry] = ordinal
     return ordinal
-
-
-def deep_offset(root: Any, deepest: int) -> int:
-    """Where the tree is so deep that nodes below `deepest` may be passed over; below 0 where it is not.
-
-    A node that deep lies below one of half that depth, which has at least as many nodes below it, next to each other in document order:
-    so it is enough to look at one node in so many, which costs next to nothing.
-    """
-    step = max(1, deepest // 2)
-    if root.descendant_count <= deepest:
-        return -1
-    cursor = root.walk()
-    for number in range(step, root.descendant_count, step):
-        cursor.goto_descendant(number)
-        if cursor.depth >= step:
-            return cursor.node.start_byte
-    return -1
-
-
-def error_offsets(root: Any) -> list[int]:
-    """Where the parser had to skip or to invent text."""
-    found: list[int] = []
-    stack = [root] if root.has_error else []
-    while stack and len(found) < MAX_COUNTED_ERRORS:
-        node = stack.pop()
-        if node.is_error or node.is_missing:
-            found.append(node.start_byte)
-        elif node.has_error:
-            stack.extend(reversed(node.children))
-    return found
