@@ -233,10 +233,7 @@ def status_text(report: Report) -> str:
     if foreign:
         parts = [f"{item['files']} {item['reason']} ({', '.join(map(one_line, item['where']))})" for item in foreign]
         lines.append(f"  not read   {', '.join(parts)}; to read some of it: lspidx index --include PATTERN")
-    by_words = [item for item in report["skipped_reasons"] if item["reason"] in BY_WORDS]
-    if by_words:
-        parts = [f"{item['files']} {item['reason'].replace('_', ' ')} ({', '.join(map(one_line, item['where']))})" for item in by_words]
-        lines.append(f"  by words   {', '.join(parts)}: no server reads them, so they count where they name what is asked about")
+    lines += _by_words(report["skipped_reasons"])
     for title in ("gaps", "skipped"):
         listed = [item for item in report[title] if item["reason"] not in (*FOREIGN, *BY_WORDS)]
         if listed:
@@ -254,3 +251,10 @@ def status_text(report: Report) -> str:
     else:
         lines.append(click.style("  work tree  as indexed", fg="green"))
     return "\n".join(lines)
+
+
+def _by_words(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line about texts that no server reads."""
+    found = [item for item in skipped if item["reason"] in BY_WORDS]
+    parts = [f"{item['files']} {item['reason'].replace('_', ' ')} ({', '.join(map(one_line, item['where']))})" for item in found]
+    return [f"  by words   {', '.join(parts)}: no server reads them, so they count where they name what is asked about"] if found else []
