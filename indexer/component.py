@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 
+from indexer.languages import JAVASCRIPT, TYPESCRIPT
+
 EXTENSIONS = (".vue", ".svelte", ".astro")
 
 _SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FRONT = re.compile(r"\A\s*---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
 _LANGUAGE = re.compile(r"""\blang\s*=\s*["']?(\w+)""")
+_LANGUAGES = ("ts", "js", TYPESCRIPT.name, JAVASCRIPT.name)
 _ELSEWHERE = re.compile(r"\bsrc\s*=")
 _DEFAULT = re.compile(r"\bexport\s+default\b|\bexport\s*\{[^}]*\bdefault\b")
 _NO_BREAK = re.compile(r"[^\r\n]")
@@ -52,7 +55,7 @@ def _spans(path: str, text: str) -> list[tuple[int, int]]:
         found.append(front.span(1))
     for match in _SCRIPT.finditer(text):
         language = _LANGUAGE.search(match[1])
-        if _ELSEWHERE.search(match[1]) or (language and language[1].lower() not in ("ts", "typescript", "js", "javascript")):
+        if _ELSEWHERE.search(match[1]) or (language and language[1].lower() not in _LANGUAGES):
             continue
         if match[2].strip() and not any(start <= match.start() < end for start, end in covered):
             found.append(match.span(2))

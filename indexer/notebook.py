@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
+from indexer.languages import PYTHON
+
 EXTENSION = ".ipynb"
 
 _HEAD = "if 1:"
@@ -76,7 +78,7 @@ def _is_python(metadata: Any) -> bool:
     for key, inner in (("kernelspec", "language"), ("language_info", "name")):
         said = known.get(key)
         if isinstance(said, dict) and isinstance(language := cast("Mapping[str, Any]", said).get(inner), str):
-            return language.lower() in ("python", "ipython")
+            return language.lower() in (PYTHON.name, f"i{PYTHON.name}")
     return True
 
 

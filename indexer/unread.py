@@ -113,6 +113,12 @@ _TAG = re.compile(rb"<([A-Z][\w.]*)")
 _FILTERS = re.compile(rb"\|[ \t]*([A-Za-z_]\w*)")
 _TAG_OF_TEMPLATE = re.compile(rb"\{%-?[ \t]*([A-Za-z_]\w*)")
 
+_OWN_TAGS = frozenset(
+    b"autoescape block call comment cycle do elif else embed extends filter for from if import include load macro now raw set spaceless"
+    b" static trans blocktrans translate url verbatim with".split()
+)
+"""Of the languages of templates themselves."""
+
 
 def _parts(regex: re.Pattern[bytes], content: bytes) -> Iterator[bytes]:
     for groups in regex.findall(content):
@@ -122,7 +128,7 @@ def _parts(regex: re.Pattern[bytes], content: bytes) -> Iterator[bytes]:
 def _expressions(content: bytes) -> set[bytes]:
     code = b"\n".join(_parts(_EVALUATED, content))
     scripts = {b"<" + word for word in _code(b"\n".join(_parts(_SCRIPT, content)))}
-    return scripts | _code(code) | set(_FILTERS.findall(code)) | set(_TAG_OF_TEMPLATE.findall(content))
+    return scripts | _code(code) | set(_FILTERS.findall(code)) | (set(_TAG_OF_TEMPLATE.findall(content)) - _OWN_TAGS)
 
 
 def _bindings(content: bytes) -> set[bytes]:

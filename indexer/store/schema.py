@@ -5,19 +5,21 @@ SCHEMA_VERSION: the shape of index and shards; a reader refuses any other.
     2  2026-11-22  several folders, several servers; members written outside their type
     3  2026-11-22  targets inside the workspace are symbols, not places
     4  2026-11-22  words of files that are not read
+    5  2026-11-23  strings, operations without a name, what functions give and variables hold, manifests
 CONTENT_VERSION: what the same source means; a change makes indexes want a rebuild, readers do not care.
     1  2026-11-21  first
     2  2026-11-22  monikers begin with the language
     3  2026-11-22  roles `star` and `path` of names in Python's imports
     4  2026-11-22  packages are named by manifests, never by a folder; imports resolve in the project's environment or none
     5  2026-11-22  files below .lspidx carry a digest and a proof; Go's imports are counted, and misread C++ is not believed
+    6  2026-11-23  calls without a name, uses by strings, values that go nowhere (`confined`), notebooks, scripts and components
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SCHEMA_VERSION = 4
-CONTENT_VERSION = 5
+SCHEMA_VERSION = 5
+CONTENT_VERSION = 6
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

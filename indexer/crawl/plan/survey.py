@@ -94,15 +94,10 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     documents: dict[str, PlannedDocument] = {}
     own: set[str] = set()
     parts: dict[str, tuple[int, ...]] = {}
-    others: list[str] = []
-    """Files of another kind in which no code of the language can be told."""
+    others: list[str] = []  # files of another kind in which no code of the language can be told
     stamps: dict[str, FileStamp] = {}
     skipped = borders(root, paths, {path for path, _ in candidates})
-    wanted = {
-        language: ((*config.include, *settings.include), (*config.exclude, *settings.exclude))
-        for language in {language for _, language in candidates}
-        for settings in (config.of_language(language),)
-    }
+    wanted = _patterns({language for _, language in candidates}, config)
     off = {language for language in wanted if (config.of_language(language).server or config.server) == "none"}
     """They will be left out as a whole, because the user says so; there is nothing to judge."""
 
@@ -145,21 +140,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
             skipped.append(Skipped(path=path, reason=SkipReason.TOO_DEEP, language=language, words=word_digests(content)))
             continue
         if reason is None:
-            documents[path] = PlannedDocument(
-                path=path,
-                language=language,
-                digest=blob_digest(content),
-                size_bytes=len(content),
-                encoding=form_of(path) or encoding_of(content) or "",
-                constraint=builds.constraint(language, path, content),
-            )
-            if is_own:
-                own.add(path)
-            if form_of(path) == COMPONENT:
-                words = unread.words_of(path, rest_of(path, content))
-            else:
-                words = unread.words_of_doctests(content) if language == PYTHON.name else ()
-            if words:
+            documents[path] = _planned(path, language, content)
+            own.update([path] if is_own else [])
+            if words := _words_beside(path, language, content):
                 parts[path] = words
         elif reason is SkipReason.TOO_LARGE:
             leave_out(path, language, Verdict(reason=reason, refers=True))
@@ -203,6 +186,30 @@ def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, s
             found.append(made)
             stamps[path] = stamp
     return sorted(found, key=lambda item: item.path)
+
+
+def _patterns(languages: Collection[str], config: Config) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """By language what is to be read, and what not, whatever else is said of it."""
+    own = {language: config.of_language(language) for language in languages}
+    return {language: ((*config.include, *settings.include), (*config.exclude, *settings.exclude)) for language, settings in own.items()}
+
+
+def _planned(path: str, language: str, content: bytes) -> PlannedDocument:
+    return PlannedDocument(
+        path=path,
+        language=language,
+        digest=blob_digest(content),
+        size_bytes=len(content),
+        encoding=form_of(path) or encoding_of(content) or "",
+        constraint=builds.constraint(language, path, content),
+    )
+
+
+def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
+    """Words in those parts of a document that are not read: markup, doctests."""
+    if form_of(path) == COMPONENT:
+        return unread.words_of(path, rest_of(path, content))
+    return unread.words_of_doctests(content) if language == PYTHON.name else ()
 
 
 def _by_words(
