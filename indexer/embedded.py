@@ -48,6 +48,10 @@ def without_alias(path: str) -> str:
     return path.removesuffix(_ENDING) if path.lower().endswith(_ALIASES) and not os.path.lexists(path) else path
 
 
-def is_kept(path: str, new_text: str) -> bool:
-    """Whether new text may be written into the file as it is, where it holds code."""
-    return form_of(path) != NOTEBOOK or notebook.is_kept(new_text)
+def is_kept(path: str, new_text: str, lines: int) -> bool:
+    """Whether new text may be written into the file in the place of other text as it is.
+
+    Args:
+        lines: how many lines the other text goes on for. A notebook holds each line of its code as a string of JSON.
+    """
+    return form_of(path) != NOTEBOOK or (lines == 0 and notebook.is_kept(new_text))

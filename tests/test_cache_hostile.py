@@ -37,6 +37,7 @@ from indexer.cache import unpack
 from indexer.cache.artifact import MANIFEST
 from indexer.errors import CacheRefused
 from indexer.store.lint import lint
+from indexer.store.schema import SCHEMA_VERSION
 from query.facts.index import open_index
 
 pytest_plugins = ["query_fixtures"]
@@ -272,7 +273,7 @@ def _manifest(files: Files, **values: Any) -> Files:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda f: _manifest(f, schema_version=1), "schema 1, .* reads 2, 4"),
+        (lambda f: _manifest(f, schema_version=1), f"schema 1, .* reads 2, {SCHEMA_VERSION}"),
         (lambda f: _manifest(f, content_version=99), "content 99"),
         (lambda f: _manifest(f, format=1), "format 1"),
         (lambda f: _with_manifest(f, b""), "cannot be read"),
@@ -389,7 +390,6 @@ ROWS: list[tuple[str, Callable[[Rows], None], str]] = [
     ("kind", _set("symbols", "kind", 0), "symbols.kind says"),
     ("kind high", _set("symbols", "kind", 255), "symbols.kind says"),
     ("evidence", _set("occurrences", "evidence", 200), "occurrences.evidence says"),
-    ("roles", _set("occurrences", "roles", 0xFFFF), "roles has a bit"),
     ("flags", _set("symbols", "flags", 0x8000), "flags has a bit"),
     ("external flag", _set("symbols", "flags", 2048), "flags has a bit"),
     ("line", _set("occurrences", "line", -1), "occurrences.line is outside"),

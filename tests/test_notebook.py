@@ -17,7 +17,7 @@ from query.edits.scope import Scope
 from query.edits.text import Edit
 from query.edits.tree import Tree
 from query.facts.index import open_index
-from query.facts.parameters import Sources
+from query.facts.sources import Sources
 from query.surface.registry import call
 
 

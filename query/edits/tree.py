@@ -45,7 +45,7 @@ class Tree:
     def edit(self, path: str, edits: list[Edit]) -> None:
         """Raises EditRefused: no such file, no text, edits that do not fit."""
         entry = self._there(path)
-        if not all(item.start[0] == item.end[0] and is_kept(path, item.new_text) for item in edits):
+        if not all(is_kept(path, item.new_text, item.end[0] - item.start[0]) for item in edits):
             raise EditRefused(f"'{path}' holds code as JSON: only what stays within a line and needs no escape can be edited there")
         document = decode(entry.content, f"'{path}'").edited(edits, f"'{path}'")
         self._put(path, replace(entry, content=document.content, edits=entry.edits + len(edits)))

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from indexer.model import IN_PLACE, REFLECTED, Operation
+from indexer.syntax.python.confined import Confined
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
     K_AS_PATTERN,
@@ -27,7 +28,6 @@ from indexer.syntax.python.nodes import (
 )
 from indexer.syntax.python.roles import ANNOTATION, DELETE, READ, WRITE
 from indexer.syntax.python.scopes import Scope
-from indexer.syntax.python.strings import Strings
 
 K_PARENTHESIZED = kind_id("parenthesized_expression")
 K_NAMED = kind_id("named_expression")
@@ -105,7 +105,7 @@ TELLS_A_TYPE = re.compile(r"isinstance|issubclass|callable|hasattr|type$|_?is[_A
 """Names of functions after which a server may know more of what they were given."""
 
 
-class Operations(Strings):
+class Operations(Confined):
     """Records operations, returns and assignments."""
 
     def visit(self, node: Any, scope: Scope, roles: int) -> None:
@@ -123,22 +123,22 @@ class Operations(Strings):
     def condition(self, node: Any, scope: Scope, roles: int) -> None:
         """`if`, `elif`, `while`."""
         self.operate(Operation.TRUTH, node.child_by_field_name("condition"), scope)
-        self.visit(node, scope, roles)
+        super().condition(node, scope, roles)
 
     def first_is_tested(self, node: Any, scope: Scope, roles: int) -> None:
         """`assert`, `if` of a comprehension or a pattern, `not`."""
         if node.named_child_count:
             self.operate(Operation.TRUTH, node.named_children[0], scope)
-        self.visit(node, scope, roles)
+        self.comparing(node, scope, roles)
 
     def conditional(self, node: Any, scope: Scope, roles: int) -> None:
         if node.named_child_count > 1:
             self.operate(Operation.TRUTH, node.named_children[1], scope)
-        self.visit(node, scope, roles)
+        super().conditional(node, scope, roles)
 
     def boolean(self, node: Any, scope: Scope, roles: int) -> None:
         self.operate(Operation.TRUTH, node.child_by_field_name("left"), scope)
-        self.visit(node, scope, roles)
+        self.through(node, scope, roles)
 
     def subscript(self, node: Any, scope: Scope, roles: int) -> None:
         if not roles & ANNOTATION:
@@ -149,7 +149,7 @@ class Operations(Strings):
                 self.operate(Operation.DELETE_ITEM, value, scope)
             elif roles & READ:
                 self.operate(Operation.GET_ITEM, value, scope)
-        self.visit(node, scope, roles)
+        super().subscript(node, scope, roles)
 
     def comparison(self, node: Any, scope: Scope, roles: int) -> None:
         left = None
@@ -166,7 +166,7 @@ class Operations(Strings):
                     self.operate(of_left, left, scope, sign)
                     self.operate(of_right, child, scope, sign)
             left = child
-        self.visit(node, scope, roles)
+        self.comparing(node, scope, roles)
 
     def binary(self, node: Any, scope: Scope, roles: int) -> None:
         sign, left, right = (node.child_by_field_name(name) for name in ("operator", "left", "right"))
@@ -178,7 +178,7 @@ class Operations(Strings):
             else:
                 self.operate(operation, left, scope, sign)
                 self.operate(operation + REFLECTED, right, scope, sign)
-        self.visit(node, scope, roles)
+        self.through(node, scope, roles)
 
     def unary(self, node: Any, scope: Scope, roles: int) -> None:
         sign = node.child_by_field_name("operator")

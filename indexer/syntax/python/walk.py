@@ -15,7 +15,6 @@ from indexer.syntax.python.nodes import (
     K_CALL,
     K_CASE_PATTERN,
     K_CLASS,
-    K_COMMENT,
     K_DECORATOR,
     K_DEFAULT_PARAMETER,
     K_DICTIONARY_SPLAT_PATTERN,
@@ -45,7 +44,6 @@ from indexer.syntax.python.roles import (
     ANNOTATION,
     ARGUMENT,
     CALL,
-    CONFINED,
     DECORATOR,
     DEFINITION,
     FIXTURE,
@@ -150,36 +148,6 @@ class Walk(Values):
                 self.push(child.child_by_field_name("value"), scope, passed)
             else:
                 self.push(child, scope, READ | ARGUMENT if known is None else known.role(place, len(given)))
-
-    def through(self, node: Any, scope: Scope, roles: int) -> None:
-        """What becomes of the whole becomes of its parts: `(a)`, `a or b`, `(a, b)`, `a | b`."""
-        passed = roles & (ANNOTATION | CONFINED) | READ
-        for child in reversed(node.named_children):
-            self.stack.append((child, scope, passed))
-
-    def comparing(self, node: Any, scope: Scope, roles: int) -> None:
-        """`a is b`, `not a`, `assert a`: the values go nowhere."""
-        passed = roles & ANNOTATION | READ | CONFINED
-        for child in reversed(node.named_children):
-            self.stack.append((child, scope, passed))
-
-    def condition(self, node: Any, scope: Scope, roles: int) -> None:
-        """`if`, `elif`, `while`: the condition is tested."""
-        condition = node.child_by_field_name("condition")
-        for child in reversed(node.named_children):
-            self.stack.append((child, scope, READ | CONFINED if child == condition else READ))
-
-    def conditional(self, node: Any, scope: Scope, roles: int) -> None:
-        """`a if b else c`: b is tested; a or c is the value."""
-        passed = roles & (ANNOTATION | CONFINED) | READ
-        parts = [child for child in node.named_children if child.kind_id != K_COMMENT]
-        for place in range(len(parts) - 1, -1, -1):
-            self.stack.append((parts[place], scope, passed | CONFINED if place == 1 else passed))
-
-    def discarding(self, node: Any, scope: Scope, roles: int) -> None:
-        """A statement that is an expression only, `except A`: a name's value goes nowhere."""
-        for child in reversed(node.named_children):
-            self.stack.append((child, scope, READ | CONFINED if child.kind_id in _LOOKED_AT else READ))
 
     def keyword_argument(self, node: Any, scope: Scope, roles: int) -> None:
         """Outside a call: `class C(metaclass=M)`."""
@@ -393,8 +361,6 @@ class Walk(Values):
             self.push(child, scope)
 
 
-_LOOKED_AT = NAMES | {K_TUPLE, K_PARENTHESIZED, K_AS_PATTERN}
-
 HANDLERS = {
     **OPERATION_HANDLERS,
     K_IDENTIFIER: Walk.identifier,
@@ -429,15 +395,6 @@ HANDLERS = {
     K_PARENTHESIZED: Walk.through,
     kind_id("list"): Walk.through,
     kind_id("set"): Walk.through,
-    kind_id("boolean_operator"): Walk.through,
-    kind_id("binary_operator"): Walk.through,
-    kind_id("comparison_operator"): Walk.comparing,
-    kind_id("not_operator"): Walk.comparing,
-    kind_id("assert_statement"): Walk.comparing,
-    kind_id("if_statement"): Walk.condition,
-    kind_id("elif_clause"): Walk.condition,
-    kind_id("while_statement"): Walk.condition,
-    kind_id("conditional_expression"): Walk.conditional,
     K_EXPRESSION_STATEMENT: Walk.discarding,
     kind_id("except_clause"): Walk.discarding,
     K_GLOBAL: Walk.declaration_names,

@@ -155,6 +155,8 @@ def _touching(scope: Scope, gaps: Sequence[Gap]) -> list[Gap]:
             counts = scope.has_types
         elif gap.code == "targets_cut":
             counts = gap.path in several
+        elif gap.status == CoverageStatus.SKIPPED:  # no server was asked, so no identifier of it is known to be unresolved
+            counts = scope.is_nameless or gap.path in open_in or scope.could_refer(gap.path)
         elif gap.method != SYNTAX:
             counts = scope.is_nameless or gap.path in open_in
         elif gap.status == CoverageStatus.LOST:
