@@ -195,7 +195,8 @@ def test_status_doctor_and_config_are_json_too(shop_root: Path):
     status = json_of(lspidx("status", "--json", cwd=shop_root))["result"]["details"]
     assert status["manifest"]["counts"]["documents"] == len(FILES)
     assert status["work_tree"] == {"checked": True, "changed": [], "deleted": [], "new": []}
-    assert lspidx("status", "--json", cwd=shop_root).stdout == lspidx("query", "index_status", "--details", "--json", cwd=shop_root).stdout
+    asked = json_of(lspidx("query", "index_status", "--details", "--json", cwd=shop_root))
+    assert json_of(lspidx("status", "--json", cwd=shop_root))["result"] == asked["result"]
     doctor = json_of(lspidx("doctor", "--json", cwd=shop_root))
     [python] = [item for item in doctor["languages"] if item["language"] == "python"]
     assert [item["found"] for item in python["servers"] if item["server"] == "ty"] == [True]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from query_support import json_of, lspidx
+from query_support import lspidx
 from support import write_tree
 from toolchains import requires
 
@@ -294,8 +294,6 @@ def test_nothing_of_a_neighbour_gets_into_anything(machine: Path, by: str) -> No
     line = f"not read by servers, which was not allowed: '{place}'"
     assert line in said["index --jobs 1 "]
     assert line in said["status"]
-    answer = lspidx("query", "references", "X", "--json", cwd=machine / "work", env=_environment_of(machine))
-    assert [item["code"] for item in json_of(answer)["completeness"]["reasons"] if item["code"] == "not_allowed"] == ["not_allowed"]
 
 
 @pytest.mark.slow

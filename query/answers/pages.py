@@ -20,7 +20,7 @@ class Extent(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
 
     def within(self, total: int) -> Extent:
-        """The same page of an answer that is counted otherwise: lists of which several belong to one thing that was found."""
+        """The same page of an answer that is counted otherwise: by one of its lists, or as one thing to which all of them belong."""
         return msgspec.structs.replace(self, total=total)
 
 

@@ -130,7 +130,7 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
             totals=found.totals,
             base=found.base,
         ),
-        page_of(offset, ask.limit, longest),
+        page_of(offset, ask.limit, longest).within(len(found.symbols)),
         found.completeness,
     )
 

@@ -96,7 +96,7 @@ def TOOL(context: Context, ask: DiffIndex) -> Answer[IndexDifference]:
     return context.on(new).answer(
         ask,
         IndexDifference(old=title(old), new=title(new), totals=totals, symbols=shown, edges=edges[offset : offset + ask.limit]),
-        page_of(offset, ask.limit, max(len(wanted), len(edges))),
+        page_of(offset, ask.limit, max(len(wanted), len(edges))).within(len(wanted)),
         whole,
     )
 

@@ -258,7 +258,7 @@ def TOOL(context: Context, ask: IndexStatus) -> Answer[Status]:
     return context.answer(
         ask,
         result,
-        page_of(offset, ask.limit, max(total, len(skipped), len(changed))),
+        page_of(offset, ask.limit, max(total, len(skipped), len(changed))).within(total),
         context.certificate.of_workspace(every, language=language, holds=holds if scope else None),
         more={"file_path": scope} if scope else {},
         language=language,

@@ -55,6 +55,12 @@ _OPEN = """
     GROUP BY ALL ORDER BY ALL
 """
 
+_RUN = """
+    SELECT s.name, d.path, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+    JOIN call_in c ON c.callee = u.id JOIN symbol s ON s.sym_id = c.callee JOIN document d ON d.doc_id = c.doc_id
+    WHERE is_evidence(c.evidence, 'operator', 'protocol') GROUP BY ALL ORDER BY ALL
+"""
+
 _UNRESOLVED = """
     SELECT $operation::UTINYINT, d.path, d.language, count(*) FROM unresolved_name u JOIN document d USING (doc_id)
     WHERE has_role(u.roles, 'read') AND NOT has_role(u.roles, 'import', 'keyword', 'write') GROUP BY ALL ORDER BY ALL
@@ -63,10 +69,21 @@ _UNRESOLVED = """
 
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
-    """The operations that may run one of these members; none where only names were asked for."""
+    """The operations that may run one of these members; where names were asked for, that others run it without its name."""
     if uses.question != "callers":
-        return []
+        return _known(index, uses)
     return [reason for symbol in uses.symbols for reason in _of(index, symbol, uses)]
+
+
+def _known(index: Index, uses: Uses) -> list[Reason]:
+    """Members that are run where nothing names them: a list of what names them is not all of their uses."""
+    rows = index.rows(_RUN, {"ids": uses.ids})
+    if not rows:
+        return []
+    total = sum(number for _, _, number in rows)
+    names = listed(sorted({name for name, _, _ in rows}))
+    paths = sorted({path for _, path, _ in rows})
+    return [of_paths("nameless_uses", f"{names} is run at {total} places that do not name it; list: lspidx query callers", paths, total)]
 
 
 def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
