@@ -676,11 +676,14 @@ def test_the_tool_pages_and_keeps_exact_totals(ask: Callable[..., Any]):
     whole = ask()
     assert whole.total == 2
     first = ask(limit=1)
-    second = ask(limit=1, cursor=first.next_cursor)
-    assert first.truncated
-    assert not second.truncated
-    pages = [item.symbol for answer in (first, second) for item in answer.result.changed_symbols]
-    assert pages == [item.symbol for item in whole.result.changed_symbols]
+    pages, last = [first], first
+    while last.next_cursor is not None:
+        assert last.truncated
+        last = ask(limit=1, cursor=last.next_cursor)
+        pages.append(last)
+    for rows in ("changed_symbols", "non_test_callers", "tests", "files"):  # the cursor continues every list
+        assert [row for page in pages for row in getattr(page.result, rows)] == getattr(whole.result, rows)
+    assert not last.truncated
     assert first.result.totals == whole.result.totals
 
 
