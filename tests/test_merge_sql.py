@@ -28,7 +28,7 @@ def _read(stage: Path) -> set[str]:
 def test_a_stage_says_what_it_takes_and_makes(stage: Path) -> None:
     head = stage.read_text(encoding="utf-8").partition("\n\n")[0]
     takes, makes = (set(re.findall(r"\w+", part)) for part in head.partition("Takes: ")[2].split("Makes: "))
-    before, after = [one for one in STAGES if one < stage], [one for one in STAGES if one > stage]
+    before, after = STAGES[: STAGES.index(stage)], STAGES[STAGES.index(stage) + 1 :]
     assert _made(stage, "") <= makes
     assert _made(stage) & {name for other in after for name in _read(other)} <= makes
     assert _read(stage) & {name for other in before for name in _made(other)} <= takes | makes

@@ -48,7 +48,6 @@ PYTHON_HOOKS = Hooks(
             *("wraps", "dataclass", "dataclass_transform", "total_ordering", "deprecated", "singledispatch", "singledispatchmethod"),
             *("runtime_checkable", "no_type_check", "unique", "verify", "coroutine", "attrs", "define", "frozen", "mutable", "s"),
             *(
-                "fixture",
                 "skip",
                 "skipIf",
                 "skipUnless",

@@ -91,84 +91,111 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     ]
     judge = Judge(paths, lambda path: _read(root, path, config.max_file_bytes)[0])
     marked = _marks(root, paths, [path for path, _ in candidates])
-    documents: dict[str, PlannedDocument] = {}
-    own: set[str] = set()
-    parts: dict[str, tuple[int, ...]] = {}
-    others: list[str] = []  # files of another kind in which no code of the language can be told
-    stamps: dict[str, FileStamp] = {}
-    skipped = borders(root, paths, {path for path, _ in candidates})
     wanted = _patterns({language for _, language in candidates}, config)
-    off = {language for language in wanted if (config.of_language(language).server or config.server) == "none"}
-    """They will be left out as a whole, because the user says so; there is nothing to judge."""
-
-    def leave_out(path: str, language: str, verdict: Verdict) -> None:
-        words: tuple[int, ...] | None = None
-        if verdict.refers:
-            content, stamp, problem = _read(root, path, max(config.max_file_bytes, MOST_SEARCHED_BYTES))
-            words = word_digests(content) if problem is None else None
-            if stamp is not None:
-                stamps[path] = stamp
-        skipped.append(Skipped(path=path, reason=verdict.reason, language=language, words=words))
-
+    skipped = borders(root, paths, {path for path, _ in candidates})
+    look = _Look(root, paths, config, judge, marked, skipped)
     for path, language in candidates:
-        if not _is_utf8(path):
-            shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            skipped.append(Skipped(path=shown, reason=SkipReason.NAME_NOT_UTF8, language=language))
-            continue
-        include, exclude = wanted[language]
-        included = bool(include) and matches(path, include)
-        if not included and exclude and matches(path, exclude):
-            leave_out(path, language, Verdict(reason=SkipReason.EXCLUDED, refers=True))
-            continue
-        is_own = included or marked.get(path) == vcs.OWN or language in off
-        said = marked.get(path) if not is_own else None
-        verdict = Verdict(reason=SkipReason(said), refers=True) if said else None if is_own else judge.of_path(path, language)
-        if verdict is not None:
-            leave_out(path, language, verdict)
-            continue
-        content, stamp, reason = _read(root, path, config.max_file_bytes)
-        if reason is None and form_of(path) and source_of(path, content) is None:
-            others.append(path)
-            continue
-        verdict = judge.of_content(path, language, content) if reason is None and not is_own else None
-        if verdict is not None:
-            skipped.append(Skipped(path=path, reason=verdict.reason, language=language))
-            continue
-        if stamp is not None:
-            stamps[path] = stamp
-        if reason is None and config.max_file_depth and is_deeper(content, config.max_file_depth):
-            skipped.append(Skipped(path=path, reason=SkipReason.TOO_DEEP, language=language, words=word_digests(content)))
-            continue
-        if reason is None:
-            documents[path] = _planned(path, language, content)
-            own.update([path] if is_own else [])
-            if words := _words_beside(path, language, content):
-                parts[path] = words
-        elif reason is SkipReason.TOO_LARGE:
-            leave_out(path, language, Verdict(reason=reason, refers=True))
-        else:
-            if reason is SkipReason.SYMLINK and leads_out(root, path, paths):
-                reason = SkipReason.UNLISTED_LINK
-            skipped.append(Skipped(path=path, reason=reason, language=language))
-    for path, verdict in judge.of_tree({path: item.language for path, item in documents.items()}).items():
-        if path not in own:
-            language = documents.pop(path).language
-            stamps.pop(path, None)
-            parts.pop(path, None)
-            leave_out(path, language, verdict)
+        look.at(path, language, *wanted[language])
+    look.judge_tree()
 
-    read = _manifests(root, [path for path in paths if path not in documents], config, judge, stamps)
-    sources = {path for path, _ in candidates} - set(others) | {item.path for item in read}
+    read = _manifests(root, [path for path in paths if path not in look.documents], config, judge, look.stamps)
+    sources = {path for path, _ in candidates} - set(look.others) | {item.path for item in read}
     unseen, looked_at = _by_words(root, paths, sources, languages, judge)
-    stamps.update(looked_at)
+    look.stamps.update(looked_at)
     return Survey(
-        documents=list(documents.values()),
-        stamps=stamps,
+        documents=list(look.documents.values()),
+        stamps=look.stamps,
         skipped=sorted([*skipped, *unseen], key=lambda item: item.path),
         folders=_stamp_folders(root, paths),
         manifests=read,
-        words=parts,
+        words=look.parts,
     )
+
+
+class _Look:
+    """Looks at the candidates one by one, and says of each what it is: a document, or why not.
+
+    Attributes:
+        own: documents that the user or git says are the project's own. parts: words of what a document has beside its code.
+        others: files of another kind in which no code of the language can be told.
+    """
+
+    def __init__(
+        self, root: Path, paths: Sequence[str], config: Config, judge: Judge, marked: Mapping[str, str], skipped: list[Skipped]
+    ) -> None:
+        """`skipped` is added to."""
+        self._root, self._paths, self._config, self._judge, self._marked, self._skipped = root, paths, config, judge, marked, skipped
+        self.documents: dict[str, PlannedDocument] = {}
+        self.own: set[str] = set()
+        self.parts: dict[str, tuple[int, ...]] = {}
+        self.others: list[str] = []
+        self.stamps: dict[str, FileStamp] = {}
+
+    def at(self, path: str, language: str, include: Sequence[str], exclude: Sequence[str]) -> None:
+        """One candidate, by its path first."""
+        if not _is_utf8(path):
+            shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            self._skip(shown, language, SkipReason.NAME_NOT_UTF8)
+            return
+        included = bool(include) and matches(path, include)
+        if not included and exclude and matches(path, exclude):
+            self._leave_out(path, language, Verdict(reason=SkipReason.EXCLUDED, refers=True))
+            return
+        # languages without a server will be left out as a whole, because the user says so; there is nothing to judge
+        off = (self._config.of_language(language).server or self._config.server) == "none"
+        is_own = included or self._marked.get(path) == vcs.OWN or off
+        said = self._marked.get(path) if not is_own else None
+        verdict = Verdict(reason=SkipReason(said), refers=True) if said else None if is_own else self._judge.of_path(path, language)
+        if verdict is not None:
+            self._leave_out(path, language, verdict)
+            return
+        self._read(path, language, is_own=is_own)
+
+    def _read(self, path: str, language: str, *, is_own: bool) -> None:
+        config = self._config
+        content, stamp, reason = _read(self._root, path, config.max_file_bytes)
+        if reason is None and form_of(path) and source_of(path, content) is None:
+            self.others.append(path)
+            return
+        verdict = self._judge.of_content(path, language, content) if reason is None and not is_own else None
+        if verdict is not None:
+            self._skip(path, language, verdict.reason)
+            return
+        if stamp is not None:
+            self.stamps[path] = stamp
+        if reason is None and config.max_file_depth and is_deeper(content, config.max_file_depth):
+            self._skip(path, language, SkipReason.TOO_DEEP, word_digests(content))
+        elif reason is None:
+            self.documents[path] = _planned(path, language, content)
+            self.own.update([path] if is_own else [])
+            if words := _words_beside(path, language, content):
+                self.parts[path] = words
+        elif reason is SkipReason.TOO_LARGE:
+            self._leave_out(path, language, Verdict(reason=reason, refers=True))
+        else:
+            leads_away = reason is SkipReason.SYMLINK and leads_out(self._root, path, self._paths)
+            self._skip(path, language, SkipReason.UNLISTED_LINK if leads_away else reason)
+
+    def judge_tree(self) -> None:
+        """Takes out what only all files together show to be none of the project's."""
+        for path, verdict in self._judge.of_tree({path: item.language for path, item in self.documents.items()}).items():
+            if path not in self.own:
+                language = self.documents.pop(path).language
+                self.stamps.pop(path, None)
+                self.parts.pop(path, None)
+                self._leave_out(path, language, verdict)
+
+    def _leave_out(self, path: str, language: str, verdict: Verdict) -> None:
+        words: tuple[int, ...] | None = None
+        if verdict.refers:
+            content, stamp, problem = _read(self._root, path, max(self._config.max_file_bytes, MOST_SEARCHED_BYTES))
+            words = word_digests(content) if problem is None else None
+            if stamp is not None:
+                self.stamps[path] = stamp
+        self._skip(path, language, verdict.reason, words)
+
+    def _skip(self, path: str, language: str, reason: SkipReason, words: tuple[int, ...] | None = None) -> None:
+        self._skipped.append(Skipped(path=path, reason=reason, language=language, words=words))
 
 
 def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, stamps: dict[str, FileStamp]) -> list[ManifestFile]:

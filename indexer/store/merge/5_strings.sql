@@ -65,7 +65,7 @@ SELECT p.name, p.parts, p.depth, s.sym_id
 FROM (SELECT name, parts, unnest(range(1, len(parts) + 1)) AS depth FROM dotted) p
 JOIN symbol s ON s.qualified_name = array_to_string(p.parts[:p.depth], '.')
 JOIN document d ON d.doc_id = s.doc_id
-WHERE s.container_id IS NULL AND NOT has_flag(s.flags, 'external') AND d.language = 'python';
+WHERE s.container_id IS NULL AND NOT has_flag(s.flags, 'external') AND language_has(d.language, 'looks_up_names');
 
 -- A type of a language in which packages are folders and a file is called like its type.
 INSERT INTO module_part

@@ -1,6 +1,6 @@
 """Shards to one DuckDB index: runs the stages of this folder and views.sql in a fresh file and adds what shards do not know.
 
-The stages are `1_documents.sql` to `9_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
+The stages are `1_documents.sql` to `10_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
 what it takes and makes. Tables are written in the order that their questions need (see the ORDER BY of each); ids are dense and follow
 path order, so the same shards give the same rows in the same order. A stage names the columns that it works with; other columns of a fact
 go into the index's table as `indexer.store.facts` declares them.
@@ -29,7 +29,7 @@ from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
 
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()}
-STAGES = sorted(Path(__file__).parent.glob("*.sql"))
+STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
 
 _ROW_GROUP_ROWS = 8_192
 """DuckDB's default is 122,880. Reading one row decodes the string dictionaries of its group: 2.0 ms for a symbol's card become 0.8,
