@@ -20,7 +20,7 @@ from query.facts.index import Index
 _MOST_BYTES = 2_000_000
 
 _WORDS = {
-    NameUse.MEMBER: "'{name}' is looked up as an attribute by a string, and nobody knows of what",
+    NameUse.MEMBER: "'{name}' is looked up as an attribute by a string, of a value of unknown type",
     NameUse.BEGINNING: "a name that begins with '{name}' is made and looked up as an attribute",
     NameUse.FIXTURE: "a string names a fixture '{name}' that was not found",
     NameUse.CLASS: "a string names a class '{name}' of a registry",
