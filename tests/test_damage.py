@@ -190,7 +190,7 @@ def test_what_stands_in_the_place_of_a_file_is_moved_aside_and_kept(root: Path):
     watcher = Watcher()
     _crawl(root, watcher)
     assert (folder / "set-aside" / "CURRENT.1" / "mine.txt").read_text(encoding="utf-8") == "kept"
-    assert sum("it is now" in note for note in watcher.notes) == 3
+    assert sum("it was moved to" in note for note in watcher.notes) == 3
 
 
 def test_a_file_in_the_place_of_the_folder_says_what_to_do(root: Path):

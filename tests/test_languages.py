@@ -65,7 +65,7 @@ def test_nothing_is_lost_and_the_server_is_named(crawl_of: CrawlOf, language: st
     assert done.manifest["server_restarts"] == 0
     assert [item["name"] for item in done.manifest["servers"]] == [SERVERS[language]]
     statuses = rows(done.generation, "SELECT DISTINCT status FROM documents")
-    assert statuses == [("ok",)]
+    assert {("ok",)} <= set(statuses) <= {("ok",), ("manifest",), ("skipped",)}  # what no server reads is searched for words
 
 
 def test_another_server_of_a_language_finds_the_same_calls(crawl_of: CrawlOf, tmp_path: Path) -> None:

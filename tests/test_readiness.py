@@ -75,7 +75,7 @@ def test_a_corner_that_no_build_takes_in_loses_nothing(crawl_with: CrawlWith, tm
 
 @pytest.mark.slow
 def test_answers_that_such_a_file_could_belong_to_say_so(crawl_with: CrawlWith, tmp_path: Path):
-    root = write_tree(tmp_path / "work", {**FILES, **CORNER})
+    root = write_tree(tmp_path / "work", {**FILES, **{path: f"{text}f1();\n" for path, text in CORNER.items()}})
     crawl_with("leaves_a_corner_out", spec=UNBUILT)
     with open_index(root) as index:
         answer = call(index, "find_callers", {"symbol": "f1"})

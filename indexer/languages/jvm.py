@@ -32,6 +32,7 @@ JAVA = Language(
         }
     ),
     imports_folders=True,
+    dotted_types=True,
     manager="maven",
     hooks=JVM_HOOKS,
     project_is_outermost=True,
@@ -42,6 +43,6 @@ JAVA = Language(
         )
     ),
 )
-KOTLIN = Language(names=("kotlin",), family="kotlin", imports_folders=True, project_is_outermost=True)
-SCALA = Language(names=("scala",), family="scala", imports_folders=True)
+KOTLIN = Language(names=("kotlin",), family="kotlin", imports_folders=True, dotted_types=True, project_is_outermost=True)
+SCALA = Language(names=("scala",), family="scala", imports_folders=True, dotted_types=True)
 CSHARP = Language(names=("csharp",), family="csharp", type_before_name=True, imports_folders=True)

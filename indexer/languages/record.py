@@ -118,6 +118,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     is_included: what a file includes becomes part of its own text, so nothing of it is its own affair.
     bodies_elsewhere: a function is declared in one file and has its body in another.
     imports_folders: an import names a folder; imports_files: it names a file.
+    dotted_types: a type's full name is that of its folder and its own, with dots: `a.b.Type`.
     package_of: what belongs together: the files of a "folder", of a "manifest", or of the package that a "module" lies in.
     imports_names: a name that stands alone, and that its file neither defines nor imports, is none of another file's.
     is_module: a file is a module, and its name is a part of qualified names.
@@ -182,6 +183,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     is_included: bool = False
     bodies_elsewhere: bool = False
     imports_folders: bool = False
+    dotted_types: bool = False
     imports_files: bool = True
     package_of: PackageOf = "folder"
     imports_names: bool = False

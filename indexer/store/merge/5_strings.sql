@@ -72,7 +72,7 @@ INSERT INTO module_part
 SELECT p.name, p.parts, p.depth, s.sym_id
 FROM (SELECT name, parts, unnest(range(2, len(parts) + 1)) AS depth FROM dotted) p
 JOIN symbol s ON s.name = p.parts[p.depth] AND is_type(s.kind)
-JOIN document d ON d.doc_id = s.doc_id AND d.language IN ('java', 'kotlin', 'scala')
+JOIN document d ON d.doc_id = s.doc_id AND language_has(d.language, 'dotted_types')
 WHERE NOT has_flag(s.flags, 'local', 'external')
   AND suffix(regexp_replace('/' || d.path, '\.[a-z]+$', ''), '/' || array_to_string(p.parts[:p.depth], '/'));
 

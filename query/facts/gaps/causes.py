@@ -48,6 +48,8 @@ _SKIPPED = {
     SkipReason.BUILT: Cause("was made by a build", "were made by a build", _INCLUDE),
     SkipReason.UNREADABLE: Cause("could not be opened", "could not be opened", "to read it, give yourself the right: chmod u+r {path}"),
     SkipReason.NAME_NOT_UTF8: Cause("has a name that is not UTF-8", "have names that are not UTF-8", "to read it, rename it"),
+    SkipReason.NOT_READ: Cause("is of a kind that no server reads", "are of kinds that no server reads", "to look: open {path}"),
+    SkipReason.IGNORED: Cause("is ignored by git", "are ignored by git", "to read it, take it out of .gitignore"),
     SkipReason.NO_SERVER: Cause(
         "is of a language that has no server here", "are of a language that has no server here", "what there is: lspidx doctor"
     ),
