@@ -194,7 +194,7 @@ def test_what_the_language_calls_without_naming_it_stays(root: Path) -> None:
     write_tree(root, {"held.py": text_of})
     crawl_with_ty(root)
     for symbol in ("_Held.__enter__", "_Held.__exit__"):
-        with pytest.raises(EditRefused, match="1 reference found: held.py"):
+        with pytest.raises(EditRefused, match=r"1 reference found: held\.py"):
             Service(root).ask("safe_delete_symbol", {"file_path": "held.py", "symbol_path": symbol, "apply": True})
     assert (root / "held.py").read_text() == text_of
 
