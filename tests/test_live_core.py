@@ -165,6 +165,10 @@ def test_definitions_references_and_callers_are_those_of_the_index(
     assert sites(called) == sites(world.ask("find_callers", direction="incoming", dispatch=False, values=False, **at))
 
 
+BY_LIBRARY = {("traits/mod.rs", 41, 34)}
+"""What a server knows only with the sources of Rust's standard library, which the crawl here, in an empty environment, does not find."""
+
+
 @pytest.mark.parametrize(
     ("language", "path", "marked", "more", "fewer"),
     [
@@ -188,7 +192,7 @@ def test_references_differ_from_the_index_where_a_server_means_more_by_them(
     at = world.at(path, marked)
     live = places(world.live("find_references", include_declaration=True, **at))
     indexed = places(world.ask("find_references", include_declaration=True, **at))
-    assert live - indexed == more
+    assert live - indexed - BY_LIBRARY == more
     assert indexed - live == fewer
 
 

@@ -147,16 +147,19 @@ def _touching(scope: Scope, gaps: Sequence[Gap]) -> list[Gap]:
     if not gaps:
         return []
     open_in = scope.unresolved_in()
-    unparsed = scope.lines_not_read([gap.path for gap in gaps if gap.method == SYNTAX and gap.status != CoverageStatus.LOST])
+    in_part = [
+        gap.path for gap in gaps if gap.status == CoverageStatus.SKIPPED or (gap.method == SYNTAX and gap.status != CoverageStatus.LOST)
+    ]
+    unparsed = scope.lines_not_read(list(dict.fromkeys(in_part)))
     several = scope.ambiguous_in({gap.path for gap in gaps if gap.code == "targets_cut"})
     found: list[Gap] = []
     for gap in gaps:
         if gap.method == SUPERTYPES:
             counts = scope.has_types
         elif gap.code == "targets_cut":
-            counts = gap.path in several
-        elif gap.status == CoverageStatus.SKIPPED:  # no server was asked, so no identifier of it is known to be unresolved
-            counts = scope.is_nameless or gap.path in open_in or scope.could_refer(gap.path)
+            counts = gap.path in several or gap.path in open_in
+        elif gap.status == CoverageStatus.SKIPPED:  # no server was asked: what the text alone does not resolve was not recorded
+            counts = scope.is_nameless or gap.path in open_in or gap.path in unparsed
         elif gap.method != SYNTAX:
             counts = scope.is_nameless or gap.path in open_in
         elif gap.status == CoverageStatus.LOST:

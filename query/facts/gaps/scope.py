@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
 from indexer.encoding import as_utf8
-from indexer.languages import record_of
+from indexer.languages import Language, record_of
 from indexer.text import for_grammars
 from query.facts.families import languages_of
 from query.facts.gaps.words import alone, found_in, is_exported_below
@@ -74,7 +74,7 @@ class Scope:
     @cached_property
     def is_nameless(self) -> bool:
         """Whether syntax that names none of them may run one, as `x[0]` runs `__getitem__`: then any file may hold a use."""
-        return self._question == "callers" and any(_runs_unnamed(symbol) for symbol in self._symbols)
+        return self._question == "callers" and any(_runs_unnamed(symbol, self._language(symbol)) for symbol in self._symbols)
 
     @cached_property
     def modules(self) -> frozenset[str]:
@@ -125,6 +125,9 @@ class Scope:
         return found or frozenset(
             stem for stem in self.modules if re.search(rb"[/'\"`]" + re.escape(stem.encode()) + rb"(?:\.\w+)?['\"`/]", text)
         )
+
+    def _language(self, symbol: Symbol) -> Language:
+        return record_of(languages_of(self._index).get(symbol.record.path, ""))
 
     def _of(self, path: str) -> str:
         record = record_of(languages_of(self._index).get(path, ""))
@@ -373,7 +376,7 @@ def _constructs(symbol: Symbol) -> bool:
     return symbol.record.kind == "constructor" or symbol.record.name in ("__init__", "__new__", "__post_init__")
 
 
-def _runs_unnamed(symbol: Symbol) -> bool:
+def _runs_unnamed(symbol: Symbol, language: Language) -> bool:
     name = symbol.record.name
-    is_special = name.startswith("__") and name.endswith("__") and len(name) > len("____")
+    is_special = (name.startswith("__") and name.endswith("__") and len(name) > len("____")) or name in language.runtime_members
     return symbol.record.container.endswith("#") and not _constructs(symbol) and (is_special or not name.strip("#$~").isidentifier())
