@@ -93,9 +93,9 @@ def _as_repository(source: Path, place: Path) -> Path:
 
 def ask_all(repository: str, root: Path, number: int) -> list[Asked]:
     """So many questions, the tools in turn; what a tool cannot be asked about is drawn again."""
-    drawn = _drawn(root)
     asked: list[Asked] = []
     with open_index(root) as index:
+        drawn = _drawn(index)
         for tool in cycle(_TOOLS):
             if len(asked) >= number or not any(drawn.values()):
                 return asked
@@ -109,17 +109,14 @@ def ask_all(repository: str, root: Path, number: int) -> list[Asked]:
     raise AssertionError
 
 
-def _drawn(root: Path) -> dict[str, list[dict[str, str]]]:
+def _drawn(index: Index) -> dict[str, list[dict[str, str]]]:
     """By tool, what it can be asked about, in an order that the seed gives; the last is asked first."""
-    import duckdb
-
-    with duckdb.connect(str(Home(root).require()), read_only=True) as connection:
-        symbols = connection.execute(
-            "SELECT s.symbol, s.name, s.kind, s.path, c.name, c.kind, d.is_test FROM symbols s JOIN documents d USING (path)"
-            " LEFT JOIN symbols c ON c.symbol = s.container"
-            " WHERE NOT s.is_external AND NOT s.is_local AND d.status <> 'skipped' ORDER BY ALL"
-        ).fetchall()
-        paths = connection.execute("SELECT path FROM documents WHERE status <> 'skipped' AND NOT is_test ORDER BY path").fetchall()
+    symbols = index.rows(
+        "SELECT s.symbol, s.name, s.kind, s.path, c.name, c.kind, d.is_test FROM symbols s JOIN documents d USING (path)"
+        " LEFT JOIN symbols c ON c.symbol = s.container"
+        " WHERE NOT s.is_external AND NOT s.is_local AND d.status <> 'skipped' ORDER BY ALL"
+    )
+    paths = index.rows("SELECT path FROM documents WHERE status <> 'skipped' AND NOT is_test ORDER BY path")
     whole: dict[str, list[dict[str, str]]] = {of: [] for of in _TOOLS.values()}
     for symbol, name, kind, path, container, container_kind, is_test in symbols:
         dotted = f"{container}.{name}" if container_kind in TYPES else name

@@ -20,11 +20,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 import msgspec
 
 from ci.bench.corpora import Bench, Corpus
-from indexer.store.generations import Home
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
@@ -191,23 +189,20 @@ def _kind_of_call(caller: str, what: str) -> str:
 class _Known:
     """The calls of an index by callee, and its symbols by the place of their name."""
 
-    def __init__(self, database: Path) -> None:
-        with duckdb.connect(str(database), read_only=True) as connection:
-            self._symbols: dict[tuple[str, int, int], str] = {
-                (path, line + 1, col + 1): symbol
-                for path, line, col, symbol in connection.execute(
-                    "SELECT path, line, col, symbol FROM occurrences WHERE list_contains(roles, 'definition') AND symbol IS NOT NULL"
-                ).fetchall()
-            }
-            self._sites: dict[tuple[str, str], list[int]] = {}
-            for callee, path, line in connection.execute(
-                "SELECT callee, path, line FROM calls UNION"
-                " SELECT o.member, c.path, c.line FROM calls c JOIN overrides o ON o.overridden = c.callee ORDER BY ALL"
-            ).fetchall():
-                self._sites.setdefault((callee, path), []).append(line + 1)
-            self._owner: dict[str, str] = dict(
-                connection.execute("SELECT symbol, container FROM symbols WHERE kind IN ('constructor', 'method')").fetchall()
+    def __init__(self, index: Index) -> None:
+        self._symbols: dict[tuple[str, int, int], str] = {
+            (path, line + 1, col + 1): symbol
+            for path, line, col, symbol in index.rows(
+                "SELECT path, line, col, symbol FROM occurrences WHERE list_contains(roles, 'definition') AND symbol IS NOT NULL"
             )
+        }
+        self._sites: dict[tuple[str, str], list[int]] = {}
+        for callee, path, line in index.rows(
+            "SELECT callee, path, line FROM calls UNION"
+            " SELECT o.member, c.path, c.line FROM calls c JOIN overrides o ON o.overridden = c.callee ORDER BY ALL"
+        ):
+            self._sites.setdefault((callee, path), []).append(line + 1)
+        self._owner: dict[str, str] = dict(index.rows("SELECT symbol, container FROM symbols WHERE kind IN ('constructor', 'method')"))
 
     def callee(self, edge: Edge) -> str:
         return self._symbols.get(edge.callee, "")
@@ -225,9 +220,8 @@ def _between(lines: Sequence[int], first: int, last: int) -> bool:
 
 def compare(found: Sequence[Edge], root: Path) -> dict[str, Any]:
     """How many edges the index of `root` has and lacks, by kind of syntax, and what `find_callers` says of each that it lacks."""
-    known = _Known(Home(root).require())
     with open_index(root) as index:
-        return _compared(found, known, index)
+        return _compared(found, _Known(index), index)
 
 
 def _compared(found: Sequence[Edge], known: _Known, index: Index) -> dict[str, Any]:
