@@ -119,7 +119,8 @@ class NameUse(IntEnum):
     CLASS = 6  # `User` or `app.User`, of this module or of all classes that are registered: `ForeignKey("User")`
     LINKED = 7  # by the name that a linker or a loader knows: `dlsym(handle, "name")`
     FILE = 8  # a path from this file on: `./x`
-    BEGINNING = 9  # an attribute whose name begins so: `getattr(x, "visit_" + kind)`
+    BEGINNING = 9  # an attribute whose name begins so: `getattr(x, "visit_" + kind)`; empty where any name may be made and is called
+    GLOBAL_BEGINNING = 10  # the same of this module: `globals()["visit_" + kind]`
 
     @property
     def label(self) -> str:
@@ -168,6 +169,11 @@ class Operation(IntEnum):
     NEGATE = 34
     PLUS = 35
     INVERT = 36
+    CONSTRUCT = 37  # one more of the value's class: `type(x)()`
+    UNPACK_MAPPING = 38
+    CLOSE = 39  # handed to what closes it
+    CLOSE_ASYNC = 46
+    LOOK_UP = 47  # a member by a name that is made at run time; it is called
     EQUAL = 40
     UNEQUAL = 41
     LESS = 42

@@ -149,6 +149,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: by the name of an `indexer.model.Operation`, the members that it runs: one of each group, the first that the type has.
     runtime_members, runtime_starts: members, and how names of members begin, that the language or its library run where nothing names them
         and nothing here follows it: operators, conversions, what formats, compares, copies and ends a value.
+    module_members: functions of a module that the language runs where a name is looked up in it.
+    metaclasses: qualified names of types outside whose values are types: what syntax does to a class runs a member of those.
+    idle_bases: last names of types outside that run no member of what is derived from them.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
     closed_results: a regex of declared results of functions outside of which no value has a type of the workspace.
@@ -212,6 +215,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = ()
     runtime_members: frozenset[str] = frozenset()
     runtime_starts: tuple[str, ...] = ()
+    module_members: frozenset[str] = frozenset()
+    metaclasses: frozenset[str] = frozenset()
+    idle_bases: frozenset[str] = frozenset()
     open_types: str = ""
     open_files: tuple[str, ...] = ()
     closed_results: str = ""

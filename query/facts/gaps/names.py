@@ -91,7 +91,7 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
         return found
     rows = index.rows(
         """
-        SELECT d.path, u.line, u.col, has_role(u.roles, 'import', 'star')
+        SELECT d.path, u.line, u.col, has_role(u.roles, 'import', 'star') OR has_role(u.roles, 'keyword') AND has_role(u.roles, 'read')
         FROM document d JOIN unresolved_name u USING (doc_id)
         WHERE d.path IN (SELECT unnest($paths::VARCHAR[]))
           AND (u.name IN (SELECT unnest($names::VARCHAR[])) OR has_role(u.roles, 'star'))
@@ -99,7 +99,7 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
         {"paths": asked, "names": sorted(uses.scope.own_names)},
     )
     sources = Sources(index)
-    possible = {path for path, line, col, is_imported in rows if is_imported or not _stands_alone(sources.lines(path), line, col)}
+    possible = {path for path, line, col, is_certain in rows if is_certain or not _stands_alone(sources.lines(path), line, col)}
     return {path: count for path, count in found.items() if path in possible or path not in asked}
 
 
