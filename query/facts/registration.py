@@ -153,6 +153,16 @@ def _hook(name: str, bases: Collection[str], hooks: Hooks) -> tuple[str, bool] |
     return (maybe, False) if maybe else None
 
 
+def is_called_by_name(name: str, language: str, *, is_test: bool) -> bool:
+    """Whether the language, a runner or a tool calls what has this name, so that no use of it needs to stand anywhere."""
+    if name in ("main", "_", "__all__") or (name.startswith("__") and name.endswith("__")):
+        return True
+    rules = record_of(language)
+    if name in rules.runs_by_name or name.startswith(rules.runs_by_start):
+        return True
+    return is_test and (name.lower().startswith(("test", "setup", "teardown", "benchmark", "example", "fuzz")) or name.endswith("Test"))
+
+
 def _is_special(name: str) -> bool:
     """Whether syntax calls a member of this name: who asks about those asks the operators."""
     return name.startswith("__") and name.endswith("__")

@@ -107,6 +107,9 @@ HANDED_OVER = {
 }
 """Functions and methods of the standard library, by their last name, and what they do to what they are given."""
 
+COPIES = frozenset({b"replace", b"dataclasses.replace", b"copy.replace"})
+"""Functions that make one more of the class of what they are given."""
+
 OF_ALL_ARGUMENTS = frozenset({"print", "zip"})
 OF_LATER_ARGUMENTS = frozenset({"map", "filter"})
 TELLS_A_TYPE = re.compile(r"isinstance|issubclass|callable|hasattr|type$|_?is[_A-Z]?|_?has_")
@@ -293,6 +296,8 @@ class Operations(Confined):
         last = function.child_by_field_name("attribute") if function.kind_id == K_ATTRIBUTE else function
         if last is not None and last.text in HANDED_OVER:
             self.operate(HANDED_OVER[last.text], plain[0], scope)
+        if function.text in COPIES:
+            self.operate(Operation.CONSTRUCT, plain[0], scope, function)
         if function.kind_id == K_IDENTIFIER:
             name = name_of(function.text)
             if TELLS_A_TYPE.match(name):
@@ -336,8 +341,9 @@ def _whose_class(function: Any) -> Any:
     if function.kind_id != K_CALL:
         return None
     made, arguments = function.child_by_field_name("function"), function.child_by_field_name("arguments")
-    is_type = made is not None and made.text == b"type" and arguments is not None and arguments.named_child_count == 1
-    return arguments.named_children[0] if is_type else None
+    if made is None or made.text != b"type" or arguments is None or arguments.named_child_count != 1:
+        return None
+    return arguments.named_children[0]
 
 
 def _gives_numbers(node: Any) -> bool:

@@ -141,11 +141,17 @@ class Strings(Annotations):
         content = _first_content(node)
         match = _NAME.match(content.text) if content is not None else None
         place = place._replace(use=beginning)
-        if match is not None and match.end() >= _LEAST_BEGINNING and content.text[match.end() : match.end() + 1] in (b"", b"%", b"{"):
+        if (
+            content is not None
+            and match is not None
+            and match.end() >= _LEAST_BEGINNING
+            and content.text[match.end() : match.end() + 1] in (b"", b"%", b"{")
+        ):
             self.add_string(content, 0, match[0], place, scope)
-        elif node.kind_id != K_STRING and is_called(lookup):
-            self.add_string(node, 0, b"", place, scope)
-            if beginning is NameUse.BEGINNING:
+        elif node.kind_id != K_STRING:
+            called = is_called(lookup)
+            self.add_string(node, 0, b"", place._replace(roles=Role.CALL) if called else place, scope)
+            if called and beginning is NameUse.BEGINNING:
                 self.operate(Operation.LOOK_UP, place.of, scope, lookup)
 
     def names_in_text(self, content: Any, start: int, scope: Scope) -> None:

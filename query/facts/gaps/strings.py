@@ -30,7 +30,7 @@ _WORDS = {
 }
 """What is said of a use; the member's own and no other uses leave gaps."""
 
-_ANY_NAME = "a name that is made at run time is looked up there and called"
+_ANY_NAME = "a name that is made at run time is looked up in what has it"
 _MADE = (NameUse.BEGINNING, NameUse.GLOBAL_BEGINNING)
 
 
@@ -112,6 +112,8 @@ def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
     is_member = container_kind in TYPE_KINDS
     kin: Collection[int] | None = None
     for gap in gaps:
+        if not gap.name and not gap.roles & Role.CALL and not flags & SymbolFlag.PROPERTY:
+            continue  # only reading a property runs anything
         if gap.use in (NameUse.MEMBER, *_MADE) and gap.owner >= 0:
             if kin is None:
                 kin = {type_id for (type_id,) in index.rows(_KIN, {"id": container})} if is_member else {container}
