@@ -64,7 +64,7 @@ def autouse_fixtures(index: Index) -> frozenset[int]:
 
 def fixtures_by_name(index: Index) -> frozenset[int]:
     """Fixtures whose uses are parameters of their name, all of which the index knows: those of a conftest.py or a test module that are not
-    imported elsewhere, have no other name, and are not given to every test; read once per index.
+    imported elsewhere, have no other name, and are not given to every test. Without pytest the server resolves none. Read once per index.
     """
     sql = r"""
         SELECT s.sym_id FROM symbol s JOIN document d USING (doc_id)
@@ -72,7 +72,7 @@ def fixtures_by_name(index: Index) -> frozenset[int]:
           AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.sym_id = s.sym_id AND has_role(r.roles, 'import'))
           AND NOT EXISTS (
               SELECT 1 FROM occ o WHERE o.doc_id = s.doc_id AND s.start_line <= o.line AND o.line < s.sel_line
-              AND o.name IN ('autouse', 'name') AND has_role(o.roles, 'keyword')
+              AND (o.name IN ('autouse', 'name') AND has_role(o.roles, 'keyword') OR has_role(o.roles, 'decorator') AND o.sym_id IS NULL)
           )
     """
     found: frozenset[int] = index.keep("fixtures by name", lambda: frozenset(row[0] for row in index.rows(sql)))
