@@ -318,7 +318,8 @@ class SkipReason(StrEnum):
     LFS_POINTER = "lfs_pointer"  # git-lfs keeps the content elsewhere, and it was not fetched
     NAME_NOT_UTF8 = "name_not_utf8"
     NO_SERVER = "no_server"
-    IGNORED = "ignored"  # a single source that git ignores, such as settings of one machine
+    IGNORED = "ignored"  # a source that git ignores, such as settings of one machine
+    OTHER_REPOSITORY = "other_repository"  # a source of another repository that lies in this one
     NOT_READ = "not_read"  # a text that no server reads, and that has words which may name symbols (`indexer.unread`)
     NOT_IN_BUILD = "not_in_build"  # of a document: read for its text only, since its server takes no build of it
     NESTED_REPOSITORY = "nested_repository"
@@ -330,7 +331,7 @@ class SkipReason(StrEnum):
 FOREIGN = (SkipReason.VENDORED, SkipReason.GENERATED, SkipReason.MINIFIED, SkipReason.BUNDLED, SkipReason.BUILT)
 """Reasons that say: not the project's own source. `include` reads such files all the same."""
 
-BY_WORDS = (SkipReason.NOT_READ, SkipReason.IGNORED)
+BY_WORDS = (SkipReason.NOT_READ, SkipReason.IGNORED, SkipReason.OTHER_REPOSITORY)
 """Reasons of texts of which words are known and nothing else: they count where they name what was asked about (`indexer.unread`)."""
 
 BORDERS = (SkipReason.NESTED_REPOSITORY, SkipReason.WORK_TREE, SkipReason.SUBMODULE, SkipReason.HIDDEN_FOLDER)
