@@ -126,7 +126,7 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             continue
         document = docs[scope.doc_id]
         hooks = record_of(document.language).hooks
-        if scope.name in hooks.members:
+        if scope.name in hooks.members and not (scope.name in hooks.members_without_parameters and _has_parameters(index, sym_id)):
             words = f"an interface outside the workspace asks for '{scope.name}', and whoever has that calls it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
         elif container in above and (hook := _hook(scope.name, above[container], hooks)):
@@ -137,6 +137,12 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             base = names[outside[sym_id]].name
             words = f"it overrides '{base}' of a base outside the workspace, which may call it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+
+
+def _has_parameters(index: Index, sym_id: int) -> bool:
+    """By the signature that the server told; without one, nobody knows."""
+    row = index.row("SELECT s.name, t.signature FROM symbol s JOIN symbol_text t USING (sym_id) WHERE s.sym_id = ?", [sym_id])
+    return row is not None and row[1] is not None and f"{row[0]}(" in row[1] and f"{row[0]}()" not in row[1]
 
 
 def _hook(name: str, bases: Collection[str], hooks: Hooks) -> tuple[str, bool] | None:
