@@ -19,10 +19,36 @@ _CPP = replace(
     _C,
     source=("tree_sitter_cpp", "language"),
     definitions=("c.definitions", "cpp.definitions"),
-    uses=("c.uses", "cpp.uses"),
+    uses=("c.uses", "cpp.uses", "cpp.operations"),
+    signs="own",
     class_named_constructors=True,
     inherits=True,
     overloads=True,
+)
+
+_SIGNS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%", "shift_left": "<<", "shift_right": ">>",
+    "bit_and": "&", "bit_xor": "^", "bit_or": "|",
+}  # fmt: skip
+_OPERATIONS = (
+    *((word, ((f"operator{sign}",),)) for word, sign in _SIGNS.items()),
+    *((f"{word}_in_place", ((f"operator{sign}=",),)) for word, sign in _SIGNS.items()),
+    ("equal", (("operator==",),)),
+    ("unequal", (("operator!=", "operator=="),)),
+    *((word, ((f"operator{sign}", "operator<=>"),)) for word, sign in (("less", "<"), ("less_equal", "<="), ("greater", ">"))),
+    ("greater_equal", (("operator>=", "operator<=>"),)),
+    ("negate", (("operator-",),)),
+    ("plus", (("operator+",),)),
+    ("invert", (("operator~",),)),
+    ("dereference", (("operator*",),)),
+    ("member_of", (("operator->",),)),
+    ("increment", (("operator++",),)),
+    ("decrement", (("operator--",),)),
+    ("assign", (("operator=",),)),
+    ("get_item", (("operator[]",),)),
+    ("call", (("operator()",),)),
+    ("iterate", (("begin",), ("end",))),
+    ("truth", (("operator bool",),)),
 )
 
 C = Language(
@@ -61,6 +87,6 @@ C = Language(
     runtime_starts=("~", "operator"),
     runs_by_start=("~", "operator"),
 )
-CPP = replace(C, names=("cpp",), grammar=_CPP, name_marks=("~",))
+CPP = replace(C, names=("cpp",), grammar=_CPP, name_marks=("~",), operations=_OPERATIONS)
 ARDUINO = Language(names=("arduino",), family="arduino", type_before_name=True)
 OBJECTIVE_C = Language(names=("objective-c",), family="objective-c", file_imports="include")

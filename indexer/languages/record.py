@@ -17,6 +17,7 @@ Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
 Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
 PackageOf = Literal["folder", "module", "manifest"]
+Signs = Literal["", "own", "all"]
 Runner = Literal["pytest", "go", "cargo", "file"]
 Satisfies = Literal["", "unsaid", "shape", "protocol"]
 Parameters = Literal["", "python", "typescript", "go", "c", "exact"]
@@ -41,6 +42,8 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rebinds: a second declaration of a local in one scope is the same variable (Go's `:=`, JavaScript's `var`).
     repair: the function of `indexer.syntax.tree.repair` to try on a text with errors.
     rewrite: the one that makes what the parser gets to see in place of the text, byte for byte.
+    signs: at which operators its servers name what runs: at those of types of the program ("own"), or at the language's own too ("all"),
+        so that no answer means that nobody knows; empty: they are not asked.
     """
 
     source: tuple[str, str]
@@ -60,6 +63,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rebinds: bool = False
     repair: str = ""
     rewrite: str = ""
+    signs: Signs = ""
 
 
 class Lookup(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,10 +16,12 @@ from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.damage import deep_offset, error_offsets
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.modules import ModuleNames
+from indexer.syntax.tree.operations import receivers
 from indexer.syntax.tree.outline import Sweep
 from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of
 from indexer.syntax.tree.strings import enclosing_at, named_strings
 from indexer.syntax.tree.symbols import Symbols
+from indexer.syntax.tree.values import Values
 from indexer.text import OffsetMap
 
 MAX_ERRORS = 100
@@ -84,6 +86,7 @@ class Adapter:
         self.root = root
         self.seconds = {node.start_byte for node in self.captures.get("second", ())}
         self.sweep = Sweep(self.captures, size=len(source), inherits=self.rules.inherits)
+        self.starts = [start for start, _, _ in self.sweep.changes]
         self.symbols = Symbols(self.sweep, source, self.offsets, self.rules, path)
 
     def _parse(self, grammar: LoadedGrammar) -> tuple[Any, list[int]]:
@@ -129,6 +132,10 @@ class Adapter:
         known: dict[Entry | None, int] = {None: 0}
         around = enclosing_at(self.sweep.changes, lambda entry: enclosing_ordinal(entry, known))
         result.strings = named_strings(self.captures, self.lookups, self.offsets, around)
+        if self.rules.signs:
+            tells_all = self.rules.signs == "all"
+            values = Values(self.root, self._declared, asks_at_end=tells_all)
+            result.receivers = receivers(self.captures, values, self.offsets, around, tells_all=tells_all)
         self.sweep.release()
         return result
 
@@ -357,6 +364,13 @@ class Adapter:
         tokens.callee_as.append(-1)
         if declared:
             members.append((group.ordinal, index))
+
+    def _declared(self, name: str, start: int) -> int:
+        """Where the local variable is declared that a name certainly means; -1 where it means nothing of the kind."""
+        place = bisect_right(self.starts, start) - 1
+        scope = self.sweep.changes[max(0, place)][2]
+        found = self.look_up(name, start, scope) if scope is not None else None
+        return -1 if found is None or found[0].entries[0].kind not in VARIABLES else found[0].entries[0].start
 
     def look_up(self, name: str, start: int, scope: Scope) -> tuple[Group, bool] | None:
         """The local variable or function that a name certainly means here, and whether a call of it runs that very function.

@@ -1,0 +1,162 @@
+"""What operates on a value without naming the member that runs, and what is asked about it.
+
+Captures tell two kinds apart (`queries/README.md`). At a sign the server names the member itself: the sign is asked about. Of a value in a
+loop or a condition it tells the type. Nothing is asked where the text shows that the language's own operation runs: on numbers, pointers,
+local variables that are declared as such.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from indexer.model import IN_PLACE, Basis, Operation
+from indexer.syntax.model import Receivers
+from indexer.syntax.tree.values import Values
+from indexer.text import OffsetMap
+
+_ARITHMETIC = {
+    "+": Operation.ADD,
+    "-": Operation.SUBTRACT,
+    "*": Operation.MULTIPLY,
+    "/": Operation.DIVIDE,
+    "%": Operation.REMAINDER,
+    "<<": Operation.SHIFT_LEFT,
+    ">>": Operation.SHIFT_RIGHT,
+    "&": Operation.BIT_AND,
+    "^": Operation.BIT_XOR,
+    "|": Operation.BIT_OR,
+}
+_BINARY = {
+    **_ARITHMETIC,
+    "==": Operation.EQUAL,
+    "!=": Operation.UNEQUAL,
+    "<": Operation.LESS,
+    "<=": Operation.LESS_EQUAL,
+    ">": Operation.GREATER,
+    ">=": Operation.GREATER_EQUAL,
+}
+_ASSIGNING = {f"{sign}=": Operation(operation + IN_PLACE) for sign, operation in _ARITHMETIC.items()}
+_IN_MACRO = {**_BINARY, **_ASSIGNING, "?": Operation.RETURN_EARLY}
+_SIGNS: Mapping[str, Mapping[str, Operation]] = {
+    "binary": _BINARY,
+    "assigning": {**_ASSIGNING, "=": Operation.ASSIGN},
+    "unary": {
+        "-": Operation.NEGATE,
+        "+": Operation.PLUS,
+        "!": Operation.NOT,
+        "~": Operation.INVERT,
+        "*": Operation.DEREFERENCE,
+        "++": Operation.INCREMENT,
+        "--": Operation.DECREMENT,
+        "->": Operation.MEMBER_OF,
+        "?": Operation.RETURN_EARLY,
+        "await": Operation.AWAIT,
+    },
+    "subscript": {"[": Operation.GET_ITEM, "]": Operation.GET_ITEM},
+    "call": {"(": Operation.CALL},
+    "given": _IN_MACRO,
+    "made": _IN_MACRO,
+}
+"""By capture `sign.<name>` and the sign: the operation. `given`: in a text that is given to a macro, `made`: in one that a macro makes."""
+
+_OF_MORE = frozenset("*&|<>?") | {"<<", ">>"}
+"""Signs that a macro may be given for something else than an operation: a pattern, a type, a repetition."""
+
+
+class _Row(NamedTuple):
+    """An operation in the text, as byte offsets; `at`: where the server is asked, -1: nowhere; `silent`: what is known without an answer."""
+
+    start: int
+    end: int
+    at: int
+    operation: Operation
+    basis: Basis
+    silent: Basis
+
+
+def receivers(
+    captures: Mapping[str, Sequence[Any]],
+    values: Values,
+    offsets: OffsetMap,
+    enclosing: Callable[[int], int],
+    *,
+    tells_all: bool,
+) -> Receivers:
+    """By position.
+
+    Args:
+        enclosing: the symbol around a byte offset.
+        tells_all: a server has an answer at signs of the language's own operations, so that without one nobody knows what runs; else it
+            has none there, and only in text about any type nobody knows.
+    """
+    found = Receivers()
+    generic, made = _Ranges(captures.get("generic", ())), _Ranges(captures.get("made", ()))
+    rows: set[_Row] = set()
+    for capture, nodes in captures.items():
+        kind, _, name = capture.partition(".")
+        if kind == "sign":
+            for node in nodes:
+                if node.type in _SIGNS[name] and not values.are_built_in(name, node):
+                    rows.add(_of_sign("made" if made.hold(node.start_byte) else name, node, tells_all=tells_all))
+        elif kind == "typed":
+            rows.update(row for node in nodes if (row := _of_value(Operation[name.upper()], node, values)) is not None)
+    for row in sorted(rows):
+        line, col = offsets.position(row.start)
+        at_line, at_col = offsets.position(row.at) if row.at >= 0 else (line, col)
+        unknown = row.silent == Basis.ELSEWHERE and generic.hold(row.start)
+        found.line.append(line)
+        found.col.append(col)
+        found.end_col.append(max(offsets.position(row.end)[1], col))
+        found.operation.append(int(row.operation))
+        found.enclosing.append(enclosing(row.start))
+        found.basis.append(int(row.basis))
+        found.at_line.append(at_line)
+        found.at_col.append(at_col)
+        found.own.append(-1)
+        found.ask.append(row.at >= 0)
+        found.same_as.append(-1)
+        found.silent.append(int(Basis.UNKNOWN if unknown else row.silent))
+    return found
+
+
+def _of_sign(name: str, node: Any, *, tells_all: bool) -> _Row:
+    start, end = node.start_byte, node.end_byte
+    operation = _SIGNS[name][node.type]
+    if name == "made":
+        return _Row(start, end, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
+    # Behind a bracket, for at the one that opens a server sees the name before it.
+    at = end if node.type == "]" else start
+    unknown = tells_all and not (name == "given" and node.type in _OF_MORE)
+    return _Row(start, end, at, operation, Basis.SIGN, Basis.UNKNOWN if unknown else Basis.ELSEWHERE)
+
+
+def _of_value(operation: Operation, node: Any, values: Values) -> _Row | None:
+    """Of the value of an expression, whose type is asked for at its last name or bracket."""
+    inner = values.inner(node)
+    if values.gives_plain(inner):
+        return None
+    start, end = inner.start_byte, inner.end_byte
+    if operation == Operation.GET_ITEM:  # beside the question at the bracket
+        if values.are_built_in("subscript", node.next_sibling):
+            return None
+        start, end = node.parent.end_byte - 1, node.parent.end_byte
+    at = values.named_at(inner)
+    if at < 0:
+        return None if operation == Operation.GET_ITEM else _Row(start, end, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
+    return _Row(start, end, at, operation, Basis.VALUE, Basis.ELSEWHERE)
+
+
+class _Ranges:
+    """Tells whether an offset lies in one of these nodes."""
+
+    def __init__(self, nodes: Sequence[Any]) -> None:
+        self._outermost: list[tuple[int, int]] = []
+        for start, end in sorted((node.start_byte, node.end_byte) for node in nodes):
+            if not self._outermost or start >= self._outermost[-1][1]:
+                self._outermost.append((start, end))
+
+    def hold(self, offset: int) -> bool:
+        place = bisect_right(self._outermost, (offset, 1 << 62)) - 1
+        return place >= 0 and offset < self._outermost[place][1]
