@@ -221,6 +221,7 @@ class Operation(IntEnum):
     BIT_XOR_IN_PLACE = 101
     BIT_OR_IN_PLACE = 102
     CONSTRUCT = 110  # by a declaration that names the type only
+    HOLD = 111  # of a type: a template gets it, and may construct values of it
 
     @property
     def label(self) -> str:
@@ -236,7 +237,7 @@ IN_PLACE = Operation.ADD_IN_PLACE - Operation.ADD
 SIGNS = frozenset(
     {Operation.GET_ITEM, Operation.SET_ITEM, Operation.DELETE_ITEM, Operation.CONTAINS}
     | {Operation.NEGATE, Operation.PLUS, Operation.INVERT, Operation.NOT, Operation.DEREFERENCE, Operation.MEMBER_OF}
-    | {operation for operation in Operation if operation >= Operation.EQUAL and operation != Operation.CONSTRUCT}
+    | {operation for operation in Operation if operation >= Operation.EQUAL and operation < Operation.CONSTRUCT}
 )
 """Operations that a sign stands for, and no word."""
 
@@ -282,6 +283,7 @@ class SymbolFlag(IntFlag):
     DEPRECATED = 1024
     EXTERNAL = 2048  # lives outside the workspace folders
     CONDITIONAL = 4096  # defined in more than one place of its scope
+    IMPLEMENTS = 8192  # stands in what implements an interface: Rust's `impl Trait for T`
 
 
 class Trust(StrEnum):

@@ -51,6 +51,19 @@ _OPERATIONS = (
     ("truth", (("operator bool",),)),
 )
 
+_VALUES = ("valarray", "complex", "atomic")
+_ADDING = ("accumulate", "reduce", "transform_reduce", "inner_product", "partial_sum", "inclusive_scan", "exclusive_scan")
+_RUN_BY = (
+    (tuple(f"operator{sign}{end}" for sign in _SIGNS.values() for end in ("", "=")), _VALUES),
+    (("operator+",), (*_ADDING, "transform_inclusive_scan", "transform_exclusive_scan", "plus")),
+    (("operator-",), ("adjacent_difference", "minus", "negate")),
+    *(((f"operator{sign}",), (by,)) for sign, by in (("/", "divides"), ("%", "modulus"), ("&", "bit_and"), ("|", "bit_or"), ("^", "bit_xor"))),
+    (("operator~",), ("bit_not",)),
+    (("operator<<",), ("ostream_iterator", "ostream_formatter", "streamed")),
+    (("operator>>",), ("istream_iterator", "istream_view", "ws")),
+    (("operator[]",), ("move_iterator", "reverse_iterator", "span")),
+)
+
 C = Language(
     names=("c",),
     family="c",
@@ -83,10 +96,25 @@ C = Language(
             *(f"atomic_{kind}" for kind in ("bool", "char", "short", "int", "uint", "long", "ulong", "size_t", "intptr_t", "uintptr_t")),
         )
     ),
-    runtime_members=frozenset({"begin", "end", "cbegin", "cend", "rbegin", "rend", "await_ready", "await_suspend", "await_resume"}),
-    runtime_starts=("~", "operator"),
     runs_by_start=("~", "operator"),
 )
-CPP = replace(C, names=("cpp",), grammar=_CPP, name_marks=("~",), operations=_OPERATIONS)
+CPP = replace(
+    C,
+    names=("cpp",),
+    grammar=_CPP,
+    name_marks=("~",),
+    operations=_OPERATIONS,
+    operators_outside=True,
+    constructs_by_type=True,
+    run_by=_RUN_BY,
+    # algorithms and containers compare, order, copy and call what they are given, and go through it
+    runtime_members=frozenset(
+        {
+            *("begin", "end", "cbegin", "cend", "rbegin", "rend", "await_ready", "await_suspend", "await_resume"),
+            *(f"operator{sign}" for sign in ("==", "!=", "<", "<=", ">", ">=", "<=>", "=", "()", "*", "->", "++", "--", "!", ",", "->*")),
+        }
+    ),
+    runtime_starts=("~", "operator ", 'operator""'),
+)
 ARDUINO = Language(names=("arduino",), family="arduino", type_before_name=True)
 OBJECTIVE_C = Language(names=("objective-c",), family="objective-c", file_imports="include")

@@ -6,6 +6,7 @@ servers serve it, `indexer/servers/servers.toml` says.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -153,6 +154,10 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: by the name of an `indexer.model.Operation`, the members that it runs: one of each group, the first that the type has.
     runtime_members, runtime_starts: members, and how names of members begin, that the language or its library run where nothing names them
         and nothing here follows it: operators, conversions, what formats, compares, copies and ends a value.
+    run_by: members, and names of functions and types of libraries that run them where they are given a value or its type.
+    operators_outside: what an operation runs may be a function outside of any type.
+    constructs_by_type: a declaration makes a value where it names a type alone, and values are copied and converted unnamed.
+    says_implementations: the text shows which members implement an interface (flag `implements`); no interface asks for others.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
     closed_results: a regex of declared results of functions outside of which no value has a type of the workspace.
@@ -216,6 +221,10 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = ()
     runtime_members: frozenset[str] = frozenset()
     runtime_starts: tuple[str, ...] = ()
+    run_by: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    operators_outside: bool = False
+    constructs_by_type: bool = False
+    says_implementations: bool = False
     open_types: str = ""
     open_files: tuple[str, ...] = ()
     closed_results: str = ""
@@ -233,3 +242,16 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return self.names[0]
+
+    def runs_unnamed(self, name: str) -> bool:
+        """Whether a member of this name may run where nothing names it: by an operation, or by the language or its library."""
+        return name in self.runtime_members or name.startswith(self.runtime_starts) or self.operates(name)
+
+    def operates(self, name: str) -> bool:
+        """Whether an operation runs members of this name."""
+        return name in _operated(self.operations)
+
+
+@cache
+def _operated(operations: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]) -> frozenset[str]:
+    return frozenset(name for _, groups in operations for names in groups for name in names)

@@ -58,6 +58,7 @@ RUST = Language(
         )
     ),
     operations=_OPERATIONS,
+    says_implementations=True,
     runtime_members=frozenset(
         {
             *("fmt", "drop", "deref", "deref_mut", "next", "next_back", "into_iter", "from_iter", "extend", "poll", "into_future"),

@@ -154,10 +154,11 @@ FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operat
 -- Only subscripts of a class run a member of it.
 WHERE NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__';
 
--- `raise A` makes one.
+-- `raise A` makes one, and so does a declaration where it names a type alone.
 INSERT INTO nameless_call
 SELECT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
-FROM operated n JOIN symbol m ON m.sym_id = n.type_id WHERE n.operation = operation('raise') AND n.is_class;
+FROM operated n JOIN symbol m ON m.sym_id = n.type_id
+WHERE n.operation IN (operation('raise'), operation('construct')) AND n.is_class AND NOT has_flag(m.flags, 'external');
 
 INSERT INTO nameless_call
 SELECT DISTINCT encl_id, callee, doc_id, line, col, end_col, evidence, operation FROM signed WHERE evidence IS NOT NULL;
@@ -208,7 +209,11 @@ WHERE has_role(o.roles, 'supertype');
 -- Operations that may run any such member; those on a type that has none, while subtypes of it do.
 CREATE TABLE unresolved_operation AS
 SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM operated
-WHERE type_id IS NULL AND NOT is_class AND operation NOT IN (operation('raise'), operation('get_attribute'))  -- unresolved_name has these
+WHERE type_id IS NULL AND NOT is_class AND operation NOT IN (operation('raise'), operation('get_attribute'), operation('construct'), operation('hold'))
+UNION  -- unresolved_name has those
+-- A type that a template gets.
+SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id
+FROM operated o JOIN symbol m ON m.sym_id = o.type_id WHERE o.operation = operation('hold') AND o.is_class AND NOT has_flag(m.flags, 'external')
 UNION
 SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id
 FROM operated o

@@ -45,7 +45,7 @@ UNION ALL
 SELECT caller, callee, doc_id, line, col, end_col, evidence FROM nameless_call
 UNION ALL
 SELECT n.caller, k.sym_id, n.doc_id, n.line, n.col, n.end_col, n.evidence
-FROM nameless_call n JOIN constructor k ON k.class_id = n.callee WHERE n.operation = operation('raise');
+FROM nameless_call n JOIN constructor k ON k.class_id = n.callee WHERE n.operation IN (operation('raise'), operation('construct'));
 
 CREATE TABLE call_in AS
 SELECT callee, caller, doc_id, line, col, end_col, min(evidence)::UTINYINT AS evidence

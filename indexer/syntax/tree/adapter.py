@@ -18,7 +18,7 @@ from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.operations import receivers
 from indexer.syntax.tree.outline import Sweep
-from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of
+from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of, plain_name
 from indexer.syntax.tree.strings import enclosing_at, named_strings
 from indexer.syntax.tree.symbols import Symbols
 from indexer.syntax.tree.values import Values
@@ -237,7 +237,9 @@ class Adapter:
             name = text[start:end] if is_ascii else source[start:end].decode("utf-8", "replace")
             if start == end or name == blank or name[0].isdigit() or "\n" in name:
                 continue
-            if name[0] == '"':  # the path of an import
+            if " " in name:
+                name = plain_name(name)
+            elif name[0] == '"':  # the path of an import
                 name = name.strip('"').rpartition("/")[2]
             if start >= next_line:
                 while line < last_line and line_starts[line + 1] <= start:

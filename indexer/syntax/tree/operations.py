@@ -7,8 +7,9 @@ local variables that are declared as such.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from indexer.model import IN_PLACE, Basis, Operation
@@ -65,6 +66,13 @@ _OF_MORE = frozenset("*&|<>?") | {"<<", ">>"}
 """Signs that a macro may be given for something else than an operation: a pattern, a type, a repetition."""
 
 
+_MOST_NAMES = 8
+"""Nodes that are looked at to find the name of a type."""
+_NO_SIGNS = re.compile(rb"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|->|\+\+|--|&&|\|\||##?""", re.DOTALL)
+_SIGN = re.compile(rb"(?<=[\w)\]])\s*(?P<sign><<=|>>=|<<|>>|[-+*/%&|^=!<>]=|[-+*/%&|^<>])(?=\s*[\w(])")
+_VARIABLE = re.compile(rb"\b[a-z_]\w*")
+
+
 class _Row(NamedTuple):
     """An operation in the text, as byte offsets; `at`: where the server is asked, -1: nowhere; `silent`: what is known without an answer."""
 
@@ -100,6 +108,10 @@ def receivers(
             for node in nodes:
                 if node.type in _SIGNS[name] and not values.are_built_in(name, node):
                     rows.add(_of_sign("made" if made.hold(node.start_byte) else name, node, tells_all=tells_all))
+        elif kind == "built":
+            rows.update(row for node in nodes if (row := _of_type(Operation[name.upper()], node)) is not None)
+        elif capture == "body_of_macro":
+            rows.update(row for node in nodes for row in _in_body(node))
         elif kind == "typed":
             rows.update(row for node in nodes if (row := _of_value(Operation[name.upper()], node, values)) is not None)
     for row in sorted(rows):
@@ -132,6 +144,18 @@ def _of_sign(name: str, node: Any, *, tells_all: bool) -> _Row:
     return _Row(start, end, at, operation, Basis.SIGN, Basis.UNKNOWN if unknown else Basis.ELSEWHERE)
 
 
+def _in_body(node: Any) -> Iterator[_Row]:
+    """Signs in the text of a macro, which no tree has: whatever it is given may run their members. Constants alone give numbers."""
+    text: bytes = _NO_SIGNS.sub(lambda match: b" " * len(match[0]), node.text)
+    if node.parent.type == "preproc_def" and not _VARIABLE.search(text):
+        return
+    for match in _SIGN.finditer(text):
+        operation = _SIGNS["made"].get(match["sign"].decode())
+        if operation is not None:
+            start = node.start_byte + match.start("sign")
+            yield _Row(start, start + len(match["sign"]), -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
+
+
 def _of_value(operation: Operation, node: Any, values: Values) -> _Row | None:
     """Of the value of an expression, whose type is asked for at its last name or bracket."""
     inner = values.inner(node)
@@ -146,6 +170,40 @@ def _of_value(operation: Operation, node: Any, values: Values) -> _Row | None:
     if at < 0:
         return None if operation == Operation.GET_ITEM else _Row(start, end, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
     return _Row(start, end, at, operation, Basis.VALUE, Basis.ELSEWHERE)
+
+
+def _of_type(operation: Operation, node: Any) -> _Row | None:
+    """Of a type whose name stands where a value is made of it."""
+    for _ in range(_MOST_NAMES):
+        if node.type in ("type_identifier", "struct_specifier", "class_specifier"):
+            break
+        node = node.child_by_field_name("name")
+        if node is None:
+            return None
+    else:
+        return None
+    if node.type != "type_identifier":  # `struct S s`
+        node = None if node.child_by_field_name("body") is not None else node.child_by_field_name("name")
+    if node is None or _is_declared_only(node):
+        return None
+    return _Row(node.start_byte, node.end_byte, -1, operation, Basis.VALUE, Basis.VALUE)
+
+
+def _is_declared_only(name: Any) -> bool:
+    """Whether the declaration around a type makes nothing: it is `extern`, or what a function gives is the value."""
+    around = name
+    for _ in range(_MOST_NAMES):
+        around = around.parent
+        if around is None or around.type in ("base_class_clause", "template_argument_list", "field_declaration"):
+            return False
+        if around.type == "declaration":
+            if any(child.type == "storage_class_specifier" and child.text == b"extern" for child in around.children):
+                return True
+            made = [child for child in around.named_children if child.type == "init_declarator"]
+            values = [child.child_by_field_name("value") for child in made]
+            others = any(child.type in ("identifier", "array_declarator") for child in around.named_children)
+            return bool(made) and not others and all(value is not None and value.type == "call_expression" for value in values)
+    return False
 
 
 class _Ranges:

@@ -378,5 +378,6 @@ def _constructs(symbol: Symbol) -> bool:
 
 def _runs_unnamed(symbol: Symbol, language: Language) -> bool:
     name = symbol.record.name
-    is_special = (name.startswith("__") and name.endswith("__") and len(name) > len("____")) or name in language.runtime_members
-    return symbol.record.container.endswith("#") and not _constructs(symbol) and (is_special or not name.strip("#$~").isidentifier())
+    is_special = (name.startswith("__") and name.endswith("__") and len(name) > len("____")) or language.runs_unnamed(name)
+    is_member = symbol.record.container.endswith("#") or language.operators_outside
+    return is_member and not _constructs(symbol) and (is_special or not name.strip("#$~").isidentifier())

@@ -19,3 +19,12 @@
 (for_statement condition: (_) @typed.truth)
 
 (template_declaration) @generic
+
+(preproc_function_def value: (preproc_arg) @body_of_macro)
+(preproc_def value: (preproc_arg) @body_of_macro)
+
+; Values that a declaration makes of a type, and types that a template gets, which may make some.
+(declaration type: (_) @built.construct declarator: [(identifier) (array_declarator) (init_declarator declarator: (identifier))])
+(field_declaration type: (_) @built.construct declarator: [(field_identifier) (array_declarator)])
+(base_class_clause [(type_identifier) (template_type) (qualified_identifier)] @built.construct)
+(template_argument_list (type_descriptor type: (_) @built.hold !declarator))
