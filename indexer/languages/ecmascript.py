@@ -39,6 +39,7 @@ TYPESCRIPT = Language(
     runtime_members=frozenset({"toString", "valueOf", "toJSON", "then", "next", "handleEvent"}),
     runtime_starts=("[Symbol.", "[Symbol", "Symbol."),
     satisfies="shape",
+    bases_are_named=True,
     members_by_assignment=True,
     merges_declarations=True,
     points_at_texts=True,

@@ -142,6 +142,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     Types:
     satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
         by a "protocol" (Python); empty: it does not.
+    bases_are_named: a type's text names all types above it, but for those that it fits by `satisfies`.
     fields_by_assignment: a class gets fields by assignments in its methods (`self.x = …`).
     members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
     merges_declarations: a class or interface may be declared in several parts, one of them in another package.
@@ -210,6 +211,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
+    bases_are_named: bool = False
     fields_by_assignment: bool = False
     members_by_assignment: bool = False
     merges_declarations: bool = False

@@ -50,6 +50,7 @@ RUST = Language(
     package_of="manifest",
     manager="cargo",
     declared_only=True,
+    bases_are_named=True,
     parameters="exact",
     locks=Locks(
         names=(

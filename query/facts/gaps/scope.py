@@ -12,6 +12,7 @@ from functools import cached_property
 
 from indexer.encoding import as_utf8
 from indexer.languages import Language, record_of
+from indexer.model import SymbolKind
 from indexer.text import for_grammars
 from query.facts.families import languages_of
 from query.facts.gaps.words import alone, found_in, is_exported_below
@@ -284,6 +285,14 @@ class Scope:
     def has_types(self) -> bool:
         """Whether one of the symbols is a type or a member of one, so that types above and below matter."""
         return any(symbol.record.kind in TYPES or self._is_member(symbol) for symbol in self._symbols)
+
+    def fits_unnamed(self, language: str) -> bool:
+        """Whether types of a language may stand below one of the symbols, or above it, without naming it."""
+        record = record_of(language)
+        if not record.bases_are_named:
+            return True
+        interface = SymbolKind.INTERFACE.label
+        return bool(record.satisfies) and any(symbol.record.kind == interface or self._is_member(symbol) for symbol in self._symbols)
 
     # ---- files that have changed since they were read
 
