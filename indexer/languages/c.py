@@ -57,7 +57,10 @@ _RUN_BY = (
     (tuple(f"operator{sign}{end}" for sign in _SIGNS.values() for end in ("", "=")), _VALUES),
     (("operator+",), (*_ADDING, "transform_inclusive_scan", "transform_exclusive_scan", "plus")),
     (("operator-",), ("adjacent_difference", "minus", "negate")),
-    *(((f"operator{sign}",), (by,)) for sign, by in (("/", "divides"), ("%", "modulus"), ("&", "bit_and"), ("|", "bit_or"), ("^", "bit_xor"))),
+    *(
+        ((f"operator{sign}",), (by,))
+        for sign, by in (("/", "divides"), ("%", "modulus"), ("&", "bit_and"), ("|", "bit_or"), ("^", "bit_xor"))
+    ),
     (("operator~",), ("bit_not",)),
     (("operator<<",), ("ostream_iterator", "ostream_formatter", "streamed")),
     (("operator>>",), ("istream_iterator", "istream_view", "ws")),

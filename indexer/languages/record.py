@@ -18,7 +18,7 @@ Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
 Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
 PackageOf = Literal["folder", "module", "manifest"]
-Signs = Literal["", "own", "all"]
+Signs = Literal["", "none", "own", "all"]
 Runner = Literal["pytest", "go", "cargo", "file"]
 Satisfies = Literal["", "unsaid", "shape", "protocol"]
 Parameters = Literal["", "python", "typescript", "go", "c", "exact"]
@@ -44,7 +44,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     repair: the function of `indexer.syntax.tree.repair` to try on a text with errors.
     rewrite: the one that makes what the parser gets to see in place of the text, byte for byte.
     signs: at which operators its servers name what runs: at those of types of the program ("own"), or at the language's own too ("all"),
-        so that no answer means that nobody knows; empty: they are not asked.
+        so that no answer means that nobody knows; at "none"; empty: no operation is looked at.
     """
 
     source: tuple[str, str]

@@ -37,7 +37,8 @@ def add(
     """Rows of the values that a member may run on, of what functions and variables give, of fields with accessors.
 
     Args:
-        types: what the server said, by the number of the receiver. signs: the members that it named at signs. number: the target of a place.
+        types: what the server said, by the number of the receiver. signs: the members that it named at signs.
+        number: the target of a place.
         unresolved: tokens of which nobody knows what they mean: the type of what they are read of may answer for them.
     """
     receivers = syntax.receivers

@@ -74,7 +74,7 @@ _VARIABLE = re.compile(rb"\b[a-z_]\w*")
 
 
 class _Row(NamedTuple):
-    """An operation in the text, as byte offsets; `at`: where the server is asked, -1: nowhere; `silent`: what is known without an answer."""
+    """An operation in the text, as byte offsets; `at`: where the server is asked, -1: nowhere; `silent`: what is known with no answer."""
 
     start: int
     end: int
@@ -89,16 +89,15 @@ def receivers(
     values: Values,
     offsets: OffsetMap,
     enclosing: Callable[[int], int],
-    *,
-    tells_all: bool,
+    signs: str,
 ) -> Receivers:
     """By position.
 
     Args:
         enclosing: the symbol around a byte offset.
-        tells_all: a server has an answer at signs of the language's own operations, so that without one nobody knows what runs; else it
-            has none there, and only in text about any type nobody knows.
+        signs: where servers name what runs, see `indexer.languages.Grammar`.
     """
+    tells_all = signs == "all"
     found = Receivers()
     generic, made = _Ranges(captures.get("generic", ())), _Ranges(captures.get("made", ()))
     rows: set[_Row] = set()
@@ -110,10 +109,13 @@ def receivers(
                     rows.add(_of_sign("made" if made.hold(node.start_byte) else name, node, tells_all=tells_all))
         elif kind == "built":
             rows.update(row for node in nodes if (row := _of_type(Operation[name.upper()], node)) is not None)
+        elif kind == "unknown":
+            operation = Operation[name.upper()]
+            rows.update(_Row(node.start_byte, node.end_byte, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN) for node in nodes)
         elif capture == "body_of_macro":
             rows.update(row for node in nodes for row in _in_body(node))
         elif kind == "typed":
-            rows.update(row for node in nodes if (row := _of_value(Operation[name.upper()], node, values)) is not None)
+            rows.update(row for node in nodes if (row := _of_value(Operation[name.upper()], node, values, signs)) is not None)
     for row in sorted(rows):
         line, col = offsets.position(row.start)
         at_line, at_col = offsets.position(row.at) if row.at >= 0 else (line, col)
@@ -156,8 +158,11 @@ def _in_body(node: Any) -> Iterator[_Row]:
             yield _Row(start, start + len(match["sign"]), -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
 
 
-def _of_value(operation: Operation, node: Any, values: Values) -> _Row | None:
-    """Of the value of an expression, whose type is asked for at its last name or bracket."""
+def _of_value(operation: Operation, node: Any, values: Values, signs: str) -> _Row | None:
+    """Of the value of an expression, whose type is asked for at its last name or bracket.
+
+    Without an answer it is of the language's own types; or nobody knows, where any value may be of any type.
+    """
     inner = values.inner(node)
     if values.gives_plain(inner):
         return None
@@ -168,8 +173,9 @@ def _of_value(operation: Operation, node: Any, values: Values) -> _Row | None:
         start, end = node.parent.end_byte - 1, node.parent.end_byte
     at = values.named_at(inner)
     if at < 0:
-        return None if operation == Operation.GET_ITEM else _Row(start, end, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
-    return _Row(start, end, at, operation, Basis.VALUE, Basis.ELSEWHERE)
+        return None if operation in (Operation.GET_ITEM, Operation.TEXT) else _Row(start, end, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
+    unknown = signs == "none" and operation == Operation.ITERATE
+    return _Row(start, end, at, operation, Basis.VALUE, Basis.UNKNOWN if unknown else Basis.ELSEWHERE)
 
 
 def _of_type(operation: Operation, node: Any) -> _Row | None:

@@ -2,8 +2,8 @@
 
 tree-sitter-typescript 0.23 knows no variance (`interface Box<in out T>`), takes a call signature on a line of its own,
 `<A>(a: A): B`, for type arguments of the line above it, and ends a template type at an escaped quote. Only the parser sees the
-repaired text. tree-sitter-rust 0.24 knows no `const trait`, which Rust's own library is written with. tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its end for any other: an emoji in
-the wrong place ends the process.
+repaired text. tree-sitter-rust 0.24 knows no `const trait`, which Rust's own library is written with. tree-sitter-bash 0.25 looks
+characters up in a table of 256 (`isalpha`), beyond its end for any other: an emoji in the wrong place ends the process.
 """
 
 from __future__ import annotations

@@ -7,7 +7,17 @@ from typing import Any, NamedTuple
 
 _PLAIN = frozenset(
     {
-        *("number_literal", "char_literal", "string_literal", "concatenated_string", "raw_string_literal", "true", "false", "null", "nullptr"),
+        *(
+            "number_literal",
+            "char_literal",
+            "string_literal",
+            "concatenated_string",
+            "raw_string_literal",
+            "true",
+            "false",
+            "null",
+            "nullptr",
+        ),
         *("sizeof_expression", "alignof_expression", "offsetof_expression", "this", "lambda_expression", "initializer_list"),
         *("integer_literal", "float_literal", "boolean_literal", "closure_expression", "range_expression", "unit_expression"),
         *("number", "string", "regex", "undefined", "arrow_function", "function_expression", "array", "object", "template_string"),
@@ -21,7 +31,7 @@ _PLAIN_TYPES = frozenset({"primitive_type", "sized_type_specifier"})
 _REFERENCES = frozenset({"reference_type", "pointer_type"})
 _POINTERS = frozenset({"pointer_declarator", "array_declarator"})
 _DECLARATIONS = frozenset({"declaration", "parameter_declaration", "optional_parameter_declaration", "parameter", "let_declaration"})
-_LAST_NAMES = ("field", "property", "name")
+_LAST_NAMES = ("field", "property", "constructor", "name")
 _MOST_STEPS = 12
 """Nodes inside each other that are looked at to find out what one value is; of what is larger nobody knows."""
 
@@ -60,7 +70,9 @@ class Values:
         if name == "assigning":
             return self.are_plain(around.child_by_field_name("left"))
         if name == "subscript":
-            operand = around.parent.child_by_field_name("argument") if around.type.endswith("list") and around.parent else around.named_child(0)
+            operand = (
+                around.parent.child_by_field_name("argument") if around.type.endswith("list") and around.parent else around.named_child(0)
+            )
             return self._is_own(operand, index=True)
         if name == "unary":
             operand = around.child_by_field_name("argument") or around.child_by_field_name("value") or around.named_child(0)
@@ -82,12 +94,16 @@ class Values:
 
     def gives_plain(self, node: Any) -> bool:
         """Whether a value in a condition or a loop is of the language's own, as what a comparison gives."""
+        if node.type == "this":
+            return False
         return node.type in _COMBINED or self.are_plain(node) or "comment" in node.type or "declaration" in node.type
 
     def named_at(self, node: Any) -> int:
         """Where a server is asked for the type of a value; -1 where nothing names it."""
         for _ in range(_MOST_STEPS):
-            if "identifier" in node.type and not node.type.startswith("qualified"):
+            if node.type in ("await_expression", "non_null_expression") and not self._asks_at_end and node.named_child_count:
+                node = node.named_child(0)
+            if node.type == "this" or ("identifier" in node.type and not node.type.startswith("qualified")):
                 return node.start_byte
             if self._asks_at_end and node.type not in ("field_expression", "scoped_identifier"):
                 return node.end_byte

@@ -144,7 +144,7 @@ def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:
 
 
 def _is_run(index: Index, symbol: Symbol, language: Language) -> bool:
-    """Whether the language or a library runs the member. Of an interface outside, where implementations are told apart, they may run any."""
+    """Whether the language or a library runs the member: of an interface outside any, where implementations are told apart."""
     name = symbol.record.name
     is_listed = name in language.runtime_members or name.startswith(language.runtime_starts)
     if not language.says_implementations:

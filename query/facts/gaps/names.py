@@ -65,7 +65,8 @@ _UNLISTED = """
     WITH asked AS (SELECT unnest($ids::INTEGER[]) AS id),
     near AS (SELECT DISTINCT r.doc_id FROM asked a JOIN refs r ON r.sym_id = a.id WHERE has_role(r.roles, 'supertype')),
     base AS (
-        SELECT doc_id, line, col, sym_id, line * 65536 + col AS place FROM occ SEMI JOIN near USING (doc_id) WHERE has_role(roles, 'supertype')
+        SELECT doc_id, line, col, sym_id, line * 65536 + col AS place
+        FROM occ SEMI JOIN near USING (doc_id) WHERE has_role(roles, 'supertype')
     ),
     owned AS (  -- what is written in an implementation follows its head
         SELECT b.doc_id, b.place, bool_or(is_type(c.kind)) AS of_type
@@ -93,8 +94,8 @@ def unlisted_subtypes(index: Index, ids: Collection[int]) -> list[Reason]:
         return []
     count, names = sum(row[4] for row in rows), sorted({f"'{row[1]}'" for row in rows})
     detail = (
-        f"{count} place{'' if count == 1 else 's'} derive{'s' if count == 1 else ''} from {listed(names)} what is no type of the index: any "
-        f"type that fits, one outside, what a macro makes"
+        f"{count} place{'' if count == 1 else 's'} derive{'s' if count == 1 else ''} from {listed(names)} what is no type of the index: "
+        f"any type that fits, one outside, what a macro makes"
     )
     return [of_paths("unlisted_subtypes", detail, sorted({row[2] for row in rows}), count)]
 
