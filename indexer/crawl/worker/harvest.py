@@ -17,7 +17,7 @@ from indexer.crawl.worker import nameless, unparsed
 from indexer.crawl.worker.adoption import adopt_kinds, adopt_symbols, discover
 from indexer.languages import record_of
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
-from indexer.model import CALLABLE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, CoverageStatus, Evidence, LossReason, Role, Severity, SymbolFlag, SymbolKind
 from indexer.store.facts import AT_PLACE, DocumentFacts
 from indexer.syntax.model import BUILTIN, Syntax, Tokens
 
@@ -128,6 +128,8 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     _add_owners(facts, syntax, answers, targets)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
+    if any(diagnostic.severity == Severity.ERROR for diagnostic in answers.diagnostics):
+        nameless.doubt(syntax)
     nameless.add(facts, syntax, answers.types, answers.signs, targets.number, surroundings, document.language, unresolved)
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)

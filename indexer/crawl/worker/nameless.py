@@ -85,6 +85,11 @@ def add(
         facts.add("accessors", symbol=symbol, operation=operation, line=line, col=col)
 
 
+def doubt(syntax: Syntax) -> None:
+    """Of a file with errors: a server that has no answer at a sign may have failed to understand what stands there."""
+    syntax.receivers.silent = [int(Basis.UNKNOWN if basis == Basis.ELSEWHERE else basis) for basis in syntax.receivers.silent]
+
+
 class _Library:
     """Tells the language's own types, of which no value runs a member of the workspace, from those that any value may have."""
 
