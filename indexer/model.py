@@ -169,17 +169,19 @@ class Operation(IntEnum):
     NEGATE = 34
     PLUS = 35
     INVERT = 36
-    CONSTRUCT = 37  # one more of the value's class: `type(x)()`
-    UNPACK_MAPPING = 38
-    CLOSE = 39  # handed to what closes it
-    CLOSE_ASYNC = 46
-    LOOK_UP = 47  # a member by a name that is made at run time; it is called
+    NOT = 37
+    DEREFERENCE = 38
+    MEMBER_OF = 39  # `x->name`, where that is an operator of its own
     EQUAL = 40
     UNEQUAL = 41
     LESS = 42
     LESS_EQUAL = 43
     GREATER = 44
     GREATER_EQUAL = 45
+    INCREMENT = 46
+    DECREMENT = 47
+    ASSIGN = 48
+    RETURN_EARLY = 49  # `x?`
     ADD = 50
     SUBTRACT = 51
     MULTIPLY = 52
@@ -219,6 +221,13 @@ class Operation(IntEnum):
     BIT_AND_IN_PLACE = 100
     BIT_XOR_IN_PLACE = 101
     BIT_OR_IN_PLACE = 102
+    CONSTRUCT = 110  # by a declaration that names the type only
+    HOLD = 111  # of a type: a template gets it, and may construct values of it
+    REMAKE = 112  # one more of the value's class: `type(x)()`
+    UNPACK_MAPPING = 113
+    CLOSE = 114  # handed to what closes it
+    CLOSE_ASYNC = 115
+    LOOK_UP = 116  # a member by a name that is made at run time; it is called
 
     @property
     def label(self) -> str:
@@ -233,8 +242,8 @@ IN_PLACE = Operation.ADD_IN_PLACE - Operation.ADD
 
 SIGNS = frozenset(
     {Operation.GET_ITEM, Operation.SET_ITEM, Operation.DELETE_ITEM, Operation.CONTAINS}
-    | {Operation.NEGATE, Operation.PLUS, Operation.INVERT}
-    | {operation for operation in Operation if operation >= Operation.EQUAL}
+    | {Operation.NEGATE, Operation.PLUS, Operation.INVERT, Operation.NOT, Operation.DEREFERENCE, Operation.MEMBER_OF}
+    | {operation for operation in Operation if operation >= Operation.EQUAL and operation < Operation.CONSTRUCT}
 )
 """Operations that a sign stands for, and no word."""
 
@@ -247,6 +256,7 @@ class Basis(IntEnum):
     VALUE = 2  # it is what a name holds, of whose type nobody told
     UNKNOWN = 3
     ELSEWHERE = 4  # of a type that the workspace has nothing to do with: a number, a list, what the standard library makes
+    SIGN = 5  # it does not matter: what runs is what the server names where the sign stands
 
 
 class TargetSymbol(IntEnum):
@@ -279,6 +289,7 @@ class SymbolFlag(IntFlag):
     DEPRECATED = 1024
     EXTERNAL = 2048  # lives outside the workspace folders
     CONDITIONAL = 4096  # defined in more than one place of its scope
+    IMPLEMENTS = 8192  # stands in what implements an interface: Rust's `impl Trait for T`
 
 
 class Trust(StrEnum):

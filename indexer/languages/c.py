@@ -19,10 +19,52 @@ _CPP = replace(
     _C,
     source=("tree_sitter_cpp", "language"),
     definitions=("c.definitions", "cpp.definitions"),
-    uses=("c.uses", "cpp.uses"),
+    uses=("c.uses", "cpp.uses", "cpp.operations"),
+    signs="own",
     class_named_constructors=True,
     inherits=True,
     overloads=True,
+)
+
+_SIGNS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%", "shift_left": "<<", "shift_right": ">>",
+    "bit_and": "&", "bit_xor": "^", "bit_or": "|",
+}  # fmt: skip
+_OPERATIONS = (
+    *((word, ((f"operator{sign}",),)) for word, sign in _SIGNS.items()),
+    *((f"{word}_in_place", ((f"operator{sign}=",),)) for word, sign in _SIGNS.items()),
+    ("equal", (("operator==",),)),
+    ("unequal", (("operator!=", "operator=="),)),
+    *((word, ((f"operator{sign}", "operator<=>"),)) for word, sign in (("less", "<"), ("less_equal", "<="), ("greater", ">"))),
+    ("greater_equal", (("operator>=", "operator<=>"),)),
+    ("negate", (("operator-",),)),
+    ("plus", (("operator+",),)),
+    ("invert", (("operator~",),)),
+    ("dereference", (("operator*",),)),
+    ("member_of", (("operator->",),)),
+    ("increment", (("operator++",),)),
+    ("decrement", (("operator--",),)),
+    ("assign", (("operator=",),)),
+    ("get_item", (("operator[]",),)),
+    ("call", (("operator()",),)),
+    ("iterate", (("begin",), ("end",))),
+    ("truth", (("operator bool",),)),
+)
+
+_VALUES = ("valarray", "complex", "atomic")
+_ADDING = ("accumulate", "reduce", "transform_reduce", "inner_product", "partial_sum", "inclusive_scan", "exclusive_scan")
+_RUN_BY = (
+    (tuple(f"operator{sign}{end}" for sign in _SIGNS.values() for end in ("", "=")), _VALUES),
+    (("operator+",), (*_ADDING, "transform_inclusive_scan", "transform_exclusive_scan", "plus")),
+    (("operator-",), ("adjacent_difference", "minus", "negate")),
+    *(
+        ((f"operator{sign}",), (by,))
+        for sign, by in (("/", "divides"), ("%", "modulus"), ("&", "bit_and"), ("|", "bit_or"), ("^", "bit_xor"))
+    ),
+    (("operator~",), ("bit_not",)),
+    (("operator<<",), ("ostream_iterator", "ostream_formatter", "streamed")),
+    (("operator>>",), ("istream_iterator", "istream_view", "ws")),
+    (("operator[]",), ("move_iterator", "reverse_iterator", "span")),
 )
 
 C = Language(
@@ -57,10 +99,25 @@ C = Language(
             *(f"atomic_{kind}" for kind in ("bool", "char", "short", "int", "uint", "long", "ulong", "size_t", "intptr_t", "uintptr_t")),
         )
     ),
-    runtime_members=frozenset({"begin", "end", "cbegin", "cend", "rbegin", "rend", "await_ready", "await_suspend", "await_resume"}),
-    runtime_starts=("~", "operator"),
     runs_by_start=("~", "operator"),
 )
-CPP = replace(C, names=("cpp",), grammar=_CPP, name_marks=("~",))
+CPP = replace(
+    C,
+    names=("cpp",),
+    grammar=_CPP,
+    name_marks=("~",),
+    operations=_OPERATIONS,
+    operators_outside=True,
+    constructs_by_type=True,
+    run_by=_RUN_BY,
+    # algorithms and containers compare, order, copy and call what they are given, and go through it
+    runtime_members=frozenset(
+        {
+            *("begin", "end", "cbegin", "cend", "rbegin", "rend", "await_ready", "await_suspend", "await_resume"),
+            *(f"operator{sign}" for sign in ("==", "!=", "<", "<=", ">", ">=", "<=>", "=", "()", "*", "->", "++", "--", "!", ",", "->*")),
+        }
+    ),
+    runtime_starts=("~", "operator ", 'operator""'),
+)
 ARDUINO = Language(names=("arduino",), family="arduino", type_before_name=True)
 OBJECTIVE_C = Language(names=("objective-c",), family="objective-c", file_imports="include")

@@ -11,7 +11,8 @@ from indexer.model import NameUse, Role
 _TYPESCRIPT = Grammar(
     source=("tree_sitter_typescript", "language_typescript"),
     definitions=("ecmascript.definitions", "typescript.definitions"),
-    uses=("ecmascript.uses", "typescript.uses"),
+    uses=("ecmascript.uses", "typescript.uses", "ecmascript.operations", "typescript.operations"),
+    signs="none",
     exports="export",
     ordered=False,
     rebinds=True,
@@ -22,8 +23,18 @@ _JAVASCRIPT = replace(
     _TYPESCRIPT,
     source=("tree_sitter_javascript", "language"),
     definitions=("ecmascript.definitions", "javascript.definitions"),
-    uses=("ecmascript.uses", "javascript.uses", "jsx.uses"),
+    uses=("ecmascript.uses", "javascript.uses", "jsx.uses", "ecmascript.operations", "javascript.operations"),
     repair="",
+)
+
+_SYMBOLS = (
+    *("toPrimitive", "toStringTag", "hasInstance", "species", "isConcatSpreadable", "match", "replace", "search", "split"),
+    *("unscopables", "dispose", "asyncDispose", "metadata", "observable"),
+)
+_ITERATORS = ("[Symbol.iterator]", "[Symbol.asyncIterator]")
+_OPERATIONS = (("iterate", tuple((name,) for name in _ITERATORS)), ("text", (("[Symbol.toPrimitive]", "toString"),)))
+_RUN_BY = (
+    (_ITERATORS, ("Map", "Set", "WeakMap", "WeakSet", "from", "fromAsync", "fromEntries", "groupBy", "all", "allSettled", "any", "race")),
 )
 
 TYPESCRIPT = Language(
@@ -37,8 +48,11 @@ TYPESCRIPT = Language(
     package_of="manifest",
     manager="npm",
     runtime_members=frozenset({"toString", "valueOf", "toJSON", "then", "next", "handleEvent"}),
-    runtime_starts=("[Symbol.", "[Symbol", "Symbol."),
+    runtime_starts=tuple(f"[Symbol.{name}" for name in _SYMBOLS),
+    operations=_OPERATIONS,
+    run_by=_RUN_BY,
     satisfies="shape",
+    bases_are_named=True,
     members_by_assignment=True,
     merges_declarations=True,
     points_at_texts=True,

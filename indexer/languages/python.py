@@ -37,7 +37,7 @@ _OPERATIONS: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = (
     ("name_described", (("__set_name__",),)),
     ("truth", (("__bool__", "__len__"),)),
     ("length", (("__len__",),)),
-    ("construct", (("__new__",), ("__init__",), ("__post_init__",))),
+    ("remake", (("__new__",), ("__init__",), ("__post_init__",))),
     ("unpack_mapping", (("keys",), ("__getitem__", "__missing__"))),
     ("close", (("close",),)),
     ("close_async", (("aclose",),)),

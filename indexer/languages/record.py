@@ -6,6 +6,7 @@ servers serve it, `indexer/servers/servers.toml` says.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -17,6 +18,7 @@ Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
 Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
 PackageOf = Literal["folder", "module", "manifest"]
+Signs = Literal["", "none", "own", "all"]
 Runner = Literal["pytest", "go", "cargo", "file"]
 Satisfies = Literal["", "unsaid", "shape", "protocol"]
 Parameters = Literal["", "python", "typescript", "go", "c", "exact"]
@@ -41,6 +43,8 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rebinds: a second declaration of a local in one scope is the same variable (Go's `:=`, JavaScript's `var`).
     repair: the function of `indexer.syntax.tree.repair` to try on a text with errors.
     rewrite: the one that makes what the parser gets to see in place of the text, byte for byte.
+    signs: at which operators its servers name what runs: at those of types of the program ("own"), or at the language's own too ("all"),
+        so that no answer means that nobody knows; at "none"; empty: no operation is looked at.
     """
 
     source: tuple[str, str]
@@ -60,6 +64,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rebinds: bool = False
     repair: str = ""
     rewrite: str = ""
+    signs: Signs = ""
 
 
 class Lookup(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,6 +142,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     Types:
     satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
         by a "protocol" (Python); empty: it does not.
+    bases_are_named: a type's text names all types above it, but for those that it fits by `satisfies`.
     fields_by_assignment: a class gets fields by assignments in its methods (`self.x = …`).
     members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
     merges_declarations: a class or interface may be declared in several parts, one of them in another package.
@@ -151,7 +157,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
         and nothing here follows it: operators, conversions, what formats, compares, copies and ends a value.
     module_members: functions of a module that the language runs where a name is looked up in it.
     metaclasses: qualified names of types outside whose values are types: what syntax does to a class runs a member of those.
-    idle_bases: last names of types outside that run no member of what is derived from them.
+    idle_bases: last names of types outside that run no member of what is derived from them, where others may.
+    run_by: members, and names of functions and types of libraries that run them where they are given a value or its type.
+    operators_outside: what an operation runs may be a function outside of any type.
+    constructs_by_type: a declaration makes a value where it names a type alone, and values are copied and converted unnamed.
+    says_implementations: the text shows which members implement an interface (flag `implements`); no interface asks for others.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
     closed_results: a regex of declared results of functions outside of which no value has a type of the workspace.
@@ -204,6 +214,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
+    bases_are_named: bool = False
     fields_by_assignment: bool = False
     members_by_assignment: bool = False
     merges_declarations: bool = False
@@ -218,6 +229,10 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     module_members: frozenset[str] = frozenset()
     metaclasses: frozenset[str] = frozenset()
     idle_bases: frozenset[str] = frozenset()
+    run_by: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    operators_outside: bool = False
+    constructs_by_type: bool = False
+    says_implementations: bool = False
     open_types: str = ""
     open_files: tuple[str, ...] = ()
     closed_results: str = ""
@@ -235,3 +250,16 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return self.names[0]
+
+    def runs_unnamed(self, name: str) -> bool:
+        """Whether a member of this name may run where nothing names it: by an operation, or by the language or its library."""
+        return name in self.runtime_members or name.startswith(self.runtime_starts) or self.operates(name)
+
+    def operates(self, name: str) -> bool:
+        """Whether an operation runs members of this name."""
+        return name in _operated(self.operations)
+
+
+@cache
+def _operated(operations: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]) -> frozenset[str]:
+    return frozenset(name for _, groups in operations for names in groups for name in names)

@@ -6,18 +6,40 @@ from indexer.languages.hooks import RUST_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
+_SIGNS = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "remainder": "rem", "shift_left": "shl", "shift_right": "shr",
+    "bit_and": "bitand", "bit_xor": "bitxor", "bit_or": "bitor",
+}  # fmt: skip
+_OPERATIONS = (
+    *((word, ((member,),)) for word, member in _SIGNS.items()),
+    *((f"{word}_in_place", ((f"{member}_assign",),)) for word, member in _SIGNS.items()),
+    ("equal", (("eq",),)),
+    ("unequal", (("ne", "eq"),)),
+    *((word, ((member, "partial_cmp"),)) for word, member in (("less", "lt"), ("less_equal", "le"), ("greater", "gt"))),
+    ("greater_equal", (("ge", "partial_cmp"),)),
+    ("negate", (("neg",),)),
+    ("not", (("not",),)),
+    ("dereference", (("deref",), ("deref_mut",))),
+    ("get_item", (("index",), ("index_mut",))),
+    ("return_early", (("from",), ("branch",), ("from_residual",))),
+    ("await", (("into_future", "poll"),)),
+    ("iterate", (("into_iter",), ("next",))),
+)
+
 RUST = Language(
     names=("rust",),
     family="rust",
     grammar=Grammar(
         source=("tree_sitter_rust", "language"),
         definitions=("rust.definitions",),
-        uses=("rust.uses",),
+        uses=("rust.uses", "rust.operations"),
+        signs="all",
         exports="pub",
         namespaces="kinds",
         binds_lower_case=True,
         blank="_",
         path_separator="::",
+        rewrite="rewrite_rust",
     ),
     name_marks=("r#", "'"),
     lookups=tuple(
@@ -28,6 +50,7 @@ RUST = Language(
     package_of="manifest",
     manager="cargo",
     declared_only=True,
+    bases_are_named=True,
     parameters="exact",
     locks=Locks(
         names=(
@@ -35,12 +58,11 @@ RUST = Language(
             *(f"Atomic{kind}" for kind in ("Bool", "Ptr", "U8", "U16", "U32", "U64", "Usize", "I8", "I16", "I32", "I64", "Isize")),
         )
     ),
+    operations=_OPERATIONS,
+    says_implementations=True,
     runtime_members=frozenset(
         {
             *("fmt", "drop", "deref", "deref_mut", "next", "next_back", "into_iter", "from_iter", "extend", "poll", "into_future"),
-            *("add", "sub", "mul", "div", "rem", "neg", "not", "bitand", "bitor", "bitxor", "shl", "shr"),
-            *("add_assign", "sub_assign", "mul_assign", "div_assign", "rem_assign"),
-            *("bitand_assign", "bitor_assign", "bitxor_assign", "shl_assign", "shr_assign", "index", "index_mut"),
             *("eq", "ne", "cmp", "partial_cmp", "lt", "le", "gt", "ge", "hash", "clone", "default", "from", "into", "try_from", "try_into"),
             *("to_string", "from_str", "source", "description", "as_ref", "as_mut", "borrow", "borrow_mut", "serialize", "deserialize"),
             *("branch", "from_residual", "from_output", "call", "call_mut", "call_once"),

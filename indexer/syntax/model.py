@@ -101,9 +101,12 @@ class Receivers:
     `line`, `col`, `end_col`: the place of the operation. `operation`, `basis`: numbers of `indexer.model.Operation` and `Basis`.
     `at_line[i]`, `at_col[i]`: where the value is named, and where its type is asked for if `ask[i]`.
     `own[i]`: the symbol of its type, or -1. `same_as[i]`: the receiver whose answer holds for this one too, or -1.
+    `silent[i]`: number of the basis where the server has no answer.
+
+    Of basis SIGN, the server is asked for the definition of what stands at the place: the member itself.
     """
 
-    __slots__ = ("ask", "at_col", "at_line", "basis", "col", "enclosing", "end_col", "line", "operation", "own", "same_as")
+    __slots__ = ("ask", "at_col", "at_line", "basis", "col", "enclosing", "end_col", "line", "operation", "own", "same_as", "silent")
 
     def __init__(self) -> None:
         self.line: list[int] = []
@@ -117,6 +120,7 @@ class Receivers:
         self.own: list[int] = []
         self.ask: list[bool] = []
         self.same_as: list[int] = []
+        self.silent: list[int] = []
 
     def __len__(self) -> int:
         return len(self.line)

@@ -165,6 +165,12 @@ class Certificate:
     def unresolved_subtypes(self, known: Collection[str], *, about: str = "") -> list[Reason]:
         return names.unresolved_subtypes(self._index, known, about=about)
 
+    def unlisted_subtypes(self, ids: Collection[int]) -> list[Reason]:
+        return names.unlisted_subtypes(self._index, ids)
+
+    def unlisted_supertypes(self, sym_id: int) -> list[Reason]:
+        return names.unlisted_supertypes(self._index, sym_id)
+
     def _certify(self, reasons: list[Reason], *, is_whole: bool = True) -> Completeness:
         """Args: is_whole: any file of the workspace may matter, so that a run that was cut off does."""
         if is_whole and self._index.meta.get("partial") and not any(reason.code == "lost_not_crawled" for reason in reasons):

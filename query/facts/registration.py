@@ -133,7 +133,7 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             base, is_certain = hook
             verb = "calls" if is_certain else "may call"
             found[sym_id] = Registered(f"its base '{base}' outside the workspace {verb} '{scope.name}'", document.path, -1, is_certain)
-        elif sym_id in outside and not _is_special(scope.name):
+        elif sym_id in outside and not (_is_special(scope.name) or record_of(document.language).operates(scope.name)):
             base = names[outside[sym_id]].name
             words = f"it overrides '{base}' of a base outside the workspace, which may call it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)

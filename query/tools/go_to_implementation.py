@@ -131,6 +131,10 @@ def _more(context: Context, symbol: Symbol, found: list[Kin]) -> list[Reason]:
     if record.kind not in TYPES:
         around = scopes(context.index, [symbol.sym_id])
         container = around[symbol.sym_id].container
-        return context.certificate.unresolved_subtypes({around[container].name}, about=record.path) if container is not None else []
+        if container is None:
+            return []
+        of_container = context.certificate.unresolved_subtypes({around[container].name}, about=record.path)
+        return [*of_container, *context.certificate.unlisted_subtypes([container])]
     known = symbols_by_id(context.index, sorted({item.sym_id for item in found}))
-    return context.certificate.unresolved_subtypes({record.name, *(other.record.name for other in known.values())}, about=record.path)
+    unresolved = context.certificate.unresolved_subtypes({record.name, *(other.record.name for other in known.values())}, about=record.path)
+    return [*unresolved, *context.certificate.unlisted_subtypes([symbol.sym_id, *known])]

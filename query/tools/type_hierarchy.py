@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from indexer.errors import UsageError
+from indexer.model import SymbolKind
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, headline
@@ -82,9 +83,12 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
     if ask.direction != "subtypes":
         above = [item.sym_id for way, item in found if way == "supertypes" and item.depth < ask.depth]
         more += certificate.unresolved_supertypes([symbol.sym_id, *above])
+        more += certificate.unlisted_supertypes(symbol.sym_id) if symbol.record.kind != SymbolKind.INTERFACE.label else []
     if ask.direction != "supertypes":
         below = {known[item.sym_id].record.name for way, item in shown if way == "subtypes" and item.depth < ask.depth}
         more += certificate.unresolved_subtypes({symbol.record.name, *below}, about=about)
+        stood_on = [item.sym_id for way, item in found if way == "subtypes" and item.depth < ask.depth]
+        more += certificate.unlisted_subtypes([symbol.sym_id, *stood_on])
     return context.answer(
         ask,
         [

@@ -57,7 +57,7 @@ class Reader:
 
     def _refused(self, document: Document, method: str, ordinal: int, event: Answer, message: str) -> None:
         if self._no_answer is not None and self._no_answer.search(message):
-            if method == methods.DEFINITION and ordinal >= 0:
+            if method == methods.DEFINITION and ordinal >= 0 and document.sign_of(ordinal) < 0:
                 document.silent.append(ordinal)
             return
         tally = document.answers.tallies[methods.TALLIED.get(method, method)]
@@ -85,6 +85,9 @@ def _definition(document: Document, ordinal: int, result: msgspec.Raw, tally: ha
         found = harvest.places(decode.targets(result))
         tally.cut += len(found) > harvest.MAX_TARGETS and not document.names_package(ordinal)
         found = found[: harvest.MAX_TARGETS]
+    if (sign := document.sign_of(ordinal)) >= 0:
+        document.answers.signs[sign] = found
+        return bool(found)
     if ordinal < 0:
         document.answers.cross_checks[-ordinal - 1] = found
         return False

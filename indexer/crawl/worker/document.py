@@ -88,7 +88,7 @@ class Document:
 
     def names_package(self, ordinal: int) -> bool:
         """Whether a question is about an import: of a package of many files, as Go has them, each is an answer, and all mean the one."""
-        if self.syntax is None:
+        if self.syntax is None or ordinal >= len(self.syntax.tokens):
             return False
         return bool(self.syntax.tokens.roles[ordinal if ordinal >= 0 else -ordinal - 1] & Role.IMPORT)
 
@@ -99,6 +99,10 @@ class Document:
             return False
         own = (self.uri, tokens.line[ordinal])  # the line, for Go's name of an import stands beside its path
         return all(place[:2] == own for place in found)
+
+    def sign_of(self, ordinal: int) -> int:
+        """The receiver at whose sign a question about a definition stands; -1 where it stands at a token."""
+        return -1 if self.syntax is None else ordinal - len(self.syntax.tokens)
 
     def may_repeat(self, method: str, ordinal: int) -> bool:
         """Whether a question that the server put off may be put again; counts how often."""

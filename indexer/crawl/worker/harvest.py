@@ -17,7 +17,7 @@ from indexer.crawl.worker import nameless, unparsed
 from indexer.crawl.worker.adoption import adopt_kinds, adopt_symbols, discover
 from indexer.languages import record_of
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
-from indexer.model import CALLABLE_KINDS, CoverageStatus, Evidence, LossReason, Role, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, CoverageStatus, Evidence, LossReason, Role, Severity, SymbolFlag, SymbolKind
 from indexer.store.facts import AT_PLACE, DocumentFacts
 from indexer.syntax.model import BUILTIN, Syntax, Tokens
 
@@ -64,6 +64,7 @@ class Answers:
     hovers: dict[int, str] = field(default_factory=dict[int, str])
     supertypes: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     types: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
+    signs: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     symbols: list[DocumentSymbol] = field(default_factory=list[DocumentSymbol])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in methods.METHODS})
@@ -127,7 +128,9 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     _add_owners(facts, syntax, answers, targets)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
-    nameless.add(facts, syntax, answers.types, targets.number, surroundings, document.language, unresolved)
+    if any(diagnostic.severity == Severity.ERROR for diagnostic in answers.diagnostics):
+        nameless.doubt(syntax)
+    nameless.add(facts, syntax, answers.types, answers.signs, targets.number, surroundings, document.language, unresolved)
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)
     _add_strings(facts, syntax)

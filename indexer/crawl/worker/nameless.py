@@ -28,6 +28,7 @@ def add(
     facts: DocumentFacts,
     syntax: Syntax,
     types: Mapping[int, Sequence[Place]],
+    signs: Mapping[int, Sequence[Place]],
     number: Callable[[Place], int],
     surroundings: Surroundings,
     language: str,
@@ -36,7 +37,8 @@ def add(
     """Rows of the values that a member may run on, of what functions and variables give, of fields with accessors.
 
     Args:
-        types: what the server said, by the number of the receiver. number: the target of a place.
+        types: what the server said, by the number of the receiver. signs: the members that it named at signs.
+        number: the target of a place.
         unresolved: tokens of which nobody knows what they mean: the type of what they are read of may answer for them.
     """
     receivers = syntax.receivers
@@ -45,16 +47,22 @@ def add(
     columns = facts.tables["nameless_calls"]
     for at in range(len(receivers)):
         own, basis = receivers.own[at], Basis(receivers.basis[at])
+        silent = Basis(receivers.silent[at])
         rows = [(basis, -1)]
         asked = receivers.same_as[at] if receivers.same_as[at] >= 0 else at if receivers.ask[at] else -1
-        if basis == Basis.RESULT and asked >= 0:  # a sign: the function that it runs
+        if basis == Basis.SIGN:
+            rows = [(basis, number(place)) for place in signs.get(asked, ())] or [(silent, -1)]
+        elif basis == Basis.RESULT and asked >= 0:  # a sign: the function that it runs
             rows = [(Basis.RESULT if kind == Basis.INSTANCE else Basis.UNKNOWN, number(place) if kind == Basis.INSTANCE else -1)
-                    for kind, place in tell.types(types.get(asked, ()))]  # fmt: skip
+                    for kind, place in tell.types(types.get(asked, ()), silent)]  # fmt: skip
         elif asked >= 0:
             if asked not in known:
-                known[asked] = [(kind, number(place) if kind == Basis.INSTANCE else -1) for kind, place in tell.types(types.get(asked, ()))]
+                told = tell.types(types.get(asked, ()), silent)
+                known[asked] = [(kind, number(place) if kind == Basis.INSTANCE else -1) for kind, place in told]
             rows = known[asked]
         for kind, target in rows:
+            if kind == Basis.ELSEWHERE:
+                continue
             for name in ("line", "col", "end_col", "operation", "enclosing", "at_line", "at_col"):
                 columns[name].append(getattr(receivers, name)[at])
             columns["basis"].append(int(kind))
@@ -77,6 +85,11 @@ def add(
         facts.add("accessors", symbol=symbol, operation=operation, line=line, col=col)
 
 
+def doubt(syntax: Syntax) -> None:
+    """Of a file with errors: a server that has no answer at a sign may have failed to understand what stands there."""
+    syntax.receivers.silent = [int(Basis.UNKNOWN if basis == Basis.ELSEWHERE else basis) for basis in syntax.receivers.silent]
+
+
 class _Library:
     """Tells the language's own types, of which no value runs a member of the workspace, from those that any value may have."""
 
@@ -87,10 +100,10 @@ class _Library:
         self._anything = {place[:2] for place in anything}
         self._open = language.open_files
 
-    def types(self, found: Sequence[Place]) -> list[tuple[Basis, Place]]:
-        """What is to be kept of the places that a server named; without any, the value's type is not known."""
+    def types(self, found: Sequence[Place], silent: Basis) -> list[tuple[Basis, Place]]:
+        """What is to be kept of the places that a server named; `silent`: how the type is known where there are none."""
         if not found:
-            return [(Basis.VALUE, _NOWHERE)]
+            return [(silent, _NOWHERE)]
         bases = [(self._basis(place), place) for place in found]
         rows = [item for item in bases if item[0] == Basis.INSTANCE]
         return [*rows, (Basis.VALUE, _NOWHERE)] if any(basis == Basis.VALUE for basis, _ in bases) else rows

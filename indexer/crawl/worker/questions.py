@@ -12,14 +12,14 @@ from indexer.crawl.worker import crosscheck, harvest
 from indexer.crawl.worker.document import Document
 from indexer.embedded import COMPONENT, form_of
 from indexer.lsp.session import Session
-from indexer.model import TYPE_KINDS, SymbolFlag
+from indexer.model import TYPE_KINDS, Basis, SymbolFlag
 from indexer.syntax.model import Syntax
 
 COSTLY = frozenset({methods.DIAGNOSTIC, methods.HOVER, methods.SUPERTYPES})
 """Left out at the last try of a document."""
 
 Question = tuple[str, bytes, int]
-"""Method, parameters as JSON, ordinal of the token or symbol that it is about."""
+"""Method, parameters as JSON, ordinal of the token or symbol that it is about; of a receiver, counted on from the tokens, at a sign."""
 
 POSITION = b',"position":{"line":%d,"character":%d}}'
 
@@ -49,6 +49,7 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
         for token, ask in enumerate(tokens.ask):
             if ask:
                 yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), token
+        yield from _signs(syntax, text_document)
         for token in harvest.sample(document.planned.path, tokens, setup.cross_check):
             yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), -token - 1
     if session.supports("typeDefinitionProvider") and methods.TYPE_DEFINITION not in setup.lacks:
@@ -92,8 +93,17 @@ def _types(syntax: Syntax, text_document: bytes) -> Iterator[Question]:
     """The types of values that the text operates on without naming a member."""
     receivers = syntax.receivers
     for receiver, ask in enumerate(receivers.ask):
-        if ask:
+        if ask and receivers.basis[receiver] != Basis.SIGN:
             yield methods.TYPE_DEFINITION, text_document + POSITION % (receivers.at_line[receiver], receivers.at_col[receiver]), receiver
+
+
+def _signs(syntax: Syntax, text_document: bytes) -> Iterator[Question]:
+    """The members that run at operators; numbered behind the tokens."""
+    receivers, tokens = syntax.receivers, len(syntax.tokens)
+    for receiver, ask in enumerate(receivers.ask):
+        if ask and receivers.basis[receiver] == Basis.SIGN:
+            place = POSITION % (receivers.at_line[receiver], receivers.at_col[receiver])
+            yield methods.DEFINITION, text_document + place, tokens + receiver
 
 
 def most(questions: Iterable[Question], document: Document, left: int) -> Iterator[Question]:

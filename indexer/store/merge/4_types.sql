@@ -1,5 +1,5 @@
 -- Types and their supertypes.
--- Takes: document, symbol; sym_of, target_sym; facts_supertypes.
+-- Takes: document, symbol; raw_occ, sym_of, target_sym; facts_supertypes.
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
 -- number of steps to it.
 
@@ -17,6 +17,21 @@ WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_
   AND NOT (is_evidence(x.evidence, 'type_hierarchy') AND beyond.status = 'external' AND language_has(beyond.language, 'satisfies', 'unsaid')
            AND NOT has_flag(there.flags, 'exported'))
 ORDER BY sub_id, super_id, evidence;
+
+-- What implements an interface for a type of another file (Rust's `impl Trait for T`): the interface is named right before its members.
+INSERT INTO type_edge BY NAME
+SELECT DISTINCT m.container_id AS sub_id, b.super_id, evidence('subclass_list') AS evidence
+FROM (SELECT doc_id, container_id, start_line AS line, start_col AS col FROM symbol WHERE has_flag(flags, 'implements')) m
+ASOF JOIN (
+    SELECT o.doc_id, o.line, o.col, min(coalesce(t.sym_id, own.sym_id)) AS super_id
+    FROM raw_occ o
+    LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
+    LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol AND o.symbol >= 0
+    WHERE has_role(o.roles, 'supertype') GROUP BY ALL
+) b ON m.doc_id = b.doc_id AND m.line * 65536 + m.col >= b.line * 65536 + b.col
+JOIN symbol c ON c.sym_id = m.container_id AND is_type(c.kind)
+WHERE b.super_id IS NOT NULL AND b.super_id <> m.container_id
+  AND (m.container_id, b.super_id) NOT IN (SELECT sub_id, super_id FROM type_edge);
 
 CREATE TEMP TABLE ancestor AS
 -- A pair is followed once, at its least depth: over many paths it would come again at each of 30 depths (ADR 0041).

@@ -113,6 +113,32 @@ JOIN operation_member w ON w.language = d.language AND w.name = m.name
 WHERE m.container_id IS NOT NULL AND NOT has_flag(m.flags, 'external', 'parameter')
   AND (is_callable(m.kind) OR is_kind(m.kind, 'property', 'field', 'variable'));
 
+-- The member that a server named at the sign itself. One that an interface outside asks for may be that of any type; what else lies
+-- outside, or is nothing that the sign runs, is of no type here.
+CREATE TEMP TABLE signed AS
+SELECT DISTINCT n.doc_id, n.line, n.col, n.end_col, n.operation, e.sym_id AS encl_id, s.sym_id AS callee, s.name, w.evidence,
+       s.sym_id IS NULL OR has_flag(s.flags, 'external') AND is_kind(c.kind, 'interface') AS is_open
+FROM nameless n
+JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
+JOIN document d ON d.doc_id = n.doc_id
+LEFT JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target
+LEFT JOIN symbol s ON s.sym_id = t.sym_id
+LEFT JOIN symbol c ON c.sym_id = s.container_id
+LEFT JOIN operation_member w ON w.language = d.language AND w.operation = n.operation AND w.name = s.name
+     AND is_callable(s.kind) AND NOT has_flag(s.flags, 'external')
+WHERE is_basis(n.basis, 'sign');
+
+-- Where the server named what an interface asks for, the type of the value may be known all the same: then its member of that name runs.
+DELETE FROM operated WHERE (doc_id, line, col, operation) IN (SELECT doc_id, line, col, operation FROM signed WHERE NOT is_open);
+UPDATE signed SET is_open = false, callee = m.sym_id, evidence = m.evidence
+FROM (
+    SELECT o.doc_id, o.line, o.col, o.operation, m.name, m.sym_id, m.evidence
+    FROM operated o JOIN special_member m ON m.class_id = o.type_id AND m.operation = o.operation
+) m
+WHERE signed.is_open AND m.doc_id = signed.doc_id AND m.line = signed.line AND m.col = signed.col AND m.operation = signed.operation
+  AND m.name = signed.name;
+DELETE FROM operated WHERE (doc_id, line, col, operation) IN (SELECT doc_id, line, col, operation FROM signed);
+
 CREATE TEMP TABLE runs AS
 SELECT class_id, operation, part, evidence, arg_min(sym_id, (rank, depth, sym_id)) AS sym_id, arg_min(name, (rank, depth, sym_id)) AS name
 FROM (
@@ -126,17 +152,21 @@ CREATE TEMP TABLE nameless_call AS
 SELECT DISTINCT o.encl_id AS caller, r.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, r.evidence, o.operation
 FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 -- Only subscripts of a class run a member of it.
-WHERE (NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__') AND o.operation <> operation('construct');
+WHERE (NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__') AND o.operation <> operation('remake');
 
--- `raise A` and `type(a)()` make one.
+-- `raise A` and `type(a)()` make one, and so does a declaration where it names a type alone.
 INSERT INTO nameless_call
 SELECT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
 FROM operated n JOIN (
-    SELECT sym_id AS class_id, sym_id FROM symbol WHERE is_type(kind)
+    SELECT sym_id AS class_id, sym_id FROM symbol WHERE is_type(kind) AND NOT has_flag(flags, 'external')
     UNION ALL
-    SELECT class_id, sym_id FROM runs WHERE operation = operation('construct')
+    SELECT class_id, sym_id FROM runs WHERE operation = operation('remake')
 ) m ON m.class_id = n.type_id
-WHERE n.operation = operation('raise') AND n.is_class OR n.operation = operation('construct') AND NOT n.is_class;
+WHERE CASE n.operation WHEN operation('raise') THEN n.is_class WHEN operation('construct') THEN n.is_class AND m.sym_id = m.class_id
+                       WHEN operation('remake') THEN NOT n.is_class ELSE false END;
+
+INSERT INTO nameless_call
+SELECT DISTINCT encl_id, callee, doc_id, line, col, end_col, evidence, operation FROM signed WHERE evidence IS NOT NULL;
 
 -- What stands on the right of an operator is asked where the left side has no answer.
 DELETE FROM nameless_call WHERE (doc_id, line, col, operation) IN (
@@ -184,7 +214,12 @@ WHERE has_role(o.roles, 'supertype');
 -- Operations that may run any such member; those on a type that has none, while subtypes of it do.
 CREATE TABLE unresolved_operation AS
 SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM operated
-WHERE type_id IS NULL AND NOT is_class AND operation NOT IN (operation('raise'), operation('construct'), operation('look_up'), operation('get_attribute'))  -- unresolved_name has these
+WHERE type_id IS NULL AND NOT is_class
+  AND operation NOT IN (operation('raise'), operation('get_attribute'), operation('construct'), operation('hold'), operation('remake'), operation('look_up'))
+UNION  -- unresolved_name has those
+-- A type that a template gets.
+SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id
+FROM operated o JOIN symbol m ON m.sym_id = o.type_id WHERE o.operation = operation('hold') AND o.is_class AND NOT has_flag(m.flags, 'external')
 UNION
 SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id
 FROM operated o
@@ -193,10 +228,12 @@ SEMI JOIN (SELECT DISTINCT a.super_id, m.operation FROM special_member m JOIN an
 ANTI JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 WHERE NOT o.is_class
 UNION
+SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER FROM signed WHERE is_open
+UNION
 -- A call of what a variable holds, and of what nobody knows.
 SELECT DISTINCT operation('call'), o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
 FROM final_occ o LEFT JOIN symbol s ON s.sym_id = o.sym_id JOIN document d ON d.doc_id = o.doc_id
-SEMI JOIN language_rule r ON r.language = d.language
+SEMI JOIN (SELECT language FROM operation_member WHERE operation = operation('call')) r ON r.language = d.language
 WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_value(s.kind) AND NOT has_flag(s.flags, 'property'))
   AND NOT EXISTS (SELECT 1 FROM final_occ c WHERE c.doc_id = o.doc_id AND c.line = o.line AND c.col = o.col AND is_evidence(c.evidence, 'callee_type'))
 ORDER BY operation, doc_id, line, col, type_id;

@@ -42,10 +42,12 @@ SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('inferr
 FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id
 WHERE has_role(o.roles, 'argument') AND has_role(o.roles, 'confined') AND NOT has_role(o.roles, 'call')
 UNION ALL
-SELECT caller, callee, doc_id, line, col, end_col, evidence FROM nameless_call
+SELECT caller, callee, doc_id, line, col, end_col, evidence FROM nameless_call n
+WHERE n.operation <> operation('construct')  -- a base's constructor runs, and nothing is made of the base alone
+   OR NOT EXISTS (SELECT 1 FROM final_occ o WHERE o.doc_id = n.doc_id AND o.line = n.line AND o.col = n.col AND has_role(o.roles, 'supertype'))
 UNION ALL
 SELECT n.caller, k.sym_id, n.doc_id, n.line, n.col, n.end_col, n.evidence
-FROM nameless_call n JOIN constructor k ON k.class_id = n.callee WHERE n.operation = operation('raise');
+FROM nameless_call n JOIN constructor k ON k.class_id = n.callee WHERE n.operation IN (operation('raise'), operation('construct'));
 
 CREATE TABLE call_in AS
 SELECT callee, caller, doc_id, line, col, end_col, min(evidence)::UTINYINT AS evidence

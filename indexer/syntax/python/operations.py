@@ -287,7 +287,7 @@ class Operations(Confined):
 
     def arguments_of(self, function: Any, arguments: Any, scope: Scope) -> None:
         """What a built-in function does to its arguments; whether it is the built-in one is known later. And `type(x)()`."""
-        self.operate(Operation.CONSTRUCT, _whose_class(function), scope, function)
+        self.operate(Operation.REMAKE, _whose_class(function), scope, function)
         if arguments.kind_id != K_ARGUMENT_LIST:
             return
         plain = [child for child in arguments.named_children if child.kind_id not in (K_KEYWORD_ARGUMENT, K_LIST_SPLAT, K_DICTIONARY_SPLAT)]
@@ -297,7 +297,7 @@ class Operations(Confined):
         if last is not None and last.text in HANDED_OVER:
             self.operate(HANDED_OVER[last.text], plain[0], scope)
         if function.text in COPIES:
-            self.operate(Operation.CONSTRUCT, plain[0], scope, function)
+            self.operate(Operation.REMAKE, plain[0], scope, function)
         if function.kind_id == K_IDENTIFIER:
             name = name_of(function.text)
             if TELLS_A_TYPE.match(name):

@@ -98,6 +98,7 @@ class Values(Operations):
                 found.own.append(self.renumbered[own] if own >= 0 else -1)
                 found.ask.append(same == len(found.line) - 1)
                 found.same_as.append(same if same >= 0 and same != len(found.line) - 1 else -1)
+                found.silent.append(int(Basis.UNKNOWN if basis == Basis.RESULT else Basis.VALUE))
         return found
 
     def _question(self, named: Any, scope: Scope) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,11 +15,26 @@ from indexer.syntax.depth import depth_of
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.damage import deep_offset, error_offsets
 from indexer.syntax.tree.grammars import LoadedGrammar
+from indexer.syntax.tree.imports import named_imports
 from indexer.syntax.tree.modules import ModuleNames
+from indexer.syntax.tree.operations import receivers
 from indexer.syntax.tree.outline import Sweep
-from indexer.syntax.tree.scopes import CALLABLES, CLASS_LIKE, FUNCTION, IMPL, MAX_NESTING, VARIABLES, Entry, Group, Scope, owner_of
+from indexer.syntax.tree.scopes import (
+    CALLABLES,
+    CLASS_LIKE,
+    FUNCTION,
+    IMPL,
+    MAX_NESTING,
+    VARIABLES,
+    Entry,
+    Group,
+    Scope,
+    owner_of,
+    plain_name,
+)
 from indexer.syntax.tree.strings import enclosing_at, named_strings
 from indexer.syntax.tree.symbols import Symbols
+from indexer.syntax.tree.values import Values
 from indexer.text import OffsetMap
 
 MAX_ERRORS = 100
@@ -84,6 +99,7 @@ class Adapter:
         self.root = root
         self.seconds = {node.start_byte for node in self.captures.get("second", ())}
         self.sweep = Sweep(self.captures, size=len(source), inherits=self.rules.inherits)
+        self.starts = [start for start, _, _ in self.sweep.changes]
         self.symbols = Symbols(self.sweep, source, self.offsets, self.rules, path)
 
     def _parse(self, grammar: LoadedGrammar) -> tuple[Any, list[int]]:
@@ -125,10 +141,13 @@ class Adapter:
         result.bases = sorted(set(result.bases))
         result.members.sort()
         result.owners = sorted({(group.ordinal, at[start]) for group, start in self.symbols.owners if start in at})
-        result.imports = self._imports(at)
+        result.imports = named_imports(self.captures, self.source, at, self.rules.path_separator)
         known: dict[Entry | None, int] = {None: 0}
         around = enclosing_at(self.sweep.changes, lambda entry: enclosing_ordinal(entry, known))
         result.strings = named_strings(self.captures, self.lookups, self.offsets, around)
+        if self.rules.signs:
+            values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
+            result.receivers = receivers(self.captures, values, self.offsets, around, self.rules.signs)
         self.sweep.release()
         return result
 
@@ -230,7 +249,9 @@ class Adapter:
             name = text[start:end] if is_ascii else source[start:end].decode("utf-8", "replace")
             if start == end or name == blank or name[0].isdigit() or "\n" in name:
                 continue
-            if name[0] == '"':  # the path of an import
+            if " " in name:
+                name = plain_name(name)
+            elif name[0] == '"':  # the path of an import
                 name = name.strip('"').rpartition("/")[2]
             if start >= next_line:
                 while line < last_line and line_starts[line + 1] <= start:
@@ -358,6 +379,13 @@ class Adapter:
         if declared:
             members.append((group.ordinal, index))
 
+    def _declared(self, name: str, start: int) -> int:
+        """Where the local variable is declared that a name certainly means; -1 where it means nothing of the kind."""
+        place = bisect_right(self.starts, start) - 1
+        scope = self.sweep.changes[max(0, place)][2]
+        found = self.look_up(name, start, scope) if scope is not None else None
+        return -1 if found is None or found[0].entries[0].kind not in VARIABLES else found[0].entries[0].start
+
     def look_up(self, name: str, start: int, scope: Scope) -> tuple[Group, bool] | None:
         """The local variable or function that a name certainly means here, and whether a call of it runs that very function.
 
@@ -393,65 +421,6 @@ class Adapter:
                 return None
             at = at.parent
         return None
-
-    def _imports(self, at: dict[int, int]) -> list[tuple[int, str]]:
-        """Imported names with their module as written: `source` captures a string or path, `imported` the names that it gives."""
-        paths = self._paths(at)
-        sources = [(node.start_byte, node.end_byte) for node in self.captures.get("source", ())]
-        if not sources:
-            return paths
-        statements = sorted((node.start_byte, node.end_byte) for node in self.captures.get("importing", ()))
-        result: list[tuple[int, str]] = []
-        imported = sorted(node.start_byte for node in self.captures.get("imported", ()))
-        position = 0
-        texts = {}
-        place = 0
-        sources.sort()
-        for start, end in statements:
-            while place < len(sources) and sources[place][0] < start:
-                place += 1
-            if place < len(sources) and sources[place][1] <= end:
-                texts[start] = self.source[sources[place][0] : sources[place][1]].decode("utf-8", "replace")
-        for start, end in statements:
-            while position < len(imported) and imported[position] < start:
-                position += 1
-            while position < len(imported) and imported[position] < end:
-                token = at.get(imported[position])
-                if token is not None and start in texts:
-                    result.append((token, texts[start]))
-                position += 1
-        return sorted(set(result))
-
-    def _paths(self, at: dict[int, int]) -> list[tuple[int, str]]:
-        """The last name of each path in `use a::{b, c::d as e}` and `import a.b.c`, with its path."""
-        result: list[tuple[int, str]] = []
-        starts = sorted(at)
-        source = self.source
-        for node in self.captures.get("import.names", ()):
-            end = node.end_byte
-            inside = starts[bisect_left(starts, node.start_byte) : bisect_left(starts, end)]
-            path: list[str] = []
-            depths: list[int] = []
-            is_alias = False
-            for index, start in enumerate(inside):
-                stop = inside[index + 1] if index + 1 < len(inside) else end
-                name = re.match(rb"[\w$]+", source[start:stop])
-                after = source[start + (name.end() if name else 0) : stop].decode("utf-8", "replace")
-                text = name.group().decode("utf-8", "replace") if name else ""
-                joined = after.lstrip()
-                if joined.startswith(("::", ".")) and index + 1 < len(inside):
-                    path.append(text)
-                elif not is_alias:
-                    result.append((at[start], self.rules.path_separator.join([*path, text])))
-                is_alias = joined.startswith("as ")
-                for char in after:
-                    if char == "{":
-                        depths.append(len(path))
-                    elif char == "}" and depths:
-                        depths.pop()
-                    elif char == ",":
-                        del path[depths[-1] if depths else 0 :]
-        return sorted(set(result))
 
 
 def valid_utf8(source: bytes) -> bytes:

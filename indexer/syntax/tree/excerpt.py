@@ -17,7 +17,8 @@ def excerpt(language: str, path: str, source: bytes, lines: Iterable[int]) -> by
     text = source.split(b"\n")
     keep = bytearray(len(text))
     comment = -1
-    for node in grammar_of(language, path).parser.parse(source).root_node.children:
+    grammar = grammar_of(language, path)
+    for node in grammar.parser.parse(grammar.rewritten(source)).root_node.children:
         first, last = node.start_point.row, node.end_point.row
         if node.type == "comment":
             comment = first if comment < 0 else comment

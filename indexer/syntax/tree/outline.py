@@ -60,6 +60,12 @@ _OPERATIONS: dict[str, tuple[int, str]] = {
 }
 
 
+def _end_of_name(node: Any) -> int:
+    """Where a name ends: that of a conversion (`operator bool() const`) before its brackets."""
+    end: int = node.end_byte
+    return node.start_byte + len(node.text.partition(b"(")[0].rstrip()) if node.type == "operator_cast" else end
+
+
 class Sweep:
     """Scopes, entries and what is around each place, from the captures of one file."""
 
@@ -99,7 +105,7 @@ class Sweep:
                     names.setdefault((node.start_byte, -node.end_byte), "")
             elif capture.startswith("name."):
                 for node in nodes:
-                    names[node.start_byte, -node.end_byte] = capture[5:]
+                    names[node.start_byte, -_end_of_name(node)] = capture[5:]
             elif capture in _OPERATIONS:
                 rank, operation = _OPERATIONS[capture]
                 for node in nodes:

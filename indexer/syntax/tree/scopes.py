@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from indexer.model import CALLABLE_KINDS, SymbolKind
 
 MODULE, CLASS, FUNCTION, BLOCK, OBJECT, HEADER, IMPL = range(7)
@@ -38,6 +40,14 @@ KINDS: dict[str, SymbolKind] = {
 CLASS_LIKE = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.STRUCT, SymbolKind.NAMESPACE})
 VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT})
 CALLABLES = CALLABLE_KINDS | {SymbolKind.PROPERTY}
+
+
+_OPERATOR_SPACE = re.compile(r"\s+(?=\W)|(?<=\W)\s+")
+
+
+def plain_name(text: str) -> str:
+    """A name as it is looked up: `operator +` is `operator+`."""
+    return _OPERATOR_SPACE.sub("", " ".join(text.split())) if text.startswith("operator") else text
 
 
 class Scope:

@@ -24,6 +24,7 @@ from indexer.syntax.tree.scopes import (
     Group,
     Scope,
     owner_of,
+    plain_name,
 )
 from indexer.text import OffsetMap
 
@@ -56,7 +57,7 @@ class Symbols:
         source, prototypes = self.source, self.rules.prototypes
         names_owner = self.rules.class_named_constructors
         for entry in self.sweep.entries:
-            name = entry.name = source[entry.start : entry.end].decode("utf-8", "replace")
+            name = entry.name = plain_name(source[entry.start : entry.end].decode("utf-8", "replace"))
             scope = entry.scope
             if entry.kind == SymbolKind.NULL:
                 scope.names[name] = None
@@ -107,7 +108,8 @@ class Symbols:
             entry.kind = SymbolKind.CLASS if "class" in self._words(draft) else SymbolKind.STRUCT
         elif draft.kind == "function":
             # `TEST(Suite, Case) {…}`: a macro's call with a body, for a function without a type.
-            if entry.name.isupper() and draft.body_start >= 0 and not draft.owners and not self._words(draft):
+            constructs = scope.owner is not None and scope.owner.name == entry.name
+            if entry.name.isupper() and draft.body_start >= 0 and not (draft.owners or constructs or self._words(draft)):
                 arguments = self.source[entry.end : min(draft.body_start, entry.end + MAX_MACRO_CHARS)].decode("utf-8", "replace")
                 entry.name += " ".join(arguments.split())
                 entry.invoked = True
@@ -303,6 +305,8 @@ class Symbols:
                 return flags
         words = self._words(best.draft)
         callable_ = kind in CALLABLES
+        if callable_ and scope.kind == IMPL and scope.opaque:
+            flags |= SymbolFlag.IMPLEMENTS
         if callable_ and ("async" in words or self._async_value(best)):
             flags |= SymbolFlag.ASYNC
         if "static" in words and scope.kind in (CLASS, IMPL) and kind not in CLASS_LIKE:

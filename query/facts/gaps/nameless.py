@@ -38,7 +38,7 @@ _WRITTEN = {
     Operation.DELETE_DESCRIBED: "`del x.name`",
     Operation.TRUTH: "tests whether `x` is true",
     Operation.UNPACK_MAPPING: "`**x`",
-    Operation.CONSTRUCT: "`type(x)()`",
+    Operation.REMAKE: "`type(x)()`",
     Operation.CLOSE: "`closing(x)`",
     Operation.CLOSE_ASYNC: "`aclosing(x)`",
     Operation.LENGTH: "`len(x)`",
@@ -47,11 +47,12 @@ _WRITTEN = {
     Operation.FORMAT: "`f'{x}'`",
     Operation.EQUAL: "`x == …`",
     Operation.UNEQUAL: "`x != …`",
+    Operation.HOLD: "a template gets the type",
 }
 
 _OPEN = """
     WITH RECURSIVE above(sym_id) AS (
-        SELECT container_id FROM symbol WHERE sym_id = $id
+        SELECT CASE WHEN is_type(kind) THEN sym_id ELSE container_id END FROM symbol WHERE sym_id = $id
         UNION SELECT t.super_id FROM above a JOIN type_edge t ON t.sub_id = a.sym_id
     )
     SELECT u.operation, d.path, d.language, count(*)
@@ -64,6 +65,15 @@ _RUN = """
     SELECT s.name, d.path, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) u
     JOIN call_in c ON c.callee = u.id JOIN symbol s ON s.sym_id = c.callee JOIN document d ON d.doc_id = c.doc_id
     WHERE is_evidence(c.evidence, 'operator', 'protocol') GROUP BY ALL ORDER BY ALL
+"""
+
+_BY_LIBRARIES = """
+    SELECT s.name, d.path, count(*) FROM symbol s JOIN refs r USING (sym_id) JOIN document d ON d.doc_id = r.doc_id
+    WHERE s.name IN (SELECT unnest($names::VARCHAR[])) AND has_flag(s.flags, 'external') AND NOT has_role(r.roles, 'import') GROUP BY ALL
+    UNION ALL
+    SELECT u.name, d.path, count(*) FROM unresolved_name u JOIN document d USING (doc_id)
+    WHERE u.name IN (SELECT unnest($names::VARCHAR[])) GROUP BY ALL
+    ORDER BY ALL
 """
 
 _UNRESOLVED = """
@@ -104,10 +114,15 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     language = record_of(row[0])
     is_member = row[1] is not None and SymbolKind(row[1]).label in TYPES
     found: list[Reason] = []
-    operations = _run(index, symbol, language) if is_member else []
+    may_run = is_member or language.operators_outside
+    operations = _run(index, symbol, language) if may_run else []
     if operations:
         found += _open(index, symbol, operations, uses)
-    if detail := _elsewhere(index, symbol, language, is_member=is_member, is_operated=bool(set(operations) - {Operation.CONSTRUCT})):
+    if language.constructs_by_type and symbol.record.kind in (SymbolKind.CONSTRUCTOR.label, *TYPES):
+        found += _open(index, symbol, [Operation.HOLD], uses) + _converted(index, symbol)
+    found += _by_libraries(index, symbol.record.name, language, uses) if may_run else []
+    is_operated = bool(set(operations) - {Operation.REMAKE})
+    if detail := _elsewhere(index, symbol, language, is_member=is_member, is_operated=is_operated):
         found.append(Reason(code="nameless_calls", detail=detail, count=1))
     return found
 
@@ -115,7 +130,7 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
 def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: bool, is_operated: bool) -> str:
     """What runs the symbol at places that are not all known, in words; empty where nothing does."""
     name = symbol.record.name
-    if (is_member and name in language.runtime_members) or (language.runtime_starts and name.startswith(language.runtime_starts)):
+    if (is_member or language.operators_outside) and _is_run(index, symbol, language):
         return (
             f"'{name}' is {'also ' if is_operated else ''}run by the language or its libraries where nothing names it (operators, "
             f"conversions, comparing, formatting, copying, its end), and such places are not all known; look for uses of its type"
@@ -130,7 +145,7 @@ def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: b
     if not language.metaclasses.isdisjoint(bases):
         return f"what is done to a class whose metaclass it is runs '{name}', and such places are not all known; look at its classes"
     outside = [base for base in bases if base.rpartition(".")[2] not in language.idle_bases]
-    if outside:
+    if outside and language.idle_bases:
         return (
             f"its base '{outside[0]}' outside the workspace: that base's own code, and operations on values that are taken for one of it, "
             f"may run '{name}'; look for uses of its type"
@@ -161,6 +176,52 @@ def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:
     return [operation for operation, names in fitting if there.isdisjoint(names[: names.index(name)])]
 
 
+def _is_run(index: Index, symbol: Symbol, language: Language) -> bool:
+    """Whether the language or a library runs the member: of an interface outside any, where implementations are told apart."""
+    name = symbol.record.name
+    is_listed = name in language.runtime_members or name.startswith(language.runtime_starts)
+    if not language.says_implementations:
+        return is_listed
+    sql = """
+        SELECT NOT EXISTS (
+            SELECT 1 FROM override o JOIN symbol b ON b.sym_id = o.super_id WHERE o.sub_id = s.sym_id AND NOT has_flag(b.flags, 'external')
+        )
+        FROM symbol s WHERE s.sym_id = ? AND has_flag(s.flags, 'implements')
+    """
+    row = index.row(sql, [symbol.sym_id])
+    return row is not None and row[0] and (is_listed or not language.operates(name))
+
+
+def _converted(index: Index, symbol: Symbol) -> list[Reason]:
+    """A constructor that converts or copies a value where nothing names it: one with parameters that is not said to be explicit."""
+    row = index.row(
+        """
+        SELECT has_flag(s.flags, 'overloaded') OR NOT starts_with(t.signature, 'explicit')
+               AND EXISTS (SELECT 1 FROM symbol p WHERE p.container_id = s.sym_id AND has_flag(p.flags, 'parameter'))
+        FROM symbol s LEFT JOIN symbol_text t USING (sym_id) WHERE s.sym_id = ?
+        """,
+        [symbol.sym_id],
+    )
+    if row is None or not row[0]:
+        return []
+    detail = "constructors also run where a value is copied or converted unnamed, and such places are not known; look for uses of the type"
+    return [Reason(code="nameless_calls", detail=detail, count=1)]
+
+
+def _by_libraries(index: Index, name: str, language: Language, uses: Uses) -> list[Reason]:
+    """Functions of libraries that run a member of whatever they are given."""
+    running = sorted({by for members, names in language.run_by if name in members for by in names})
+    if not running:
+        return []
+    rows = [row for row in index.rows(_BY_LIBRARIES, {"names": running}) if uses.could_refer(row[1])]
+    if not rows:
+        return []
+    count, paths = sum(number for *_, number in rows), sorted({path for _, path, _ in rows})
+    named = listed([f"'{by}'" for by in sorted({by for by, _, _ in rows})], 3)
+    detail = f"{named} of a library, used at {count} place{'' if count == 1 else 's'}, runs '{name}' of values that it is given"
+    return [of_paths("nameless_calls", detail, paths, count)]
+
+
 def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: Uses) -> list[Reason]:
     rows = index.rows(_OPEN, {"id": symbol.sym_id, "operations": [int(operation) for operation in operations]})
     if Operation.GET_ATTRIBUTE in operations:
@@ -177,6 +238,9 @@ def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: U
     labels = ", ".join(f"'{operation.label}'" for operation in most if operation != Operation.GET_ATTRIBUTE)
     listing = f'; list: lspidx sql "FROM unresolved_operations WHERE operation IN ({labels})"' if labels else ""
     one = count == 1
+    if list(operations) == [Operation.HOLD]:
+        detail = f"{count} template{'' if one else 's'} in {listed(paths)} get{'s' if one else ''} the type and may construct values of it"
+        return [of_paths("nameless_calls", detail, paths, count)]
     detail = (
         f"{count} operation{'' if one else 's'} ({listed(written, 3)}) in {len(paths)} file{'' if len(paths) == 1 else 's'} "
         f"{'is' if one else 'are'} on values of unknown type, which may run '{symbol.record.name}'; where their types are declared they "

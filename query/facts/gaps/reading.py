@@ -155,7 +155,7 @@ def _touching(scope: Scope, gaps: Sequence[Gap]) -> list[Gap]:
     found: list[Gap] = []
     for gap in gaps:
         if gap.method == SUPERTYPES:
-            counts = scope.has_types
+            counts = scope.has_types and (gap.status != CoverageStatus.UNSUPPORTED or scope.fits_unnamed(gap.language))
         elif gap.code == "targets_cut":
             counts = gap.path in several or gap.path in open_in
         elif gap.status == CoverageStatus.SKIPPED:  # no server was asked: what the text alone does not resolve was not recorded

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from indexer.encoding import as_utf8
 from indexer.languages import Language, record_of
+from indexer.model import SymbolKind
 from indexer.text import for_grammars
 from query.facts.families import languages_of
 from query.facts.gaps.words import alone, found_in, is_exported_below
@@ -285,6 +286,14 @@ class Scope:
         """Whether one of the symbols is a type or a member of one, so that types above and below matter."""
         return any(symbol.record.kind in TYPES or self._is_member(symbol) for symbol in self._symbols)
 
+    def fits_unnamed(self, language: str) -> bool:
+        """Whether types of a language may stand below one of the symbols, or above it, without naming it."""
+        record = record_of(language)
+        if not record.bases_are_named:
+            return True
+        interface = SymbolKind.INTERFACE.label
+        return bool(record.satisfies) and any(symbol.record.kind == interface or self._is_member(symbol) for symbol in self._symbols)
+
     # ---- files that have changed since they were read
 
     def touched_by_change(self, paths: Sequence[str]) -> list[str]:
@@ -378,5 +387,6 @@ def _constructs(symbol: Symbol) -> bool:
 
 def _runs_unnamed(symbol: Symbol, language: Language) -> bool:
     name = symbol.record.name
-    is_special = (name.startswith("__") and name.endswith("__") and len(name) > len("____")) or name in language.runtime_members
-    return symbol.record.container.endswith("#") and not _constructs(symbol) and (is_special or not name.strip("#$~").isidentifier())
+    is_special = (name.startswith("__") and name.endswith("__") and len(name) > len("____")) or language.runs_unnamed(name)
+    is_member = symbol.record.container.endswith("#") or language.operators_outside
+    return is_member and not _constructs(symbol) and (is_special or not name.strip("#$~").isidentifier())

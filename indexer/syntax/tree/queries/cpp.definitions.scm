@@ -37,6 +37,20 @@
       scope: [(namespace_identifier) @owner (template_type name: (type_identifier) @owner)]
       name: [(identifier) @name.function (destructor_name) @name.function (operator_name) @name.function]))))
 
+; `operator bool()`
+(operator_cast) @scope.prototype
+(function_definition declarator: (operator_cast) @name.function)
+(declaration declarator: (operator_cast) @name.function)
+(field_declaration declarator: (operator_cast) @name.function)
+(function_definition declarator: (qualified_identifier
+  scope: [(namespace_identifier) @owner (template_type name: (type_identifier) @owner)]
+  name: (operator_cast) @name.function))
+(function_definition declarator: (qualified_identifier
+  scope: [(namespace_identifier) @owner (template_type name: (type_identifier) @owner)]
+  name: (qualified_identifier
+    scope: [(namespace_identifier) @owner (template_type name: (type_identifier) @owner)]
+    name: (operator_cast) @name.function)))
+
 ; `virtual void f() = 0`
 (field_declaration declarator: (function_declarator) default_value: (_)) @init
 (friend_declaration (declaration) @def.none)

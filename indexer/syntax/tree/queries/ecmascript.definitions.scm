@@ -35,6 +35,9 @@
 (method_definition) @def.method
 (method_definition name: [(property_identifier) (private_property_identifier)] @name)
 (method_definition ["get" "set"] name: [(property_identifier) (private_property_identifier)] @name.property)
+; `[Symbol.iterator]() {}` runs where nothing names it
+((method_definition name: (computed_property_name (member_expression object: (identifier) @_symbol)) @name)
+  (#eq? @_symbol "Symbol"))
 (method_definition body: (_) @body)
 (class_body
   (method_definition name: (property_identifier) @name.constructor)

@@ -47,6 +47,8 @@
 
 [(method_signature) (abstract_method_signature)] @def.method
 (method_signature name: [(property_identifier) (private_property_identifier)] @name)
+((method_signature name: (computed_property_name (member_expression object: (identifier) @_symbol)) @name)
+  (#eq? @_symbol "Symbol"))
 (method_signature ["get" "set"] name: [(property_identifier) (private_property_identifier)] @name.property)
 (abstract_method_signature name: [(property_identifier) (private_property_identifier)] @name)
 (abstract_method_signature ["get" "set"] name: [(property_identifier) (private_property_identifier)] @name.property)

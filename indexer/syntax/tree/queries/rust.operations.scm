@@ -1,0 +1,13 @@
+; What runs a member without naming it.
+
+(binary_expression operator: _ @sign.binary)
+(compound_assignment_expr operator: _ @sign.assigning)
+(unary_expression ["-" "!" "*"] @sign.unary)
+(index_expression "]" @sign.subscript)
+(index_expression . (_) @typed.get_item)
+(try_expression "?" @sign.unary)
+(await_expression "await" @sign.unary)
+(token_tree ["+" "-" "*" "/" "%" "==" "!=" "<" "<=" ">" ">=" "+=" "-=" "*=" "/=" "?"] @sign.given)
+(macro_rule right: (token_tree) @made)
+
+(for_expression value: (_) @typed.iterate)
