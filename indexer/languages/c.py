@@ -68,6 +68,7 @@ _RUN_BY = (
 )
 
 C = Language(
+    preprocessed=True,
     names=("c",),
     family="c",
     grammar=_C,

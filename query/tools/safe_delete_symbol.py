@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from indexer.lsp import requests
     from query.edits.text import Edit
 
+_OPENS = re.compile(r"\s*#\s*(?:if|ifdef|ifndef)\b")
+_CLOSES = re.compile(r"\s*#\s*endif\b")
 _SHOWN = 5
 _WARNED = ("exported",)
 """Doubts about a symbol without uses that do not stop its removal, but are said: whoever asks for it may know the outside."""
@@ -79,6 +82,8 @@ def _checked(context: Context, target: Target) -> list[Reason]:
             f"'{target.path}' has changed since the index was made, so who refers to '{name}' is not known; "
             f"first run: {index_command(index)}"
         )
+    if _cuts_a_condition(target):
+        raise EditRefused(f"'{name}' was not removed: its lines hold one half of an #if; remove it by hand, with the other half")
     symbol = _symbol(index, target)
     uses = [
         f"{path}:{line + 1}:{col + 1}  {Sources(index).line(path, line)}" for path, line, col in uses_from_outside(index, symbol.sym_id)
@@ -103,6 +108,15 @@ def _checked(context: Context, target: Target) -> list[Reason]:
     if found := _live_uses(context, target):
         raise EditRefused(_refusal(name, "a running server knows references that the index does not", found))
     return [Reason(code="exported", detail=f"'{name}' is public: what uses it outside the workspace is not known")] if doubts else []
+
+
+def _cuts_a_condition(target: Target) -> bool:
+    """Whether what would be removed opens a condition of the preprocessor that it does not close, or the other way round."""
+    if not record_of(target.language).preprocessed:
+        return False
+    span = target.symbol.span
+    lines = [target.line(number) for number in range(comments_above(target), span.end_line + 1)]
+    return sum(map(bool, map(_OPENS.match, lines))) != sum(map(bool, map(_CLOSES.match, lines)))
 
 
 def _symbol(index: Index, target: Target) -> Symbol:
