@@ -158,7 +158,7 @@ WHERE NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name 
 INSERT INTO nameless_call
 SELECT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
 FROM operated n JOIN symbol m ON m.sym_id = n.type_id
-WHERE n.operation IN (operation('raise'), operation('construct')) AND n.is_class AND NOT has_flag(m.flags, 'external');
+WHERE n.is_class AND (n.operation = operation('raise') OR n.operation = operation('construct') AND NOT has_flag(m.flags, 'external'));
 
 INSERT INTO nameless_call
 SELECT DISTINCT encl_id, callee, doc_id, line, col, end_col, evidence, operation FROM signed WHERE evidence IS NOT NULL;
