@@ -119,7 +119,8 @@ class NameUse(IntEnum):
     CLASS = 6  # `User` or `app.User`, of this module or of all classes that are registered: `ForeignKey("User")`
     LINKED = 7  # by the name that a linker or a loader knows: `dlsym(handle, "name")`
     FILE = 8  # a path from this file on: `./x`
-    BEGINNING = 9  # an attribute whose name begins so: `getattr(x, "visit_" + kind)`
+    BEGINNING = 9  # an attribute whose name begins so: `getattr(x, "visit_" + kind)`; empty where any name may be made and is called
+    GLOBAL_BEGINNING = 10  # the same of this module: `globals()["visit_" + kind]`
 
     @property
     def label(self) -> str:
@@ -222,6 +223,11 @@ class Operation(IntEnum):
     BIT_OR_IN_PLACE = 102
     CONSTRUCT = 110  # by a declaration that names the type only
     HOLD = 111  # of a type: a template gets it, and may construct values of it
+    REMAKE = 112  # one more of the value's class: `type(x)()`
+    UNPACK_MAPPING = 113
+    CLOSE = 114  # handed to what closes it
+    CLOSE_ASYNC = 115
+    LOOK_UP = 116  # a member by a name that is made at run time; it is called
 
     @property
     def label(self) -> str:
@@ -323,7 +329,8 @@ class SkipReason(StrEnum):
     LFS_POINTER = "lfs_pointer"  # git-lfs keeps the content elsewhere, and it was not fetched
     NAME_NOT_UTF8 = "name_not_utf8"
     NO_SERVER = "no_server"
-    IGNORED = "ignored"  # a single source that git ignores, such as settings of one machine
+    IGNORED = "ignored"  # a source that git ignores, such as settings of one machine
+    OTHER_REPOSITORY = "other_repository"  # a source of another repository that lies in this one
     NOT_READ = "not_read"  # a text that no server reads, and that has words which may name symbols (`indexer.unread`)
     NOT_IN_BUILD = "not_in_build"  # of a document: read for its text only, since its server takes no build of it
     NESTED_REPOSITORY = "nested_repository"
@@ -335,7 +342,7 @@ class SkipReason(StrEnum):
 FOREIGN = (SkipReason.VENDORED, SkipReason.GENERATED, SkipReason.MINIFIED, SkipReason.BUNDLED, SkipReason.BUILT)
 """Reasons that say: not the project's own source. `include` reads such files all the same."""
 
-BY_WORDS = (SkipReason.NOT_READ, SkipReason.IGNORED)
+BY_WORDS = (SkipReason.NOT_READ, SkipReason.IGNORED, SkipReason.OTHER_REPOSITORY)
 """Reasons of texts of which words are known and nothing else: they count where they name what was asked about (`indexer.unread`)."""
 
 BORDERS = (SkipReason.NESTED_REPOSITORY, SkipReason.WORK_TREE, SkipReason.SUBMODULE, SkipReason.HIDDEN_FOLDER)

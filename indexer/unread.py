@@ -1,8 +1,8 @@
 """Words of files that no server reads: which of them may name a symbol, by the kind of the file (`unread.toml`).
 
 What is kept of a file is a set of digests: `name` counts by itself; `module.name` as a whole; `~name` stands in code of a document, `>name`
-in a doctest, and both count beside `^owner`, a word of that code, where the owner is the module or type that defines the name; `<name`
-stands in a script of a page, and counts for the languages that pages run.
+in a doctest or in another project, and both count beside `^owner`, a word of that code, where the owner is the module or type that
+defines the name; `<name` stands in a script of a page, and counts for the languages that pages run.
 """
 
 from __future__ import annotations
@@ -71,6 +71,11 @@ def words_of_doctests(content: bytes) -> tuple[int, ...]:
     if b">>> " not in content:
         return ()
     return _digests(_in_examples(_doctests(content), b">"))
+
+
+def words_of_user(content: bytes) -> tuple[int, ...]:
+    """The same for a source of another project, which may use this one: a name counts beside the name of what defines it."""
+    return _digests(_in_examples(content, b">"))
 
 
 def _digests(words: Iterable[bytes]) -> tuple[int, ...]:

@@ -184,7 +184,7 @@ def _listed(root: Path, include: Sequence[str]) -> Iterator[str]:
 
 
 def ignored_files(root: Path) -> list[str]:
-    """Files below `root` that git ignores one by one, sorted; those in folders that it ignores whole are what tools have made."""
+    """Files below `root` that git ignores one by one, and folders that it ignores whole, with a `/` at their ends; sorted."""
     if _repository(root) is None:
         return []
     options = {"z": True, "strip_newline_in_stdout": False}
@@ -192,7 +192,7 @@ def ignored_files(root: Path) -> list[str]:
         text = gitpython(root).ls_files("--others", "--ignored", "--exclude-standard", "--directory", "--", ".", **options)
     except GitFailed:
         return []
-    return sorted(path for path in str(text).split("\0") if path and not path.endswith("/"))
+    return sorted(filter(None, str(text).split("\0")))
 
 
 def _inside(

@@ -25,9 +25,6 @@ _PENDING_FOR = {
     "strings and manifests that name a symbol": """
         sh_stored_command
     """,
-    "words of files that are not read": """
-        ignored_by_git nested_repository
-    """,
     "gaps count only for what they can touch": """
         symbols_beside_errors ts_broken_symbols
     """,

@@ -17,6 +17,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     silent_bases: bases outside the workspace, or all of a module (`module.`), that call no member by its own name.
     bases: a base outside the workspace, and the members that it calls.
     members: names of members that interfaces outside the workspace ask for, which no type has to name.
+    members_without_parameters: those of them that are asked for without parameters, so that one with parameters is another.
     files: globs of paths, and what frameworks look up by name in such files; `*`: whatever is exported.
     public_members: a base outside the workspace that is not listed may call any public member of a class below it.
     """
@@ -26,6 +27,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     silent_bases: tuple[str, ...] = ()
     bases: tuple[tuple[str, tuple[str, ...]], ...] = ()
     members: frozenset[str] = frozenset()
+    members_without_parameters: frozenset[str] = frozenset()
     files: tuple[tuple[str, tuple[str, ...]], ...] = ()
     public_members: bool = False
 
@@ -133,6 +135,14 @@ PYTHON_HOOKS = Hooks(
 )
 
 GO_HOOKS = Hooks(
+    members_without_parameters=frozenset(
+        {
+            *("Error", "String", "GoString", "Close", "ReadByte", "ReadRune", "MarshalJSON", "MarshalText", "MarshalBinary", "MarshalYAML"),
+            *("GobEncode", "Len", "Pop", "Unwrap", "Lock", "Unlock", "Header", "Flush", "Hijack", "Accept", "Addr", "Network", "LocalAddr"),
+            *("RemoteAddr", "Timeout", "Temporary", "Deadline", "Done", "Err", "Stat", "Name", "Size", "Mode", "ModTime", "IsDir", "Sys"),
+            *("Info", "Type", "ColorModel"),
+        }
+    ),
     members=frozenset(
         {
             *(
@@ -172,7 +182,7 @@ GO_HOOKS = Hooks(
             *("SetWriteDeadline", "Timeout", "Temporary", "Deadline", "Done", "Err", "Handle", "Enabled", "WithAttrs", "WithGroup", "Open"),
             *("Stat", "ReadDir", "Name", "Size", "Mode", "ModTime", "IsDir", "Sys", "Info", "Type", "Set", "Get", "Visit", "ColorModel"),
         }
-    )
+    ),
 )
 
 ECMASCRIPT_HOOKS = Hooks(

@@ -37,6 +37,10 @@ _OPERATIONS: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = (
     ("name_described", (("__set_name__",),)),
     ("truth", (("__bool__", "__len__"),)),
     ("length", (("__len__",),)),
+    ("remake", (("__new__",), ("__init__",), ("__post_init__",))),
+    ("unpack_mapping", (("keys",), ("__getitem__", "__missing__"))),
+    ("close", (("close",),)),
+    ("close_async", (("aclose",),)),
     ("text", (("__str__", "__repr__"),)),
     ("representation", (("__repr__",),)),
     ("format", (("__format__", "__str__", "__repr__"),)),
@@ -63,8 +67,8 @@ _OPERATIONS: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = (
 )
 _RUNTIME = frozenset(
     {
-        # containers compare and hash what they hold, sorting compares, a container's text shows its items'
-        *("__hash__", "__eq__", "__lt__", "__gt__", "__repr__"),
+        # containers compare and hash what they hold, sorting compares, a container's text shows its items', logging shows what it is given
+        *("__hash__", "__eq__", "__lt__", "__gt__", "__repr__", "__str__"),
         *(
             "__class_getitem__",
             "__del__",
@@ -134,6 +138,9 @@ PYTHON = Language(
     ),
     operations=_OPERATIONS,
     runtime_members=_RUNTIME,
+    module_members=frozenset({"__getattr__", "__dir__"}),
+    metaclasses=frozenset({"builtins.type", "type", "abc.ABCMeta", "ABCMeta", "enum.EnumMeta", "enum.EnumType", "EnumMeta", "EnumType"}),
+    idle_bases=frozenset({"object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Hashable", "Sized", "Callable"}),
     open_types=r"(typing|typing_extensions|ty_extensions|_typeshed|collections\.abc|_collections_abc|abc)\..*|builtins\.object",
     open_files=(
         "typing.pyi",

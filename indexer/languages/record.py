@@ -155,6 +155,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: by the name of an `indexer.model.Operation`, the members that it runs: one of each group, the first that the type has.
     runtime_members, runtime_starts: members, and how names of members begin, that the language or its library run where nothing names them
         and nothing here follows it: operators, conversions, what formats, compares, copies and ends a value.
+    module_members: functions of a module that the language runs where a name is looked up in it.
+    metaclasses: qualified names of types outside whose values are types: what syntax does to a class runs a member of those.
+    idle_bases: last names of types outside that run no member of what is derived from them, where others may.
     run_by: members, and names of functions and types of libraries that run them where they are given a value or its type.
     operators_outside: what an operation runs may be a function outside of any type.
     constructs_by_type: a declaration makes a value where it names a type alone, and values are copied and converted unnamed.
@@ -223,6 +226,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = ()
     runtime_members: frozenset[str] = frozenset()
     runtime_starts: tuple[str, ...] = ()
+    module_members: frozenset[str] = frozenset()
+    metaclasses: frozenset[str] = frozenset()
+    idle_bases: frozenset[str] = frozenset()
     run_by: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     operators_outside: bool = False
     constructs_by_type: bool = False

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
+from query.answers.paths import of_paths
 from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
@@ -112,6 +113,8 @@ class Certificate:
         reasons += names.unresolved(self._index, uses, unread.paths, typed)
         reasons += environment.of_uses(self._index, uses)
         reasons += [reason for condition in _CONDITIONS for reason in condition(self._index, uses)]
+        if len(symbols) > _FEW_ASKED:
+            reasons = _together(reasons)
         return self._certify([*reasons, *more], is_whole=False)
 
     def of_rows(self, symbols: Sequence[Symbol], methods: Sequence[str], more: Sequence[Reason] = ()) -> Completeness:
@@ -184,6 +187,27 @@ class Certificate:
         if self._index.foreign or not self.drift.checked:
             return Completeness(status="unknown", reasons=reasons)
         return completeness_from(reasons)
+
+
+_FEW_ASKED = 5
+_TOLD_OF_EACH = 2
+
+
+def _together(reasons: Sequence[Reason]) -> list[Reason]:
+    """Of each code that there are more of one reason: its first ones in words, the others as a number. For questions about many symbols."""
+    groups: dict[str, list[Reason]] = {}
+    for reason in reasons:
+        groups.setdefault(reason.code, []).append(reason)
+    found: list[Reason] = []
+    for code, group in groups.items():
+        if len(group) <= _TOLD_OF_EACH + 1:
+            found += group
+            continue
+        words = "; ".join(reason.detail for reason in group[:_TOLD_OF_EACH])
+        paths = sorted({path for reason in group for path in reason.paths})
+        detail = f"{words}; and {len(group) - _TOLD_OF_EACH} more of this kind, about other symbols"
+        found.append(of_paths(code, detail, paths, sum(reason.count for reason in group)))
+    return found
 
 
 def foreign(index: Index) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
-from indexer.languages import PYTHON, record_of
+from indexer.languages import PYTHON
 from indexer.model import SymbolKind
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
@@ -14,7 +14,7 @@ from query.facts.gaps.strings import with_gaps
 from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
-from query.facts.registration import registered
+from query.facts.registration import is_called_by_name, registered
 from query.facts.unresolved_names import unresolved_names
 from query.facts.unused import (
     Candidate,
@@ -100,16 +100,6 @@ def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
             continue
         kept.append(candidate)
     return kept
-
-
-def is_called_by_name(name: str, language: str, *, is_test: bool) -> bool:
-    """Whether the language, a runner or a tool calls what has this name, so that no use of it needs to stand anywhere."""
-    if name in ("main", "_", "__all__") or (name.startswith("__") and name.endswith("__")):
-        return True
-    rules = record_of(language)
-    if name in rules.runs_by_name or name.startswith(rules.runs_by_start):
-        return True
-    return is_test and (name.lower().startswith(("test", "setup", "teardown", "benchmark", "example", "fuzz")) or name.endswith("Test"))
 
 
 def _with_built_names(index: Index, found: Sequence[Candidate]) -> set[int]:

@@ -126,7 +126,7 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             continue
         document = docs[scope.doc_id]
         hooks = record_of(document.language).hooks
-        if scope.name in hooks.members:
+        if scope.name in hooks.members and not (scope.name in hooks.members_without_parameters and _has_parameters(index, sym_id)):
             words = f"an interface outside the workspace asks for '{scope.name}', and whoever has that calls it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
         elif container in above and (hook := _hook(scope.name, above[container], hooks)):
@@ -137,6 +137,12 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             base = names[outside[sym_id]].name
             words = f"it overrides '{base}' of a base outside the workspace, which may call it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+
+
+def _has_parameters(index: Index, sym_id: int) -> bool:
+    """By the signature that the server told; without one, nobody knows."""
+    row = index.row("SELECT s.name, t.signature FROM symbol s JOIN symbol_text t USING (sym_id) WHERE s.sym_id = ?", [sym_id])
+    return row is not None and row[1] is not None and f"{row[0]}(" in row[1] and f"{row[0]}()" not in row[1]
 
 
 def _hook(name: str, bases: Collection[str], hooks: Hooks) -> tuple[str, bool] | None:
@@ -151,6 +157,16 @@ def _hook(name: str, bases: Collection[str], hooks: Hooks) -> tuple[str, bool] |
         elif hooks.public_members and not name.startswith(("_", "#")) and not base.startswith(hooks.silent_bases):
             maybe = maybe or base
     return (maybe, False) if maybe else None
+
+
+def is_called_by_name(name: str, language: str, *, is_test: bool) -> bool:
+    """Whether the language, a runner or a tool calls what has this name, so that no use of it needs to stand anywhere."""
+    if name in ("main", "_", "__all__") or (name.startswith("__") and name.endswith("__")):
+        return True
+    rules = record_of(language)
+    if name in rules.runs_by_name or name.startswith(rules.runs_by_start):
+        return True
+    return is_test and (name.lower().startswith(("test", "setup", "teardown", "benchmark", "example", "fuzz")) or name.endswith("Test"))
 
 
 def _is_special(name: str) -> bool:

@@ -62,6 +62,23 @@ def autouse_fixtures(index: Index) -> frozenset[int]:
     return found
 
 
+def fixtures_by_name(index: Index) -> frozenset[int]:
+    """Fixtures whose uses are parameters of their name, all of which the index knows: those of a conftest.py or a test module that are not
+    imported elsewhere, have no other name, and are not given to every test. Without pytest the server resolves none. Read once per index.
+    """
+    sql = r"""
+        SELECT s.sym_id FROM symbol s JOIN document d USING (doc_id)
+        WHERE has_flag(s.flags, 'fixture') AND d.is_test AND regexp_matches(d.path, '(^|/)(conftest|test_[^/]*|[^/]*_test)\.py$')
+          AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.sym_id = s.sym_id AND has_role(r.roles, 'import'))
+          AND NOT EXISTS (
+              SELECT 1 FROM occ o WHERE o.doc_id = s.doc_id AND s.start_line <= o.line AND o.line < s.sel_line
+              AND (o.name IN ('autouse', 'name') AND has_role(o.roles, 'keyword') OR has_role(o.roles, 'decorator') AND o.sym_id IS NULL)
+          )
+    """
+    found: frozenset[int] = index.keep("fixtures by name", lambda: frozenset(row[0] for row in index.rows(sql)))
+    return found
+
+
 def names_of_own_tests(index: Index, classes: Collection[int]) -> set[tuple[int, str]]:
     """(class, name) of members of these classes that are named as tests."""
     rows = index.rows(

@@ -121,11 +121,16 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     offset = offset_of(ask.cursor)
     shown = _with_functions(index, ranked[offset : offset + ask.limit], in_tests)
     more = [*no_tests(index), *overrides_bound(index, symbols)]
+
+    def may_matter(other: str) -> bool:
+        """What the file itself uses of its own leads to no other test, unless it is no longer what was read."""
+        return other != path or path in certificate.drift.paths
+
     return context.answer(
         ask,
         TestsForFile(source_file=path, test_files=[test.path for test in shown], tests=shown),
         page_of(offset, len(shown), len(ranked)),
-        certificate.of_uses(list(symbols_by_id(index, symbols).values()), "callers", DEFINITION, more),
+        certificate.of_uses(list(symbols_by_id(index, symbols).values()), "callers", DEFINITION, more, within=may_matter),
         about=path,
     )
 

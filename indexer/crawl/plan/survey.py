@@ -100,7 +100,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
 
     read = _manifests(root, [path for path in paths if path not in look.documents], config, judge, look.stamps)
     sources = {path for path, _ in candidates} - set(look.others) | {item.path for item in read}
-    unseen, looked_at = _by_words(root, paths, sources, languages, judge)
+    unseen, looked_at = _by_words(root, paths, sources, languages, judge, skipped)
     look.stamps.update(looked_at)
     return Survey(
         documents=list(look.documents.values()),
@@ -240,7 +240,7 @@ def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
 
 
 def _by_words(
-    root: Path, paths: Sequence[str], sources: Collection[str], languages: Collection[str], judge: Judge
+    root: Path, paths: Sequence[str], sources: Collection[str], languages: Collection[str], judge: Judge, borders: Sequence[Skipped]
 ) -> tuple[list[Skipped], dict[str, FileStamp]]:
     """Files that are not read and have words which may name a symbol, and their stamps."""
     stamps: dict[str, FileStamp] = {}
@@ -251,7 +251,8 @@ def _by_words(
             stamps[path] = stamp
         return content, problem
 
-    found = [*unread_files(paths, sources, judge, look), *ignored_sources(vcs.ignored_files(root), languages, judge, look)]
+    ignored = ignored_sources(root, vcs.ignored_files(root), borders, languages, judge, look)
+    found = [*unread_files(paths, sources, judge, look), *ignored]
     return found, {item.path: stamps[item.path] for item in found}
 
 

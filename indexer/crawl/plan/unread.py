@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 
 from indexer import unread
 from indexer.crawl.plan.foreign import Judge
@@ -13,7 +15,15 @@ MOST_FILES = 50_000
 """Of one listing: a tree of so many texts holds data, and looking at it would take minutes."""
 
 MOST_IGNORED = 200
-"""Sources among ignored files; more of them were made by a tool, and are no part of the workspace."""
+"""Sources among ignored files, and in each folder that is ignored or is another repository: more of them were made by a tool, or are a
+project that is not this one.
+"""
+
+_MOST_LISTED = 2_000
+"""Files of such a folder that are listed; in one that has more, none are."""
+
+_MADE = frozenset({"venv", "env", "node_modules", "build", "dist", "target", "out", "bin", "obj", "site-packages", "coverage", "htmlcov"})
+"""Folders that tools fill."""
 
 Read = Callable[[str], tuple[bytes, SkipReason | None]]
 """Content of a path, and why there is none."""
@@ -45,21 +55,46 @@ def unread_files(paths: Sequence[str], sources: Collection[str], judge: Judge, r
     return found
 
 
-def ignored_sources(paths: Sequence[str], languages: Collection[str], judge: Judge, read: Read) -> list[Skipped]:
-    """Single sources that git ignores and that have a word which may name a symbol, of so many at most as people write.
+def ignored_sources(
+    root: Path, paths: Sequence[str], borders: Sequence[Skipped], languages: Collection[str], judge: Judge, read: Read
+) -> list[Skipped]:
+    """Sources that git ignores, or that are another repository's which lies in this one, and that have a word which may name a symbol.
+
+    Of so many at most as people write: of single ones, and of those in each folder.
 
     Args:
-        paths: as `vcs.ignored_files` lists them. languages: those that are crawled.
+        paths: as `vcs.ignored_files` lists them. borders: where the workspace ends. languages: those that are crawled.
     """
-    sources = [(path, language) for path in paths if (language := language_of(path)) in languages and _is_utf8(path)]
-    if len(sources) > MOST_IGNORED:
-        return []
+    folders = [path for path in paths if path.endswith("/") and not _MADE.intersection(path.split("/"))]
+    groups = [(SkipReason.IGNORED, [path for path in paths if not path.endswith("/")])]
+    groups += [(SkipReason.IGNORED, _below(root, folder)) for folder in folders]
+    others = [border.path for border in borders if border.reason is SkipReason.NESTED_REPOSITORY]
+    groups += [(SkipReason.OTHER_REPOSITORY, _below(root, folder)) for folder in others]
     found: list[Skipped] = []
-    for path, language in sources:
-        if judge.of_path(path, language) is None:
-            content, reason = read(path)
-            if reason is None and (words := unread.words_of(path, content)):
-                found.append(Skipped(path=path, reason=SkipReason.IGNORED, language=language, words=words))
+    for reason, listed in groups:
+        sources = [(path, language) for path in listed if (language := language_of(path)) in languages and _is_utf8(path)]
+        for path, language in sources if len(sources) <= MOST_IGNORED else ():
+            if judge.of_path(path, language) is not None:
+                continue
+            content, problem = read(path)
+            words = unread.words_of(path, content) if reason is SkipReason.IGNORED else unread.words_of_user(content)
+            if problem is None and words:
+                found.append(Skipped(path=path, reason=reason, language=language, words=words))
+    return found
+
+
+def _below(root: Path, folder: str) -> list[str]:
+    """Files of a folder by their paths from the root, without hidden folders and what tools fill; none where there are too many."""
+    found: list[str] = []
+    for place, folders, files in os.walk(root / folder):
+        if "pyvenv.cfg" in files or "CACHEDIR.TAG" in files:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _MADE)
+        prefix = os.path.relpath(place, root).replace(os.sep, "/")
+        found += [f"{prefix}/{name}" for name in sorted(files)]
+        if len(found) > _MOST_LISTED:
+            return []
     return found
 
 

@@ -11,7 +11,7 @@ LEFT JOIN sym_of w ON w.doc_id = x.doc_id AND w.ordinal = x.owner AND x.owner >=
 
 -- What has a name in what, of all names that strings have: members, globals, what a module imports, and what a class inherits.
 CREATE TEMP TABLE word AS
-SELECT DISTINCT unnest(parts) AS name FROM raw_string WHERE NOT is_use(use, 'file', 'beginning');
+SELECT DISTINCT unnest(parts) AS name FROM raw_string WHERE NOT is_use(use, 'file', 'beginning', 'global_beginning');
 
 CREATE TEMP TABLE own_name AS
 SELECT s.container_id AS owner_id, s.name, min(s.sym_id) AS sym_id
@@ -108,7 +108,7 @@ LEFT JOIN (
 ) t ON t.doc_id = r.doc_id AND t.line = r.of_line AND t.col = r.of_col
 WHERE is_use(r.use, 'member', 'beginning')
 UNION ALL
-SELECT r.string_id, m.sym_id FROM raw_string r JOIN sym_of m ON m.doc_id = r.doc_id AND m.ordinal = 0 WHERE is_use(r.use, 'global', 'class');
+SELECT r.string_id, m.sym_id FROM raw_string r JOIN sym_of m ON m.doc_id = r.doc_id AND m.ordinal = 0 WHERE is_use(r.use, 'global', 'global_beginning', 'class');
 
 -- Fixtures as pytest finds them: of the module, else of the nearest conftest.py above.
 CREATE TEMP TABLE fixture_named AS
@@ -172,7 +172,7 @@ FROM (
            CASE WHEN u.sym_id IS NULL THEN 0 ELSE length(r.name) - length(r.parts[len(r.parts)]) END, r.roles,
            evidence('string')::UTINYINT
     FROM raw_string r
-    LEFT JOIN looked_in l ON l.string_id = r.string_id AND NOT is_use(r.use, 'beginning')
+    LEFT JOIN looked_in l ON l.string_id = r.string_id AND NOT is_use(r.use, 'beginning', 'global_beginning')
     LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
     LEFT JOIN fixture_named f ON f.string_id = r.string_id
     LEFT JOIN file_named g ON g.string_id = r.string_id
@@ -188,10 +188,12 @@ SELECT DISTINCT u.sym_id, u.doc_id, u.line FROM string_use u JOIN symbol s ON s.
 WHERE is_evidence(u.evidence, 'string') AND has_role(u.roles, 'read') AND NOT has_role(u.roles, 'call') AND NOT is_kind(s.kind, 'module')
 ORDER BY ALL;
 
--- Bare names that nobody could lead to one symbol. `owner_id`: the class in which, or below which, the name is looked up, if that is known.
--- What is looked up in a module, or in what lies outside, and is not there, names nothing of ours.
+-- Bare names that nobody could lead to one symbol. `owner_id`: the class in which, or below which, the name is looked up, if that is known;
+-- of names that are made, the module also. What is looked up in a module by its whole name, or in what lies outside, and is not there, names
+-- nothing of ours. A name of which nothing is known may be any member of what is known, or else anything at all, which says nothing.
 CREATE TABLE string_gap AS
-SELECT DISTINCT r.parts[len(r.parts)] AS name, r.use, r.roles, r.doc_id, r.line, r.encl_id, CASE WHEN is_type(s.kind) THEN l.owner_id END AS owner_id
+SELECT DISTINCT r.parts[len(r.parts)] AS name, r.use, r.roles, r.doc_id, r.line, r.encl_id,
+       CASE WHEN is_type(s.kind) OR is_use(r.use, 'beginning', 'global_beginning') AND is_kind(s.kind, 'module') THEN l.owner_id END AS owner_id
 FROM raw_string r
 LEFT JOIN looked_in l ON l.string_id = r.string_id
 LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
@@ -200,7 +202,9 @@ LEFT JOIN only_one u ON u.string_id = r.string_id
 LEFT JOIN symbol s ON s.sym_id = l.owner_id
 WHERE n.sym_id IS NULL AND f.sym_id IS NULL AND u.sym_id IS NULL
   AND (is_use(r.use, 'fixture', 'class') OR is_use(r.use, 'linked') AND r.name NOT LIKE '%::%'
-       OR is_use(r.use, 'member', 'beginning') AND (s.sym_id IS NULL OR NOT has_flag(s.flags, 'external') AND NOT is_kind(s.kind, 'module')))
+       OR is_use(r.use, 'member') AND (s.sym_id IS NULL OR NOT has_flag(s.flags, 'external') AND NOT is_kind(s.kind, 'module'))
+       OR is_use(r.use, 'beginning', 'global_beginning') AND NOT coalesce(has_flag(s.flags, 'external'), false)
+          AND (r.name <> '' OR is_type(s.kind) OR is_kind(s.kind, 'module')))
 UNION
 -- The end of a dotted name that leads to a symbol which has no such member by what is known.
 SELECT e.last, name_use('member')::UTINYINT, r.roles, r.doc_id, r.line, r.encl_id, NULL

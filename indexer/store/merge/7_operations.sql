@@ -2,8 +2,8 @@
 -- Takes: document, symbol, symbol_text, type_edge, override; final_occ, sym_of, target_sym, member, ancestor; operation_member and
 -- language_rule (what languages say);
 -- facts_nameless_calls, facts_values, facts_accessors.
--- Makes: unresolved_operation (operations on values of which no type is known, or one whose subtypes alone have the member). For the next
--- stage: nameless_call.
+-- Makes: unresolved_operation (operations on values of which no type is known, or one whose subtypes alone have the member). Adds to
+-- string_gap. For the next stage: nameless_call.
 
 CREATE TEMP TABLE nameless AS
 SELECT x.* EXCLUDE (is_new) FROM facts_nameless_calls x;
@@ -152,13 +152,19 @@ CREATE TEMP TABLE nameless_call AS
 SELECT DISTINCT o.encl_id AS caller, r.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, r.evidence, o.operation
 FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 -- Only subscripts of a class run a member of it.
-WHERE NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__';
+WHERE (NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__') AND o.operation <> operation('remake');
 
--- `raise A` makes one, and so does a declaration where it names a type alone.
+-- `raise A` and `type(a)()` make one, and so does a declaration where it names a type alone.
 INSERT INTO nameless_call
 SELECT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
-FROM operated n JOIN symbol m ON m.sym_id = n.type_id
-WHERE n.is_class AND (n.operation = operation('raise') OR n.operation = operation('construct') AND NOT has_flag(m.flags, 'external'));
+FROM operated n JOIN (
+    SELECT sym_id AS class_id, sym_id, has_flag(flags, 'external') AS is_outside FROM symbol WHERE is_type(kind)
+    UNION ALL
+    SELECT class_id, sym_id, false FROM runs WHERE operation = operation('remake')
+) m ON m.class_id = n.type_id
+WHERE CASE n.operation WHEN operation('raise') THEN n.is_class
+                       WHEN operation('construct') THEN n.is_class AND m.sym_id = m.class_id AND NOT m.is_outside
+                       WHEN operation('remake') THEN NOT n.is_class ELSE false END;
 
 INSERT INTO nameless_call
 SELECT DISTINCT encl_id, callee, doc_id, line, col, end_col, evidence, operation FROM signed WHERE evidence IS NOT NULL;
@@ -209,7 +215,8 @@ WHERE has_role(o.roles, 'supertype');
 -- Operations that may run any such member; those on a type that has none, while subtypes of it do.
 CREATE TABLE unresolved_operation AS
 SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM operated
-WHERE type_id IS NULL AND NOT is_class AND operation NOT IN (operation('raise'), operation('get_attribute'), operation('construct'), operation('hold'))
+WHERE type_id IS NULL AND NOT is_class
+  AND operation NOT IN (operation('raise'), operation('get_attribute'), operation('construct'), operation('hold'), operation('remake'), operation('look_up'))
 UNION  -- unresolved_name has those
 -- A type that a template gets.
 SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id
@@ -231,3 +238,11 @@ SEMI JOIN (SELECT language FROM operation_member WHERE operation = operation('ca
 WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_value(s.kind) AND NOT has_flag(s.flags, 'property'))
   AND NOT EXISTS (SELECT 1 FROM final_occ c WHERE c.doc_id = o.doc_id AND c.line = o.line AND c.col = o.col AND is_evidence(c.evidence, 'callee_type'))
 ORDER BY operation, doc_id, line, col, type_id;
+
+-- A member by a name that is made, of a value of known type: any of them.
+INSERT INTO string_gap
+SELECT DISTINCT '', name_use('beginning')::UTINYINT, role('call')::USMALLINT, o.doc_id, o.line, o.encl_id, o.type_id
+FROM operated o JOIN symbol s ON s.sym_id = o.type_id
+WHERE o.operation = operation('look_up') AND NOT has_flag(s.flags, 'external')
+EXCEPT SELECT name, use, roles, doc_id, line, encl_id, owner_id FROM string_gap
+ORDER BY ALL;

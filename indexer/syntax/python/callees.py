@@ -33,6 +33,7 @@ class Callee(NamedTuple):
 
 _LOOKS = Callee()
 _LOOKS_AT_FIRST = Callee(looked_at=(0,))
+_LOOKS_AT_SECOND = Callee(looked_at=(1,))
 _BY_KEY = Callee(called=(b"key",))
 _FIRST = Callee(called=(0, b"func"))
 _SECOND = Callee(called=(1, b"function"))
@@ -44,7 +45,7 @@ CALLEES: dict[bytes, Callee] = {
     **dict.fromkeys((b"dir", b"vars", b"hasattr", b"super", b"print", b"format", b"ascii"), _LOOKS),
     b"type": Callee(alone=True),  # with three arguments it makes a class of its bases
     **dict.fromkeys((b"wraps", b"functools.wraps"), _LOOKS),  # who is decorated with it has the function already
-    **dict.fromkeys((b"update_wrapper", b"functools.update_wrapper"), _LOOKS),
+    **dict.fromkeys((b"update_wrapper", b"functools.update_wrapper"), _LOOKS_AT_SECOND),  # it returns the first
     **dict.fromkeys((b"inspect.signature", b"inspect.isclass", b"inspect.isfunction", b"inspect.iscoroutinefunction"), _LOOKS),
     **dict.fromkeys((b"asyncio.iscoroutinefunction", b"inspect.getdoc", b"inspect.getsource"), _LOOKS),
     **dict.fromkeys((b"getattr", b"setattr", b"delattr"), _LOOKS_AT_FIRST),

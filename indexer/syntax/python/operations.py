@@ -99,6 +99,17 @@ BUILTIN_FUNCTIONS = {
     "reversed": Operation.REVERSE,
     "dir": Operation.LIST_NAMES,
 }
+HANDED_OVER = {
+    b"enter_context": Operation.ENTER,
+    b"enter_async_context": Operation.ENTER_ASYNC,
+    b"closing": Operation.CLOSE,
+    b"aclosing": Operation.CLOSE_ASYNC,
+}
+"""Functions and methods of the standard library, by their last name, and what they do to what they are given."""
+
+COPIES = frozenset({b"replace", b"dataclasses.replace", b"copy.replace"})
+"""Functions that make one more of the class of what they are given."""
+
 OF_ALL_ARGUMENTS = frozenset({"print", "zip"})
 OF_LATER_ARGUMENTS = frozenset({"map", "filter"})
 TELLS_A_TYPE = re.compile(r"isinstance|issubclass|callable|hasattr|type$|_?is[_A-Z]?|_?has_")
@@ -113,10 +124,6 @@ class Operations(Confined):
         stack = self.stack
         for child in reversed(node.named_children):
             stack.append((child, scope, passed))
-
-    def operate(self, operation: int, node: Any, scope: Scope, site: Any = None) -> None:
-        if node is not None:
-            self.operated.append((operation, node, scope, site))
 
     # ---- while walking
 
@@ -216,7 +223,7 @@ class Operations(Confined):
 
     def splat(self, node: Any, scope: Scope, roles: int) -> None:
         if node.named_child_count and not roles & ANNOTATION:
-            operation = Operation.GET_ITEM if node.kind_id == K_DICTIONARY_SPLAT else Operation.ITERATE
+            operation = Operation.UNPACK_MAPPING if node.kind_id == K_DICTIONARY_SPLAT else Operation.ITERATE
             self.operate(operation, node.named_children[0], scope)
         self.visit(node, scope, roles)
 
@@ -279,12 +286,18 @@ class Operations(Confined):
         super().attribute(node, scope, roles)
 
     def arguments_of(self, function: Any, arguments: Any, scope: Scope) -> None:
-        """What a built-in function does to its arguments; whether it is the built-in one is known later."""
+        """What a built-in function does to its arguments; whether it is the built-in one is known later. And `type(x)()`."""
+        self.operate(Operation.REMAKE, _whose_class(function), scope, function)
         if arguments.kind_id != K_ARGUMENT_LIST:
             return
         plain = [child for child in arguments.named_children if child.kind_id not in (K_KEYWORD_ARGUMENT, K_LIST_SPLAT, K_DICTIONARY_SPLAT)]
         if not plain:
             return
+        last = function.child_by_field_name("attribute") if function.kind_id == K_ATTRIBUTE else function
+        if last is not None and last.text in HANDED_OVER:
+            self.operate(HANDED_OVER[last.text], plain[0], scope)
+        if function.text in COPIES:
+            self.operate(Operation.REMAKE, plain[0], scope, function)
         if function.kind_id == K_IDENTIFIER:
             name = name_of(function.text)
             if TELLS_A_TYPE.match(name):
@@ -301,6 +314,10 @@ class Operations(Confined):
             for argument in plain:
                 self.built_in.append((function.start_byte, len(self.operated)))
                 self.operate(operation, argument, scope)
+            if name == "sum" and not _gives_numbers(plain[0]):
+                for added in (Operation.ADD, Operation.ADD_TO):  # of what was added so far, whose type is unknown
+                    self.built_in.append((function.start_byte, len(self.operated)))
+                    self.operate(added, function.parent, scope)
         elif (
             function.kind_id == K_ATTRIBUTE and (value := function.child_by_field_name("object")) is not None and value.kind_id == K_STRING
         ):
@@ -314,6 +331,28 @@ class Operations(Confined):
 
 def _is_async(node: Any) -> bool:
     return bool(node.child_count) and node.children[0].type == "async"
+
+
+def _whose_class(function: Any) -> Any:
+    """`x` of `type(x)` and of `x.__class__`; None of anything else."""
+    if function.kind_id == K_ATTRIBUTE:
+        last = function.child_by_field_name("attribute")
+        return function.child_by_field_name("object") if last is not None and last.text == b"__class__" else None
+    if function.kind_id != K_CALL:
+        return None
+    made, arguments = function.child_by_field_name("function"), function.child_by_field_name("arguments")
+    if made is None or made.text != b"type" or arguments is None or arguments.named_child_count != 1:
+        return None
+    return arguments.named_children[0]
+
+
+def _gives_numbers(node: Any) -> bool:
+    """`1 for x in y`, `len(x) for x in y`, `x > 1 for x in y`: whether what is added is of the language's own types by the text alone."""
+    body = node.child_by_field_name("body") if node.type in ("generator_expression", "list_comprehension") else None
+    if body is None:
+        return False
+    function = body.child_by_field_name("function") if body.kind_id == K_CALL else None
+    return body.kind_id in OF_THE_LANGUAGE or (function is not None and function.text in (b"len", b"int", b"float", b"bool"))
 
 
 OPERATION_HANDLERS = {

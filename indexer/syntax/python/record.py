@@ -68,6 +68,10 @@ class Recorder:
         self.scopes: list[Scope] = []
         self.dropped: set[int] = set()  # symbols that turned out to be another one
 
+    def operate(self, operation: int, node: Any, scope: Scope, site: Any = None) -> None:
+        if node is not None:
+            self.operated.append((operation, node, scope, site))
+
     def scope(self, kind: int, parent: Scope | None, symbol: int) -> Scope:
         made = Scope(kind, parent, symbol)
         self.scopes.append(made)

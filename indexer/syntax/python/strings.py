@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from indexer.languages import PYTHON, Lookup
-from indexer.model import NameUse, Role
+from indexer.model import NameUse, Operation, Role
 from indexer.syntax.model import NamedString
 from indexer.syntax.python.annotations import Annotations, is_plain_argument
+from indexer.syntax.python.computed import is_called
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
     K_ATTRIBUTE,
@@ -49,6 +50,9 @@ _NAMESPACES = {b"globals": NameUse.GLOBAL, b"vars": NameUse.MEMBER}
 """Calls whose result has names as keys."""
 
 _READS_KEY = (b"get", b"pop", b"setdefault", b"__getitem__")
+_RUNS_TEXT = (b"eval", b"exec")
+_TYPE_COMMENT = re.compile(rb"#\s*type:\s*(?!ignore\b)")
+_BEGINNINGS = {NameUse.MEMBER: NameUse.BEGINNING, NameUse.GLOBAL: NameUse.GLOBAL_BEGINNING}
 
 
 class _Place(NamedTuple):
@@ -78,8 +82,10 @@ class Strings(Annotations):
         if called in _READS_KEY and receiver is not None:
             namespace = self.namespace(receiver)
             if namespace is not None and arguments.named_child_count:
-                self.expect(arguments.named_children[0], namespace, scope)
+                self.expect(arguments.named_children[0], namespace, scope, arguments.parent)
             return
+        if called in _RUNS_TEXT and receiver is None and arguments.named_child_count:
+            self.names_in_text(_content(arguments.named_children[0]), 0, scope)
         if called not in _LAST_NAMES:
             return
         name = called.decode()
@@ -91,7 +97,7 @@ class Strings(Annotations):
             plain = [child for child in arguments.named_children if child.kind_id != K_KEYWORD_ARGUMENT]
             of = plain[lookup.of] if 0 <= lookup.of < len(plain) else None
             for argument in _arguments(lookup, arguments, plain):
-                self.expect(argument, _Place(lookup.use, of, lookup.roles), scope)
+                self.expect(argument, _Place(lookup.use, of, lookup.roles), scope, arguments.parent)
 
     def namespace(self, node: Any) -> _Place | None:
         """What has names as keys: `globals()`, `vars(x)`, `x.__dict__`."""
@@ -111,29 +117,52 @@ class Strings(Annotations):
         namespace = self.namespace(value) if value is not None else None
         if namespace is not None:
             for key in node.children_by_field_name("subscript"):
-                self.expect(key, namespace, scope)
+                self.expect(key, namespace, scope, node)
         passed = roles & ANNOTATION | READ
         for child in reversed(node.named_children):
             self.push(child, scope, passed)
 
-    def expect(self, node: Any, place: _Place, scope: Scope) -> None:
-        """Notes how a string is taken that will be visited, and records at once the beginning of a name that is made there."""
+    def expect(self, node: Any, place: _Place, scope: Scope, lookup: Any) -> None:
+        """Notes how a string is taken that will be visited, and records at once the beginning of a name that is made there.
+
+        Args:
+            lookup: the whole expression that looks the name up.
+        """
         if node.kind_id == K_CONDITIONAL:
             for part in (node.named_children[0], node.named_children[-1]):
-                self.expect(part, place, scope)
+                self.expect(part, place, scope, lookup)
             return
         if node.kind_id == K_STRING and not any(child.kind_id == K_INTERPOLATION for child in node.named_children):
             self.awaited.setdefault(node.start_byte, []).append(place)
             return
-        if place.use not in (NameUse.MEMBER, NameUse.GLOBAL) or not place.roles & (Role.READ | Role.CALL):
+        beginning = _BEGINNINGS.get(place.use)
+        if beginning is None or not place.roles & (Role.READ | Role.CALL):
             return  # what is set under a name that is made is new, and refers to nothing
         content = _first_content(node)
-        if content is None:
-            return
-        match = _NAME.match(content.text)
-        if match is None or match.end() < _LEAST_BEGINNING or content.text[match.end() : match.end() + 1] not in (b"", b"%", b"{"):
-            return
-        self.add_string(content, 0, match[0], place._replace(use=NameUse.BEGINNING), scope)
+        match = _NAME.match(content.text) if content is not None else None
+        place = place._replace(use=beginning)
+        if (
+            content is not None
+            and match is not None
+            and match.end() >= _LEAST_BEGINNING
+            and content.text[match.end() : match.end() + 1] in (b"", b"%", b"{")
+        ):
+            self.add_string(content, 0, match[0], place, scope)
+        elif node.kind_id != K_STRING:
+            called = is_called(lookup)
+            self.add_string(node, 0, b"", place._replace(roles=Role.CALL) if called else place, scope)
+            if called and beginning is NameUse.BEGINNING:
+                self.operate(Operation.LOOK_UP, place.of, scope, lookup)
+
+    def names_in_text(self, content: Any, start: int, scope: Scope) -> None:
+        """Text that is read as code in this module: all of its words may be names."""
+        for match in _NAME.finditer(content.text, start) if content is not None and b"\n" not in content.text else ():
+            self.add_string(content, match.start(), match[0], _Place(NameUse.GLOBAL, None), scope)
+
+    def comment(self, node: Any, scope: Scope, roles: int) -> None:
+        match = _TYPE_COMMENT.match(node.text)
+        if match is not None:
+            self.names_in_text(node, match.end(), scope)
 
     def string(self, node: Any, scope: Scope, roles: int) -> None:
         super().string(node, scope, roles)

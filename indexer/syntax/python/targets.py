@@ -210,7 +210,7 @@ class Targets(Resolver):
             elif kind == K_KEYWORD_PATTERN:
                 for index, part in enumerate(child.named_children):
                     if index == 0:
-                        self.tokens.ask[self.token(part, scope, KEYWORD)] = True
+                        self.tokens.ask[self.token(part, scope, KEYWORD | READ)] = True  # the attribute is read
                     else:
                         stack.append(part)
             elif kind == K_AS_PATTERN:

@@ -15,6 +15,7 @@ from indexer.syntax.python.nodes import (
     K_CALL,
     K_CASE_PATTERN,
     K_CLASS,
+    K_COMMENT,
     K_DECORATOR,
     K_DEFAULT_PARAMETER,
     K_DICTIONARY_SPLAT_PATTERN,
@@ -227,6 +228,9 @@ class Walk(Values):
                 kind = SymbolKind.PROPERTY
         else:
             kind = SymbolKind.FUNCTION
+        for comment in node.named_children:
+            if comment.kind_id == K_COMMENT:
+                self.comment(comment, scope, READ)
         body = node.child_by_field_name("body")
         ordinal = self.define_or_merge(name, kind, scope, whole, name_node, flags, self.signature(node, body), self.docstring(body), index)
         self.functions[ordinal] = (node, scope, names)
@@ -389,6 +393,7 @@ HANDLERS = {
     kind_id("type"): Walk.type_,
     kind_id("type_alias_statement"): Walk.type_alias,
     K_STRING: Walk.string,
+    K_COMMENT: Walk.comment,
     kind_id("print_statement"): Walk.old_statement,
     kind_id("exec_statement"): Walk.old_statement,
     K_TUPLE: Walk.through,

@@ -50,6 +50,9 @@ _SKIPPED = {
     SkipReason.NAME_NOT_UTF8: Cause("has a name that is not UTF-8", "have names that are not UTF-8", "to read it, rename it"),
     SkipReason.NOT_READ: Cause("is of a kind that no server reads", "are of kinds that no server reads", "to look: open {path}"),
     SkipReason.IGNORED: Cause("is ignored by git", "are ignored by git", "to read it, take it out of .gitignore"),
+    SkipReason.OTHER_REPOSITORY: Cause(
+        "is in another repository that lies in this one", "are in other repositories that lie in this one", _INCLUDE
+    ),
     SkipReason.NO_SERVER: Cause(
         "is of a language that has no server here", "are of a language that has no server here", "what there is: lspidx doctor"
     ),

@@ -14,6 +14,7 @@ from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.registration import above_types
 from query.facts.symbols import TYPES, Symbol
 
 _WRITTEN = {
@@ -36,6 +37,10 @@ _WRITTEN = {
     Operation.SET_DESCRIBED: "`x.name = …`",
     Operation.DELETE_DESCRIBED: "`del x.name`",
     Operation.TRUTH: "tests whether `x` is true",
+    Operation.UNPACK_MAPPING: "`**x`",
+    Operation.REMAKE: "`type(x)()`",
+    Operation.CLOSE: "`closing(x)`",
+    Operation.CLOSE_ASYNC: "`aclosing(x)`",
     Operation.LENGTH: "`len(x)`",
     Operation.TEXT: "`str(x)`, `print(x)`, `'%s' % x`",
     Operation.REPRESENTATION: "`repr(x)`",
@@ -106,7 +111,7 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     )
     if row is None:
         return []
-    language, name = record_of(row[0]), symbol.record.name
+    language = record_of(row[0])
     is_member = row[1] is not None and SymbolKind(row[1]).label in TYPES
     found: list[Reason] = []
     may_run = is_member or language.operators_outside
@@ -115,14 +120,42 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
         found += _open(index, symbol, operations, uses)
     if language.constructs_by_type and symbol.record.kind in (SymbolKind.CONSTRUCTOR.label, *TYPES):
         found += _open(index, symbol, [Operation.HOLD], uses) + _converted(index, symbol)
-    found += _by_libraries(index, name, language, uses) if may_run else []
-    if may_run and _is_run(index, symbol, language):
-        detail = (
-            f"'{name}' is {'also ' if operations else ''}run by the language or its libraries where nothing names it (operators, "
-            f"conversions, comparing, formatting, copying, its end), and such places are not all known; look for uses of its type"
-        )
+    found += _by_libraries(index, symbol.record.name, language, uses) if may_run else []
+    is_operated = bool(set(operations) - {Operation.REMAKE})
+    if detail := _elsewhere(index, symbol, language, is_member=is_member, is_operated=is_operated):
         found.append(Reason(code="nameless_calls", detail=detail, count=1))
     return found
+
+
+def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: bool, is_operated: bool) -> str:
+    """What runs the symbol at places that are not all known, in words; empty where nothing does."""
+    name = symbol.record.name
+    if (is_member or language.operators_outside) and _is_run(index, symbol, language):
+        return (
+            f"'{name}' is {'also ' if is_operated else ''}run by the language or its libraries where nothing names it (operators, "
+            f"conversions, comparing, formatting, copying, its end), and such places are not all known; look for uses of its type"
+        )
+    if not is_member and name in language.module_members:
+        return (
+            f"the language runs '{name}' for names that the module lacks, and such places are not all known; look at what uses the module"
+        )
+    if not is_operated:
+        return ""
+    bases = _bases(index, symbol.sym_id)
+    if not language.metaclasses.isdisjoint(bases):
+        return f"what is done to a class whose metaclass it is runs '{name}', and such places are not all known; look at its classes"
+    outside = [base for base in bases if base.rpartition(".")[2] not in language.idle_bases]
+    if outside and language.idle_bases:
+        return (
+            f"its base '{outside[0]}' outside the workspace: that base's own code, and operations on values that are taken for one of it, "
+            f"may run '{name}'; look for uses of its type"
+        )
+    return ""
+
+
+def _bases(index: Index, sym_id: int) -> list[str]:
+    row = index.row("SELECT container_id FROM symbol WHERE sym_id = ?", [sym_id])
+    return [] if row is None or row[0] is None else above_types(index).bases(row[0])
 
 
 def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -16,7 +17,9 @@ from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.sources import Sources
 
-_MOST_LOOKED_AT = 500
+_OF_OWN_OBJECT = re.compile(r"(?<![\w.$])(?:self|cls|this)\s*[?!]?\.$")
+
+_MOST_LOOKED_AT = 2_000
 """Unresolved identifiers whose places are looked at, one by one; where there are more, all of them count."""
 
 
@@ -142,7 +145,7 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
         return found
     rows = index.rows(
         """
-        SELECT d.path, u.line, u.col, has_role(u.roles, 'import', 'star')
+        SELECT d.path, u.line, u.col, has_role(u.roles, 'import', 'star') OR has_role(u.roles, 'keyword') AND has_role(u.roles, 'read')
         FROM document d JOIN unresolved_name u USING (doc_id)
         WHERE d.path IN (SELECT unnest($paths::VARCHAR[]))
           AND (u.name IN (SELECT unnest($names::VARCHAR[])) OR has_role(u.roles, 'star'))
@@ -150,16 +153,36 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
         {"paths": asked, "names": sorted(uses.scope.own_names)},
     )
     sources = Sources(index)
-    possible = {path for path, line, col, is_imported in rows if is_imported or not _stands_alone(sources.lines(path), line, col)}
+    is_member = _are_members(index, uses)
+    possible = {
+        path for path, line, col, is_certain in rows if is_certain or not _is_another(sources.lines(path), line, col, is_member=is_member)
+    }
     return {path: count for path, count in found.items() if path in possible or path not in asked}
 
 
-def _stands_alone(lines: Sequence[bytes] | None, line: int, col: int) -> bool:
-    """Whether an identifier is certain to be no member of what stands before it. `lines`: None where they are no longer what was read."""
+def _are_members(index: Index, uses: Uses) -> bool:
+    """Whether one of them is a member of a type, or of what may be one."""
+    sql = """
+        SELECT count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+        LEFT JOIN symbol c ON c.sym_id = s.container_id WHERE NOT coalesce(is_kind(c.kind, 'module'), true)
+    """
+    row = index.row(sql, {"ids": uses.ids})
+    return row is None or row[0] > 0
+
+
+def _is_another(lines: Sequence[bytes] | None, line: int, col: int, *, is_member: bool) -> bool:
+    """Whether an identifier is certain to mean something else: it is no member of what stands before it, or one of the object around.
+
+    Args:
+        lines: None where they are no longer what was read.
+        is_member: whether what was asked about may be a member of an object.
+    """
     if lines is None or line >= len(lines):
         return False
     text = lines[line].decode("utf-8", "replace")
     before = text[: utf16_to_index(text, col)].rstrip() or (lines[line - 1].decode("utf-8", "replace").rstrip() if line else "")
+    if not is_member and _OF_OWN_OBJECT.search(before):
+        return True
     return not before.endswith((".", "\\"))
 
 

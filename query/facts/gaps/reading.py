@@ -50,7 +50,7 @@ _GAPS = """
 
 _SKIPPED = """
     SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path)
-    WHERE k.reason NOT IN ('not_read', 'ignored') ORDER BY ALL
+    WHERE k.reason NOT IN ('not_read', 'ignored', 'other_repository') ORDER BY ALL
 """
 """What is not read because nobody can read it is of `query.facts.gaps.unread`."""
 
@@ -219,7 +219,10 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
     if method == SYNTAX and status != CoverageStatus.LOST:
         has = "has" if count == 1 else "have"
         where = "" if scope is None else causes.at_lines(gaps[0].path, scope.lines_not_read([gaps[0].path]))
-        return "syntax_error", f"{files} {has} a syntax error{where}: the rest was read; to have all of it read, correct the syntax"
+        return (
+            "syntax_error",
+            f"{files} {has} a syntax error, or syntax newer than lspidx{where}: the rest was read; to have all of it read, correct it",
+        )
     if code == SkipReason.NOT_IN_BUILD:
         return code, f"{what} are unknown in {files}{named} {causes.not_in_build(reason)}"
     if code == "questions_cut":

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from indexer.model import SymbolFlag
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
+from query.facts.documents import documents
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
-from query.facts.registration import registered
+from query.facts.registration import Registered, is_called_by_name, registered
+from query.facts.scopes import scopes
+from query.facts.test_functions import fixtures_by_name
 
 CODE = "registered"
 
@@ -23,10 +27,24 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
 
 def of_symbols(index: Index, ids: Collection[int]) -> list[Reason]:
     """One reason for all of these symbols that are called without being named."""
-    found = [item for _, item in sorted(registered(index, ids).items())]
+    found = [item for _, item in sorted(_but_by_runners(index, registered(index, ids)).items())]
     if not found:
         return []
     words = "; ".join(item.words for item in found[:_SHOWN])
     if len(found) > 1:
         words = f"{len(found)} of {len(ids)} symbols are called without being named: {words}{'; …' if len(found) > _SHOWN else ''}"
     return [of_paths(CODE, words, sorted({item.path for item in found}), len(found))]
+
+
+def _but_by_runners(index: Index, found: Mapping[int, Registered]) -> dict[int, Registered]:
+    """Without what a test runner calls or hands over: tests, what prepares them, and fixtures, whose uses are parameters."""
+    known = scopes(index, found)
+    docs = documents(index, {known[sym_id].doc_id for sym_id in found})
+    kept: dict[int, Registered] = {}
+    for sym_id, item in found.items():
+        scope, document = known[sym_id], docs[known[sym_id].doc_id]
+        is_run = item.line < 0 and document.is_test and is_called_by_name(scope.name, document.language, is_test=True)
+        is_fixture = bool(scope.flags & SymbolFlag.FIXTURE) and sym_id in fixtures_by_name(index)
+        if not is_run and not is_fixture:
+            kept[sym_id] = item
+    return kept

@@ -22,6 +22,7 @@ _MOST_BYTES = 2_000_000
 _WORDS = {
     NameUse.MEMBER: "'{name}' is looked up as an attribute by a string, of a value of unknown type",
     NameUse.BEGINNING: "a name that begins with '{name}' is made and looked up as an attribute",
+    NameUse.GLOBAL_BEGINNING: "a name that begins with '{name}' is made and looked up in the module",
     NameUse.FIXTURE: "a string names a fixture '{name}' that was not found",
     NameUse.CLASS: "a string names a class '{name}' of a registry",
     NameUse.LINKED: "'{name}' is looked up by the name that a linker or a loader knows",
@@ -29,9 +30,12 @@ _WORDS = {
 }
 """What is said of a use; the member's own and no other uses leave gaps."""
 
+_ANY_NAME = "a name that is made at run time is looked up in what has it"
+_MADE = (NameUse.BEGINNING, NameUse.GLOBAL_BEGINNING)
+
 
 class _Gap(NamedTuple):
-    """A string, 0-based; `owner`: the class in which, or below which, the name is looked up, -1 where that is unknown."""
+    """A string, 0-based; `owner`: the class in which, or below which, the name is looked up, -1 where that is unknown. Or the module."""
 
     name: str
     use: NameUse
@@ -91,14 +95,14 @@ def with_gaps(index: Index, symbols: Collection[tuple[int, str]]) -> set[int]:
 
 def _reason(use: NameUse, name: str, places: Sequence[tuple[str, int]]) -> Reason:
     where = listed([f"{path}:{line + 1}" for path, line in places])
-    detail = f"{_WORDS[use].format(name=name)}: {where}; look there"
+    detail = f"{_WORDS[use].format(name=name) if name else _ANY_NAME}: {where}; look there"
     return of_paths(f"string_{use.label}", detail, list(dict.fromkeys(path for path, _ in places)), len(places))
 
 
 def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
     known: dict[str, list[_Gap]] = index.keep("string gaps", lambda: _by_name(index))
     beginnings: list[tuple[str, list[_Gap]]] = index.keep("beginnings", lambda: _beginnings(known))
-    gaps = [gap for gap in known.get(name, ()) if gap.use is not NameUse.BEGINNING]
+    gaps = [gap for gap in known.get(name, ()) if gap.use not in _MADE]
     gaps += [gap for beginning, found in beginnings if name.startswith(beginning) for gap in found]
     if not gaps:
         return
@@ -108,10 +112,12 @@ def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
     is_member = container_kind in TYPE_KINDS
     kin: Collection[int] | None = None
     for gap in gaps:
-        if gap.use in (NameUse.MEMBER, NameUse.BEGINNING) and gap.owner >= 0:
-            if is_member and kin is None:
-                kin = {type_id for (type_id,) in index.rows(_KIN, {"id": container})}
-            if kin is not None and gap.owner in kin:
+        if not gap.name and not gap.roles & Role.CALL and not flags & SymbolFlag.PROPERTY:
+            continue  # only reading a property runs anything
+        if gap.use in (NameUse.MEMBER, *_MADE) and gap.owner >= 0:
+            if kin is None:
+                kin = {type_id for (type_id,) in index.rows(_KIN, {"id": container})} if is_member else {container}
+            if gap.owner in kin:
                 yield gap
         elif _FITS[gap.use](flags, kind, is_member):
             yield gap
@@ -122,6 +128,7 @@ _NOT_NAMED = SymbolFlag.LOCAL | SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL
 _FITS: dict[NameUse, Callable[[int, int, bool], bool]] = {
     NameUse.MEMBER: lambda _flags, _kind, _is_member: True,
     NameUse.BEGINNING: lambda flags, kind, is_member: is_member,
+    NameUse.GLOBAL_BEGINNING: lambda flags, kind, is_member: not is_member,
     NameUse.FIXTURE: lambda flags, kind, is_member: bool(flags & SymbolFlag.FIXTURE),
     NameUse.CLASS: lambda flags, kind, is_member: kind in TYPE_KINDS,
     NameUse.LINKED: lambda flags, kind, is_member: not is_member,
@@ -139,7 +146,7 @@ def _by_name(index: Index) -> dict[str, list[_Gap]]:
 
 
 def _beginnings(known: dict[str, list[_Gap]]) -> list[tuple[str, list[_Gap]]]:
-    found = [(name, [gap for gap in gaps if gap.use is NameUse.BEGINNING]) for name, gaps in known.items()]
+    found = [(name, [gap for gap in gaps if gap.use in _MADE]) for name, gaps in known.items()]
     return [(name, gaps) for name, gaps in found if gaps]
 
 

@@ -1,6 +1,7 @@
 """Files that nothing here reads and that name a symbol: condition (a) of the promise.
 
-Which words of such a file count, `indexer.unread` says. What git ignores is no part of the workspace, but for single sources in it.
+Which words of such a file count, `indexer.unread` says. What git ignores, and
+other repositories, are no part of the workspace; a few sources in them count by their words.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _SENTENCES = {
         "files of settings or commands have a dotted name that ends with",
     ),
     "doctests": ("source has a doctest, which is not read, of", "sources have doctests, which are not read, of"),
+    "other_repository": ("file of another repository in this one seems to use", "files of other repositories in this one seem to use"),
     "ignored": ("file that git ignores seems to use", "files that git ignores seem to use"),
 }
 """By what is read of the files (`indexer.unread`), or why nothing is: one file, and several; the name follows."""
@@ -131,7 +133,7 @@ def _what_of(index: Index, path: str) -> str:
     """The key of the sentence about a file."""
     if path in _sources(index):
         return "bindings" if unread.rule_of(path).reads == "bindings" else "doctests"
-    return "ignored" if path in _ignored(index) else unread.rule_of(path).reads
+    return _ignored(index).get(path) or unread.rule_of(path).reads
 
 
 def _reason(what: str, name: str, paths: Sequence[str]) -> Reason:
@@ -155,14 +157,15 @@ def _sources(index: Index) -> frozenset[str]:
     return index.keep("sources with words", lambda: frozenset(path for (path,) in index.rows(sql)))
 
 
-def _ignored(index: Index) -> frozenset[str]:
-    sql = "SELECT path FROM skipped WHERE reason = 'ignored'"
-    return index.keep("ignored sources", lambda: frozenset(path for (path,) in index.rows(sql)))
+def _ignored(index: Index) -> dict[str, str]:
+    """Sources that git ignores, or that are another repository's, and which of both."""
+    sql = "SELECT path, reason FROM skipped WHERE reason IN ('ignored', 'other_repository')"
+    return index.keep("ignored sources", lambda: dict(index.rows(sql)))
 
 
 def _of_other_reasons(index: Index) -> frozenset[str]:
     """Files that are not read though they could be: `query.facts.completeness` counts them."""
-    sql = "SELECT path FROM skipped WHERE reason NOT IN ('not_read', 'ignored')"
+    sql = "SELECT path FROM skipped WHERE reason NOT IN ('not_read', 'ignored', 'other_repository')"
     return index.keep("skipped otherwise", lambda: frozenset(path for (path,) in index.rows(sql)))
 
 
