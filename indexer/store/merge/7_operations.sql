@@ -87,9 +87,10 @@ FROM (
     LEFT JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target
     LEFT JOIN symbol s ON s.sym_id = t.sym_id
     LEFT JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_type(b.kind)
+    JOIN document d ON d.doc_id = n.doc_id
     WHERE is_basis(n.basis, 'instance')
-      -- the type of a function or a module is the language's own; that of a type variable may be any
-      AND NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false)
+      -- the type of a function or a module is the language's own; that of a type variable may be any, and so may be what is around an object
+      AND (language_has(d.language, 'satisfies', 'shape') OR NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false))
     UNION ALL
     SELECT n.*, NULL, false FROM nameless n WHERE is_basis(n.basis, 'unknown')
     UNION ALL
