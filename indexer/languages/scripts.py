@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexer.languages.record import Grammar, Language
+from indexer.languages.record import Grammar, Language, Lookup
+from indexer.model import NameUse
 
 BASH = Language(
     names=("bash", "shellscript"),
@@ -17,5 +18,6 @@ BASH = Language(
         rewrite="rewrite_bash",
     ),
     comments=("#",),
+    lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
 )
 RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_values=True)

@@ -13,6 +13,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     4  2026-11-22  packages are named by manifests, never by a folder; imports resolve in the project's environment or none
     5  2026-11-22  files below .lspidx carry a digest and a proof; Go's imports are counted, and misread C++ is not believed
     6  2026-11-23  calls without a name, uses by strings, values that go nowhere (`confined`), notebooks, scripts and components
+    7  2026-11-23  operators, constructors and iterators of C++, Rust and TypeScript; names that are made at run time
 """
 
 from __future__ import annotations
@@ -20,6 +21,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 5
-CONTENT_VERSION = 6
+CONTENT_VERSION = 7
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

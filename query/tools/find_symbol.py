@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Literal
 
 import msgspec
@@ -92,10 +92,23 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
         ask,
         found,
         page_of(wanted.offset, len(found), matches.total),
-        context.certificate.of_workspace(["syntax"], language=ask.language.lower()),
+        context.certificate.of_workspace(["syntax"], language=ask.language.lower(), holds=_may_define(context, ask, used)),
         more={"matched": used},
         language=ask.language.lower(),
     )
+
+
+def _may_define(context: Context, ask: FindSymbol, used: symbol_search.Match) -> Callable[[str], bool] | None:
+    """Whether a file may define what was looked for: it has the text that the name has to have. None where any name would do."""
+    part = dotted(ask.query).rpartition(".")[2].lower().encode()
+    if used in ("all", "fuzzy") or not part.isascii():
+        return None
+
+    def may_define(path: str) -> bool:
+        text = context.certificate.text(path)
+        return text is None or part in text.lower()
+
+    return may_define
 
 
 _OTHER_KINDS = {"import": "module", "trait": "interface", "type": "class", "attribute": "field", "enumerator": "enum member"}

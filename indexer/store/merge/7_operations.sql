@@ -240,10 +240,17 @@ WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_value(s.kind) AND NO
   AND NOT EXISTS (SELECT 1 FROM final_occ c WHERE c.doc_id = o.doc_id AND c.line = o.line AND c.col = o.col AND is_evidence(c.evidence, 'callee_type'))
 ORDER BY operation, doc_id, line, col, type_id;
 
--- A member by a name that is made, of a value of known type: any of them.
+-- A member by a name that is made, of a value of known type, a module, or an object that is written out: any of them.
 INSERT INTO string_gap
-SELECT DISTINCT '', name_use('beginning')::UTINYINT, role('call')::USMALLINT, o.doc_id, o.line, o.encl_id, o.type_id
-FROM operated o JOIN symbol s ON s.sym_id = o.type_id
-WHERE o.operation = operation('look_up') AND NOT has_flag(s.flags, 'external')
+SELECT '', name_use('beginning')::UTINYINT, role('call')::USMALLINT, l.doc_id, l.line, l.encl_id, l.owner_id
+FROM (
+    SELECT o.doc_id, o.line, o.encl_id, o.type_id AS owner_id FROM operated o WHERE o.operation = operation('look_up')
+    UNION
+    SELECT n.doc_id, n.line, e.sym_id, o.sym_id
+    FROM nameless n JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
+    JOIN final_occ o ON o.doc_id = n.doc_id AND o.line = n.at_line AND o.col = n.at_col
+    WHERE n.operation = operation('look_up') AND EXISTS (SELECT 1 FROM symbol k WHERE k.container_id = o.sym_id AND is_callable(k.kind))
+) l JOIN symbol s ON s.sym_id = l.owner_id
+WHERE NOT has_flag(s.flags, 'external')
 EXCEPT SELECT name, use, roles, doc_id, line, encl_id, owner_id FROM string_gap
 ORDER BY ALL;

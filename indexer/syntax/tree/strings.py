@@ -83,6 +83,10 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
     if literal is None or literal.parent is None or not by_call:
         return
     around = literal.parent
+    if around.type in ("variable_assignment", "array"):  # a shell runs what a variable holds
+        for lookup in by_call.get("=", ()):
+            yield _Taken(lookup.use, lookup.roles)
+        return
     if around.type in ("argument", "annotation_argument", "element_value_pair") and around.parent is not None:
         literal, around = around, around.parent
     start: int = literal.start_byte

@@ -12,3 +12,7 @@
 
 ; A function is handed over by its name: to be called on a signal, to complete words.
 ((command name: (command_name) @_trap . argument: (word) @token @argument) (#eq? @_trap "trap") (#match? @argument "^[A-Za-z_][A-Za-z0-9_.:-]*$"))
+
+; What a variable holds may be run by it.
+(variable_assignment value: (string (string_content) @string))
+(variable_assignment value: (array (string (string_content) @string)))

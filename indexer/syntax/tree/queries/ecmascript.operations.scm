@@ -14,3 +14,9 @@
 ; Items that are taken apart, of whose type nobody tells.
 (for_in_statement left: (array_pattern) @unknown.iterate)
 (array_pattern (array_pattern) @unknown.iterate)
+
+; A member by a name that is made, which is called.
+
+(call_expression function: (subscript_expression
+  object: (_) @typed.look_up
+  index: [(identifier) (member_expression) (subscript_expression) (binary_expression) (call_expression) (template_string) (ternary_expression)]))
