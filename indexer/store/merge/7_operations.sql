@@ -87,9 +87,10 @@ FROM (
     LEFT JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target
     LEFT JOIN symbol s ON s.sym_id = t.sym_id
     LEFT JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_type(b.kind)
+    JOIN document d ON d.doc_id = n.doc_id
     WHERE is_basis(n.basis, 'instance')
-      -- the type of a function or a module is the language's own; that of a type variable may be any
-      AND NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false)
+      -- the type of a function or a module is the language's own; that of a type variable may be any, and so may be what is around an object
+      AND (language_has(d.language, 'satisfies', 'shape') OR NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false))
     UNION ALL
     SELECT n.*, NULL, false FROM nameless n WHERE is_basis(n.basis, 'unknown')
     UNION ALL
@@ -158,11 +159,12 @@ WHERE (NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name
 INSERT INTO nameless_call
 SELECT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
 FROM operated n JOIN (
-    SELECT sym_id AS class_id, sym_id FROM symbol WHERE is_type(kind) AND NOT has_flag(flags, 'external')
+    SELECT sym_id AS class_id, sym_id, has_flag(flags, 'external') AS is_outside FROM symbol WHERE is_type(kind)
     UNION ALL
-    SELECT class_id, sym_id FROM runs WHERE operation = operation('remake')
+    SELECT class_id, sym_id, false FROM runs WHERE operation = operation('remake')
 ) m ON m.class_id = n.type_id
-WHERE CASE n.operation WHEN operation('raise') THEN n.is_class WHEN operation('construct') THEN n.is_class AND m.sym_id = m.class_id
+WHERE CASE n.operation WHEN operation('raise') THEN n.is_class
+                       WHEN operation('construct') THEN n.is_class AND m.sym_id = m.class_id AND NOT m.is_outside
                        WHEN operation('remake') THEN NOT n.is_class ELSE false END;
 
 INSERT INTO nameless_call

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.languages import Language, record_of
-from indexer.model import Operation, SymbolKind
+from indexer.model import VALUE_KINDS, Operation, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.gaps.uses import Uses
@@ -42,7 +42,7 @@ _WRITTEN = {
     Operation.CLOSE: "`closing(x)`",
     Operation.CLOSE_ASYNC: "`aclosing(x)`",
     Operation.LENGTH: "`len(x)`",
-    Operation.TEXT: "`str(x)`, `print(x)`, `'%s' % x`",
+    Operation.TEXT: "texts made of `x`: `str(x)`, `'%s' % x`, `${x}`",
     Operation.REPRESENTATION: "`repr(x)`",
     Operation.FORMAT: "`f'{x}'`",
     Operation.EQUAL: "`x == …`",
@@ -112,7 +112,8 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     if row is None:
         return []
     language = record_of(row[0])
-    is_member = row[1] is not None and SymbolKind(row[1]).label in TYPES
+    # Where types are shapes, what holds an object has members as a type does.
+    is_member = row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in VALUE_KINDS))
     found: list[Reason] = []
     may_run = is_member or language.operators_outside
     operations = _run(index, symbol, language) if may_run else []
@@ -131,6 +132,8 @@ def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: b
     """What runs the symbol at places that are not all known, in words; empty where nothing does."""
     name = symbol.record.name
     if (is_member or language.operators_outside) and _is_run(index, symbol, language):
+        if name not in language.runtime_members and language.says_implementations:
+            return f"'{name}' is asked for by an interface outside the workspace, whose code may run it; look for uses of its type"
         return (
             f"'{name}' is {'also ' if is_operated else ''}run by the language or its libraries where nothing names it (operators, "
             f"conversions, comparing, formatting, copying, its end), and such places are not all known; look for uses of its type"

@@ -92,6 +92,9 @@ _UNLISTED = """
 
 def unlisted_subtypes(index: Index, ids: Collection[int]) -> list[Reason]:
     """Places that derive something from one of these that is no type of the index, where the text tells all that is derived."""
+    languages = "SELECT DISTINCT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id IN (SELECT unnest($ids::INTEGER[]))"
+    if not any(record_of(language).bases_are_named for (language,) in index.rows(languages, {"ids": sorted(ids)})):
+        return []
     rows = [row for row in index.rows(_UNLISTED, {"ids": sorted(ids)}) if record_of(row[3]).bases_are_named]
     if not rows:
         return []
@@ -112,7 +115,10 @@ def unlisted_supertypes(index: Index, sym_id: int) -> list[Reason]:
         SELECT s.sym_id FROM symbol s JOIN document d USING (doc_id)
         WHERE is_kind(s.kind, 'interface') AND d.language = ? AND NOT has_flag(s.flags, 'external') ORDER BY ALL
     """
-    return unlisted_subtypes(index, [other for (other,) in index.rows(sql, [row[0]])])
+    found: list[Reason] = index.keep(
+        f"unlisted {row[0]}", lambda: unlisted_subtypes(index, [other for (other,) in index.rows(sql, [row[0]])])
+    )
+    return found
 
 
 def _unresolved_bases(index: Index) -> list[tuple[int, str, int]]:

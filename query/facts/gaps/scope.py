@@ -388,5 +388,5 @@ def _constructs(symbol: Symbol) -> bool:
 def _runs_unnamed(symbol: Symbol, language: Language) -> bool:
     name = symbol.record.name
     is_special = (name.startswith("__") and name.endswith("__") and len(name) > len("____")) or language.runs_unnamed(name)
-    is_member = symbol.record.container.endswith("#") or language.operators_outside
+    is_member = symbol.record.container.endswith("#") or language.operators_outside or language.satisfies == "shape"
     return is_member and not _constructs(symbol) and (is_special or not name.strip("#$~").isidentifier())
