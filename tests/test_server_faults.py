@@ -524,9 +524,12 @@ def test_a_server_that_never_says_it_is_ready_is_not_believed(
         write_tree(root, {"d.ts": "function first() {}\nfirst();\n"})
         for name in FILES:
             (root / name).unlink()
+    watcher = Watcher()
     with pytest.raises(ServerError, match=r"not ready|does not know"):
-        crawl_with(script, timeout_s=0.4, language=language, spec=SIGNALS[kind])
+        crawl_with(script, timeout_s=0.4, language=language, spec=SIGNALS[kind], watcher=watcher)
     assert Home(root).current() is None
+    files = 1 if language == "typescript" else 3
+    assert watcher.phases == [("crawl", files), ("crawl again", files)]
 
 
 def test_a_document_that_kills_the_server_while_it_is_probed_costs_only_itself(crawl_with: CrawlWith, root: Path) -> None:
