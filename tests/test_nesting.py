@@ -17,8 +17,8 @@ from indexer.crawl.plan.nesting import is_deeper
 from indexer.crawl.run import Crawl, crawl
 from indexer.crawl.worker.reading import open_unreadable
 from indexer.drive.texts import Texts
-from query.facts.index import open_index
 from query.cli.progress import summary
+from query.facts.index import open_index
 from query.surface.registry import call
 
 _LIMIT = 300
