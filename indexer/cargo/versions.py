@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-_PART = re.compile(r"\s*(\^|~|=|>=|<=|>|<)?\s*v?(\d+|\*)(?:\.(\d+|[*xX]))?(?:\.(\d+|[*xX]))?(-[0-9A-Za-z.-]+)?(?:\+\S*)?\s*\Z")
-_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
+_PART = re.compile(r"\s*(\^|~|=|>=|<=|>|<)?\s*v?(\d{1,18}|\*)(?:\.(\d{1,18}|[*xX]))?(?:\.(\d{1,18}|[*xX]))?(-[0-9A-Za-z.-]+)?(?:\+\S*)?\s*\Z")
+_VERSION = re.compile(r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
 
 Numbers = tuple[int, int, int]
 
