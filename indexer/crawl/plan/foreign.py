@@ -372,7 +372,8 @@ _BEGINS_COMMENT = frozenset(bytes([byte]) for byte in b"/#-;<\n\r\t \xef\"'")
 
 
 _HELPERS = re.compile(rb"\b(?:__commonJS|__commonJSMin|__toESM|__webpack_require__|__rollup|__exportStar|__importDefault|parcelRequire)\b")
-_LICENCE = re.compile(r"(?i)(?:.*[-_.])?(?:licen[cs]es?|copying|copyright|unlicense)(?:[-_.](?!(?:py|[jt]s|go|rs|c|h|rb|java)\Z)[\w-]+)*\Z")
+_CODE = r"(?:py|[jt]s|go|rs|c|h|rb|java)\Z"
+_LICENCE = re.compile(rf"(?i)(?:.*[-_.])?(?:licen[cs]es?|copying|copyright|unlicense)(?:[-_](?!{_CODE})[\w-]+)?(?:\.(?!{_CODE})[\w-]+)*\Z")
 _MANIFESTS = ("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "mix.exs", "composer.json")
 _DIRECTIVE = re.compile(r"#\s*(?:include|define|ifndef|ifdef|if|endif|pragma|undef|import)\b")
 _USE_STRICT = re.compile(r"""(?:"use [a-z]+"|'use [a-z]+');?\Z""")
