@@ -45,7 +45,8 @@ _EDITS = st.lists(st.sampled_from(["**/", "**", "*", "?", "a", "b", "/", "[ab]",
 @given(_EDITS, PATHS)
 def test_a_glob_of_an_edit_means_what_a_plain_translation_means(glob: str, path: str) -> None:
     fixed = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]", "[ab]": "[ab]", "[!a]": "(?!/)[^a]"}
-    plain = "".join(fixed.get(part, part) for part in re.findall(r"\*\*/|\*\*|\*|\[[^]]+\]|.", glob))
+    parts: list[str] = re.findall(r"\*\*/|\*\*|\*|\[[^]]+\]|.", glob)
+    plain = "".join(fixed.get(part, part) for part in parts)
     wanted = any(re.fullmatch(plain, text) for text in (path, path.rpartition("/")[2]))
     assert matcher([glob])(path) is wanted
 

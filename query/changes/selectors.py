@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from indexer.encoding import read_toml
+
 _ROOTS = ("lib", "main")
 _KINDS = {"tests": "test", "benches": "bench", "examples": "example"}
 
