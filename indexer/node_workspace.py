@@ -344,7 +344,8 @@ def _manifest(path: Path) -> dict[str, Any]:
         value = json.loads(_text(path))
     except (ValueError, RecursionError):
         return {}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    found = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return {key: item for key, item in found.items() if key != "name" or isinstance(item, str)}
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

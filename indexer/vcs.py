@@ -15,6 +15,7 @@ from pathlib import Path
 from indexer import git_command, git_filters, patterns, plain_files
 from indexer.encoding import read_beginning
 from indexer.errors import UsageError
+from indexer.folders import walk
 from indexer.git_command import GitFailed, gitpython
 
 
@@ -208,7 +209,7 @@ def _inside(
 
 def _walk(root: Path, include: Sequence[str]) -> Iterator[str]:
     unreadable: list[OSError] = []
-    for folder, folders, files in os.walk(root, onerror=unreadable.append):
+    for folder, folders, files in walk(root, unreadable.append):
         if "pyvenv.cfg" in files:
             folders.clear()
             continue
