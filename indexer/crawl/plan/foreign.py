@@ -151,16 +151,15 @@ class Judge:
 
     def _folder_rows(self, folder: str) -> tuple[FolderRow, ...]:
         """Rows that hold for a folder, those of the folders above it first."""
-        known = self._folders.get(folder)
-        if known is None:
-            above, _, name = folder.rpartition("/")
-            known = self._folder_rows(above)
-            own = [row for row in _folder_rows_by_name().get(name, ()) if self._fits(row, folder)]
-            if folder in self._marked:
-                own += [row for row in _any_folder() if any(f"{folder}/{marker}" in self._listed for marker in row.markers)]
-            if own:
-                known = (*known, *own)
-            self._folders[folder] = known
+        waiting = [folder]
+        while waiting[-1] and waiting[-1] not in self._folders:
+            waiting.append(waiting[-1].rpartition("/")[0])
+        known = self._folders.setdefault(waiting.pop(), ())
+        for place in reversed(waiting):
+            own = [row for row in _folder_rows_by_name().get(place.rpartition("/")[2], ()) if self._fits(row, place)]
+            if place in self._marked:
+                own += [row for row in _any_folder() if any(f"{place}/{marker}" in self._listed for marker in row.markers)]
+            known = self._folders[place] = (*known, *own)
         return known
 
     def _fits(self, row: FolderRow, folder: str) -> bool:
