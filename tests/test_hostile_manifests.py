@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -145,20 +145,30 @@ def test_members_of_any_type_end_no_command(odd: str, tmp_path: Path) -> None:
     assert done.generation.is_file()
 
 
-@pytest.mark.slow
-def test_folders_within_folders_without_end_are_a_gap(tmp_path: Path) -> None:
-    """A thousand calls within each other are more than Python makes; what lies in so many folders is named, and the rest is whole."""
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A thousand folders within each other, removed one by one: what removes trees for others goes one call deeper with each."""
     write_tree(tmp_path, {"a.py": "def f():\n    return 1\n"})
-    place = str(tmp_path)
-    for number in range(1_100):
-        place += "/d"
+    places = [f"{tmp_path}/{'/'.join('d' * number)}" for number in range(1, 1_101)]
+    for place in places:
         os.mkdir(place)
-        if number in (3, 1_099):
-            Path(place, "m.py").write_text("def g(): ...\n")
-    listed = list_files(tmp_path)
+    files = [Path(places[number], "m.py") for number in (3, -1)]
+    for file in files:
+        file.write_text("def g(): ...\n")
+    yield tmp_path
+    for file in files:
+        file.unlink()
+    for place in reversed(places):
+        os.rmdir(place)
+
+
+@pytest.mark.slow
+def test_folders_within_folders_without_end_are_a_gap(deep: Path) -> None:
+    """A thousand calls within each other are more than Python makes; what lies in so many folders is named, and the rest is whole."""
+    listed = list_files(deep)
     assert sorted(listed) == sorted(["a.py", "d/" * DEEPEST, "d/d/d/d/m.py"])
-    doctor(tmp_path)
-    done = crawl(tmp_path, Config(jobs=1, server="ty"), Watcher(), environment={})
+    doctor(deep)
+    done = crawl(deep, Config(jobs=1, server="ty"), Watcher(), environment={})
     assert done.manifest["skipped"] == {"too_deep": 1}
     assert rows(done.generation, "SELECT path, status FROM documents WHERE status = 'ok' ORDER BY path") == [
         ("a.py", "ok"),
