@@ -148,7 +148,8 @@ def list_files(root: Path, include: Sequence[str] = ()) -> list[str]:
 
     Submodules that are checked out are listed with the files around them. What is not entered is listed itself, with a `/` at its end:
     a folder within too many others (`DEEPEST`), another repository's work tree, a submodule that is not checked out, a folder that cannot
-    be read, and, in a plain folder, hidden folders. A plain folder leaves out caches and virtual environments; a repository in it is listed as git lists it.
+    be read, and, in a plain folder, hidden folders. A plain folder leaves out caches and virtual environments; a repository in it is listed
+    as git lists it.
 
     Args:
         include: patterns; what they reach into of other work trees and hidden folders is entered.
