@@ -240,7 +240,7 @@ def _escaped(text: str) -> str:
 def _order(version: str) -> tuple[list[int], bool, str]:
     """Versions in their order, as far as choosing among a few takes it: a release stands above its candidates."""
     base, _, candidate = version.lstrip("v").partition("-")
-    return [int(part) for part in re.findall(r"\d+", base)], not candidate, candidate
+    return [int(part) for part in re.findall(r"\d{1,18}", base)], not candidate, candidate
 
 
 def work_text(modules: Modules, more: Sequence[Path], empty: Path) -> str:

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import msgspec
 
-from indexer import tsconfig
+from indexer import globs, tsconfig
 from indexer.encoding import read_beginning
 
 DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
@@ -28,7 +28,7 @@ _MOST_BYTES = 2_000_000
 _FIXTURES = frozenset({"fixtures", "__fixtures__", "test", "tests", "__tests__", "testdata", "templates", "node_modules"})
 """Folders whose packages are made up: without a workspace that names them, they stand for nobody's import."""
 
-_MAJOR = re.compile(r"[\^~=v]*(\d+)(?:\.[\dx*]|\Z)(?!.*\|\|)")
+_MAJOR = re.compile(r"[\^~=v]*(\d{1,18})(?:\.[\dx*]|\Z)(?!.*\|\|)")
 """The major version of `^4.1.0`, `~4`, `4.x`, `4.1.0`; of what may be several (`>=3`, `3 || 4`) none."""
 
 _LOCAL = re.compile(r"(?:file|link|portal):(.+)\Z")
@@ -295,7 +295,7 @@ def _patterns(value: object) -> list[str]:
     """Workspace patterns: a list, or a record with one."""
     if isinstance(value, dict):
         value = cast("dict[str, object]", value).get("packages")
-    return [item for item in cast("list[object]", value) if isinstance(item, str)] if isinstance(value, list) else []
+    return globs.readable(value)
 
 
 def _matching(folder: str, patterns: Sequence[str], folders: Iterable[str]) -> set[str]:
@@ -313,14 +313,12 @@ def _matching(folder: str, patterns: Sequence[str], folders: Iterable[str]) -> s
 @functools.lru_cache(maxsize=1024)
 def _regex(pattern: str) -> re.Pattern[str]:
     """A workspace pattern, as one for folders with a `/` at their end."""
-    parts: list[str] = []
-    for part in pattern.split("/"):
-        if part == "**":
-            parts.append("(?:[^/]+/)*")
-        else:
-            text = re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
-            parts.append(re.sub(r"\\\{([^{}]*)\\\}", lambda match: f"(?:{match[1].replace(',', '|')})", text) + "/")
-    return re.compile("".join(parts))
+    found: list[str] = []
+    for text in globs.alternatives(pattern):
+        parts = text.split("/")
+        shown = [part if part == "**" else globs.part(part) for part in parts]
+        found.append(globs.regex(shown, end="" if parts[-1] == "**" else "/"))
+    return re.compile("|".join(found) or "(?!)")
 
 
 def dependencies(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -346,7 +344,8 @@ def _manifest(path: Path) -> dict[str, Any]:
         value = json.loads(_text(path))
     except (ValueError, RecursionError):
         return {}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    found = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return {key: item for key, item in found.items() if key != "name" or isinstance(item, str)}
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

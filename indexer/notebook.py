@@ -25,7 +25,7 @@ _OF_PYTHON = ("time", "timeit", "capture", "prun", "mprun", "lprun", "memit")
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)")
 _LINE_MAGIC = re.compile(r"(\s*)(%(?:" + "|".join(_OF_PYTHON) + r")\b)(.*)", re.DOTALL)
 _COMMAND = re.compile(r"(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)\Z", re.DOTALL)
-_ASSIGNED = re.compile(r"(\s*[\w, ]+=\s*)[!%].*\Z", re.DOTALL)
+_ASSIGNED = re.compile(r"(\s*[\w,][\w, ]*=\s*)[!%].*\Z", re.DOTALL)
 
 
 _CELL = ["", "cells", ""]

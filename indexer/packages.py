@@ -30,7 +30,7 @@ class Package(NamedTuple):
 
 
 _MODULES = re.compile(r"^(.*/node_modules)/((?:@[^/]+/)?[^/]+)/(.+)\Z")
-_GO_CACHE = re.compile(r"/pkg/mod/(.+?)@([^/]+)/(.+)\Z")
+_GO_CACHE = re.compile(r"/pkg/mod/(.+?)@([^/@]+)/(.+)\Z")
 _GO_ROOT = re.compile(r"/(?:go[^/]*|golang[^/]*|toolchain@[^/]*)/src/((?:cmd/)?[a-z][^@]*\.go)\Z")
 _CARGO_CACHE = re.compile(r"/(?:registry/src/[^/]+|vendor)/([^/]+?)-(\d[^/]*)/(.+)\Z")
 _CARGO_CHECKOUT = re.compile(r"/git/checkouts/([^/]+)-[0-9a-f]{16}/([0-9a-f]{7,40})/(.+)\Z")

@@ -218,7 +218,7 @@ def wanted_version(manifests: Sequence[Manifest]) -> str:
         versions = [
             (int(minor), strict == ">")
             for clause in item.requires_python.split(",")
-            for strict, minor in re.findall(r"^\s*(>=|>|~=|==)\s*3\.(\d+)", clause)
+            for strict, minor in re.findall(r"^\s*(>=|>|~=|==)\s*3\.(\d{1,6})", clause)
         ]
         if versions:
             minor, is_strict = max(versions)

@@ -27,6 +27,9 @@ _ASIDE = frozenset(
 )
 """Folders whose project files and requirements are those of somebody else."""
 
+_MOST_CHARS = 1_000
+"""Of a requirement that is read."""
+
 _STANDARD = frozenset({"python", "argparse", "dataclasses", "enum34", "asyncio", "pathlib", "typing", "unittest", "wheel"})
 """Names that stand for Python itself, for what it brings by now, or for what nobody imports."""
 
@@ -83,6 +86,8 @@ def on_python(needs: Iterable[Need], version: str) -> list[Need]:
 
 
 def _need(line: str, kind: Kind) -> Need | None:
+    if len(line) > _MOST_CHARS:
+        return None
     line = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip().rstrip("\\").strip()
     line = re.split(r"\s--?[a-z]", line, maxsplit=1)[0].strip()  # options of one requirement, such as --hash
     if not line or line.startswith("-") or "{" in line:
@@ -166,8 +171,9 @@ def _poetry_lines(name: str, value: object) -> Iterator[str]:
 def pep440(constraint: str) -> str:
     """A version constraint of poetry's as PEP 440 writes it; of alternatives (`||`) the last, empty for any version and what is none."""
     clauses: list[str] = []
-    for clause in re.split(r"\s*,\s*|(?<=[\d*])\s+(?=[<>=!~^])", constraint.split("||")[-1].strip()):
-        match = re.fullmatch(r"\s*(\^|~(?!=)|)\s*(\d[^\s]*)\s*", clause)
+    last = constraint.split("||")[-1].strip()[:_MOST_CHARS]
+    for clause in re.split(r",|(?<=[\d*])\s+(?=[<>=!~^])", last):
+        match = re.fullmatch(r"(\^|~(?!=)|)\s*(\d[^\s]*)", clause.strip())
         if match is None:
             clauses += [clause.strip()] if clause.strip() not in ("", "*") else []
             continue

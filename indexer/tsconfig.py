@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import msgspec
 
+from indexer import globs
 from indexer.encoding import read_beginning
 
 Paths = Mapping[str, Sequence[str]]
@@ -52,18 +53,22 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     types: Sequence[str] = ("*",)
 
 
-def takes(raw: Mapping[str, Any], path: str) -> bool:
-    """Whether a project file's own `files`, `include` and `exclude` take in a file; `path` is relative to the project file's folder."""
-    if path in {posixpath.normpath(name) for name in _strings(raw.get("files"))}:
-        return True
-    if "include" not in raw and "files" in raw:
-        return False
-    included = _strings(raw.get("include")) if "include" in raw else ["**/*"]
-    out = _options(raw).get("outDir")
-    left_out = _strings(raw.get("exclude")) if "exclude" in raw else ["node_modules", *([out] if isinstance(out, str) else [])]
-    if not any(_pattern(pattern, is_exclude=False).match(path) for pattern in included):
-        return False
-    return not any(_pattern(pattern, is_exclude=True).match(path) for pattern in left_out)
+class Extent:
+    """What a project file's own `files`, `include` and `exclude` take in; paths are relative to the project file's folder."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self._files = frozenset(posixpath.normpath(name) for name in _strings(raw.get("files")))
+        by_files_alone = "include" not in raw and "files" in raw
+        included = globs.readable(raw.get("include")) if "include" in raw else [] if by_files_alone else ["**/*"]
+        out = _options(raw).get("outDir")
+        left_out = globs.readable(raw.get("exclude")) if "exclude" in raw else ["node_modules", *([out] if isinstance(out, str) else [])]
+        self._included = [_pattern(pattern, is_exclude=False) for pattern in included]
+        self._left_out = [_pattern(pattern, is_exclude=True) for pattern in left_out]
+
+    def takes(self, path: str) -> bool:
+        if path in self._files:
+            return True
+        return any(pattern.match(path) for pattern in self._included) and not any(pattern.match(path) for pattern in self._left_out)
 
 
 @functools.lru_cache(maxsize=2048)
@@ -71,19 +76,11 @@ def _pattern(pattern: str, *, is_exclude: bool) -> re.Pattern[str]:
     """A pattern of `include` or `exclude`. A folder means all below it; what is hidden, only a pattern of `exclude` takes in by a `*`."""
     hidden = "" if is_exclude else r"(?!\.)"
     parts = [part for part in posixpath.normpath(pattern).split("/") if part != "."]
-    text = ""
-    for number, part in enumerate(parts):
-        if part == "**":
-            text += f"(?:{hidden}[^/]+/)*"
-            continue
-        shown = re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
-        text += (hidden if part.startswith(("*", "?")) else "") + shown + ("" if number == len(parts) - 1 else "/")
     last = parts[-1] if parts else "**"
-    if is_exclude or ("*" not in last and "." not in last):
-        text += r"(?:/.*)?\Z" if last != "**" else ""
-    else:
-        text += r"\Z" if last != "**" else ""
-    return re.compile(text)
+    is_folder = is_exclude or ("*" not in last and "." not in last)
+    end = "" if last == "**" else r"(?:/.*)?\Z" if is_folder else r"\Z"
+    shown = [part if part == "**" else (hidden if part.startswith(("*", "?")) else "") + globs.part(part) for part in parts]
+    return re.compile(globs.regex(shown, end=end, folder=f"{hidden}[^/]+/"))
 
 
 class Configs:
@@ -97,6 +94,8 @@ class Configs:
         self._root, self._packages, self._fetched = root, packages, fetched
         self._files = frozenset(paths)
         self._read: dict[str, dict[str, Any]] = {}
+        self._extents: dict[str, Extent] = {}
+        self._referred: dict[str, list[str]] = {}
         self.paths = sorted((path for path in paths if _CONFIG.search(path)), key=lambda path: (path.count("/"), path))[:_MOST_CONFIGS]
 
     def raw(self, path: str) -> dict[str, Any]:
@@ -154,10 +153,17 @@ class Configs:
     def _takes(self, config: str, path: str) -> bool:
         if path.endswith(_SCRIPTS) and not (self.option(config, "allowJs")[0] or config.endswith("jsconfig.json")):
             return False
+        if config not in self._extents:
+            self._extents[config] = self._extent(config)
+        return self._extents[config].takes(path)
+
+    def _extent(self, config: str) -> Extent:
+        """With what it inherits, and relative to the root."""
         raw = self.raw(config)
-        waiting, said = [config], {"files": config, "include": config, "exclude": config}
+        waiting, seen, said = [config], 0, {"files": config, "include": config, "exclude": config}
         values = {key: raw[key] for key in ("files", "include", "exclude") if key in raw}
-        while waiting and len(values) < len(said):
+        while waiting and len(values) < len(said) and seen < _MOST_EXTENDED:
+            seen += 1
             above = self.extended(waiting.pop(0))
             waiting += above
             for one in above:
@@ -176,10 +182,12 @@ class Configs:
             here["exclude"] = ["**/node_modules"]
             if isinstance(out, str):
                 here["exclude"].append(posixpath.normpath(posixpath.join(posixpath.dirname(outer), out)))
-        return takes(here, path)
+        return Extent(here)
 
     def _with_references(self, config: str) -> list[str]:
-        found = [config]
+        if config in self._referred:
+            return self._referred[config]
+        found = self._referred[config] = [config]
         for item in cast("list[Any]", references) if isinstance(references := self.raw(config).get("references"), list) else []:
             name = cast("dict[str, Any]", item).get("path") if isinstance(item, dict) else None
             if isinstance(name, str):

@@ -82,10 +82,11 @@ def _digests(words: Iterable[bytes]) -> tuple[int, ...]:
     return tuple(sorted(set(map(zlib.crc32, words))))
 
 
-# `\b` keeps a word from being tried again at each of its letters.
+# What is open at the end of a text ends there, and no word is tried again at one of its letters: each text is read once. `\b` would not do,
+# for it lies between two letters where one is not of ASCII.
 _WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
-_CALLED = re.compile(rb"\b[A-Za-z_\x80-\xff][\w\x80-\xff]*(?=[ \t]*\()")
-_PAIR = re.compile(rb"\b([A-Za-z_\x80-\xff][\w\x80-\xff]*)(?:\.|::|->|\?\.|:)(?=([A-Za-z_\x80-\xff][\w\x80-\xff]*))")
+_CALLED = re.compile(rb"(?<![\w\x80-\xff])[A-Za-z_\x80-\xff][\w\x80-\xff]*+(?=[ \t]*\()")
+_PAIR = re.compile(rb"(?<![\w\x80-\xff])([A-Za-z_\x80-\xff][\w\x80-\xff]*+)(?:\.|::|->|\?\.|:)(?=([A-Za-z_\x80-\xff][\w\x80-\xff]*))")
 _TAKEN = re.compile(rb"(?:\.|::|->|@)([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import|cimport|use|using|require|include|open)\b[^\n]*", re.MULTILINE)
 
@@ -107,12 +108,14 @@ def _code(content: bytes) -> set[bytes]:
 
 
 _EVALUATED = re.compile(
-    rb"\{\{(.*?)\}\}|\{%(.*?)%\}|<%(.*?)%>|[$#]\{([^}]*)\}"
+    rb"\{\{(.*?)(?:\}\}|\Z)|\{%(.*?)(?:%\}|\Z)|<%(.*?)(?:%>|\Z)|[$#]\{([^}]*)(?:\}|\Z)"
     rb"|[\s(](?:[@:#*][\w.:-]+|v-[\w.:-]+|\([\w.]+\)|\[[\w.]+\]|(?:bind|use|on|client|set|x-on):[\w.-]*|ng-[\w-]+)="
-    rb"\s*(?:\"([^\"]*)\"|'([^']*)'|\{([^}]*)\})",
+    rb"\s*(?:\"([^\"]*)(?:\"|\Z)|'([^']*)(?:'|\Z)|\{([^}]*)(?:\}|\Z))",
     re.DOTALL,
 )
-_SCRIPT = re.compile(rb"<script\b[^>]*>(.*?)</script>|\son[a-z]+=\s*(?:\"([^\"]*)\"|'([^']*)')", re.DOTALL | re.IGNORECASE)
+_SCRIPT = re.compile(
+    rb"<script\b[^>]*(?:>|\Z)(.*?)(?:</script>|\Z)|\son[a-z]+=\s*(?:\"([^\"]*)(?:\"|\Z)|'([^']*)(?:'|\Z))", re.DOTALL | re.IGNORECASE
+)
 _BRACES = re.compile(rb"\{([^{}]*)\}")
 _TAG = re.compile(rb"<([A-Z][\w.]*)")
 _FILTERS = re.compile(rb"\|[ \t]*([A-Za-z_]\w*)")
@@ -141,11 +144,11 @@ def _bindings(content: bytes) -> set[bytes]:
     return found | {word for tag in _TAG.findall(content) for word in _WORD.findall(tag)}
 
 
-_FENCE = re.compile(rb"^[ \t]*(```+|(?<=\n\n)~~~+)[ \t]*\{?\.?([\w+#-]*)[^\n]*\n(.*?)^[ \t]*\1", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(rb"^[ \t]*(```+|(?<=\n\n)~~~+)[ \t]*\{?\.?([\w+#-]*)[^\n]*(?:\n|\Z)(.*?)(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 """Without a blank line before it, a line of tildes is what a heading stands on."""
 
 _DIRECTIVE = re.compile(
-    rb"^([ \t]*)(?:\.\.[ \t]+(?:code-block|code|sourcecode|testcode|ipython|prompt)::[ \t]*([\w+#-]*)|(?!\.\.)[^\n]*::)[ \t]*$"
+    rb"^([ \t]*+)(?:\.\.[ \t]+(?:code-block|code|sourcecode|testcode|ipython|prompt)::[ \t]*([\w+#-]*)|(?!\.\.)[^\n]*::)[ \t]*$"
 )
 _DOCTEST = re.compile(rb"^[ \t]*(?:>>>|\.\.\.) ([^\n]*)", re.MULTILINE)
 _NO_CODE = frozenset(

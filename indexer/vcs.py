@@ -15,6 +15,7 @@ from pathlib import Path
 from indexer import git_command, git_filters, patterns, plain_files
 from indexer.encoding import read_beginning
 from indexer.errors import UsageError
+from indexer.folders import walk
 from indexer.git_command import GitFailed, gitpython
 
 
@@ -146,8 +147,9 @@ def list_files(root: Path, include: Sequence[str] = ()) -> list[str]:
     """Paths below `root`, relative, with `/`, sorted; tracked and untracked-not-ignored, or all of a plain folder.
 
     Submodules that are checked out are listed with the files around them. What is not entered is listed itself, with a `/` at its end:
-    another repository's work tree, a submodule that is not checked out, a folder that cannot be read, and, in a plain folder, hidden
-    folders. A plain folder leaves out caches and virtual environments; a repository in it is listed as git lists it.
+    a folder within too many others (`DEEPEST`), another repository's work tree, a submodule that is not checked out, a folder that cannot
+    be read, and, in a plain folder, hidden folders. A plain folder leaves out caches and virtual environments; a repository in it is listed
+    as git lists it.
 
     Args:
         include: patterns; what they reach into of other work trees and hidden folders is entered.
@@ -157,7 +159,16 @@ def list_files(root: Path, include: Sequence[str] = ()) -> list[str]:
     if not root.is_dir():
         raise UsageError(f"'{root}' is not a folder")
     repository = _repository(root)
-    return sorted(set(_walk(root, include) if repository is None else _listed(root, include)))
+    return sorted({_shortened(path) for path in (_walk(root, include) if repository is None else _listed(root, include))})
+
+
+DEEPEST = 200
+"""Folders within each other that are entered, four times as many as the deepest repository seen has."""
+
+
+def _shortened(path: str) -> str:
+    """Itself, or the folder in which it lies deeper than anything is looked for."""
+    return path if path.count("/") <= DEEPEST else "/".join(path.split("/", DEEPEST)[:DEEPEST]) + "/"
 
 
 _STAGED = re.compile(r"([0-7]{6}) [0-9a-f]{40,64} [0-3]\t")
@@ -208,7 +219,7 @@ def _inside(
 
 def _walk(root: Path, include: Sequence[str]) -> Iterator[str]:
     unreadable: list[OSError] = []
-    for folder, folders, files in os.walk(root, onerror=unreadable.append):
+    for folder, folders, files in walk(root, unreadable.append):
         if "pyvenv.cfg" in files:
             folders.clear()
             continue

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support import write_tree
+from support import Watcher, rows, write_tree
 
 from indexer import builds, encoding, go_modules, packages, tsconfig
 from indexer.config import Config, load_config
 from indexer.crawl.plan.survey import survey
+from indexer.crawl.run import crawl
 from indexer.errors import ConfigError
-from indexer.vcs import list_files
+from indexer.vcs import DEEPEST, list_files
+from query.upkeep.doctor import doctor
 
 _LONG = 400_000
 """In proportion, reading takes less than a second. In squares it takes so many hours that nobody need measure: the test does not end."""
@@ -79,3 +82,95 @@ def test_the_artifact_of_a_parent_is_not_the_packages(tmp_path: Path) -> None:
     parent = "<parent><artifactId>above</artifactId></parent>"
     write_tree(tmp_path, {"pom.xml": f"<project>{parent}<artifactId> own </artifactId></project>"})
     assert packages.own_packages(tmp_path, "java", ["A.java"])["A.java"][0].name == "own"
+
+
+_DIGITS = "9" * 6_000
+"""More than Python reads as a number."""
+
+_ODD = {"number": "1", "digits": _DIGITS, "list": "[1, [2]]", "text": '"x"', "truth": "true", "empty text": '""'}
+_OF_JSON = ("name", "version", "main", "types", "exports", "imports", "workspaces", "dependencies", "scripts", "private", "packageManager")
+_OF_TSCONFIG = ("compilerOptions", "include", "exclude", "files", "references", "extends")
+_OF_OPTIONS = ("paths", "baseUrl", "types", "typeRoots", "outDir", "allowJs", "rootDirs")
+_OF_PYPROJECT = ("name", "version", "requires-python", "dependencies", "optional-dependencies", "scripts", "entry-points")
+_OF_TOOLS = ("poetry", "uv", "ty", "pyright", "setuptools", "hatch", "pytest", "pdm")
+_OF_CRATE = ("name", "version", "edition", "build", "autobins")
+_OF_WORKSPACE = ("members", "exclude", "package", "dependencies")
+
+
+def _tree(odd: str) -> dict[str, str]:
+    """Manifests each member of which is odd; in `outer` the tables are, too."""
+    options = ", ".join(f'"{key}": {odd}' for key in _OF_OPTIONS)
+    lines = {
+        "project": [f"{key} = {odd}" for key in _OF_PYPROJECT],
+        "tool": [f"{key} = {odd}" for key in _OF_TOOLS],
+        "package": [f"{key} = {odd}" for key in _OF_CRATE],
+        "workspace": [f"{key} = {odd}" for key in _OF_WORKSPACE],
+        "dependencies": [f"x = {odd}", f"y = {{ path = {odd}, version = {odd}, features = {odd} }}"],
+        "lib": [f"path = {odd}", f"name = {odd}"],
+    }
+    toml = {name: "\n".join([f"[{name}]", *said]) + "\n" for name, said in lines.items()}
+    return {
+        "package.json": "{" + ", ".join(f'"{key}": {odd}' for key in _OF_JSON) + "}",
+        "tsconfig.json": f'{{"compilerOptions": {{{options}}}, "include": {odd}, "references": [{{"path": {odd}}}]}}',
+        "pyproject.toml": toml["project"] + toml["tool"],
+        "Cargo.toml": "".join(toml[name] for name in ("package", "workspace", "dependencies", "lib")),
+        "Cargo.lock": f"version = {odd}\npackage = {odd}\n",
+        "Pipfile": f"packages = {odd}\n",
+        "requirements.txt": f"a=={_DIGITS}\nb~={_DIGITS}.1\n",
+        "go.mod": f"module a\n\ngo 1.{_DIGITS}\n\nrequire b v{_DIGITS}.0.0\nrequire b v1.{_DIGITS}.0\n",
+        "compile_commands.json": f'[{odd}, {{"directory": {odd}, "file": {odd}, "command": {odd}, "arguments": {odd}}}]',
+        "outer/package.json": odd,
+        "outer/tsconfig.json": "{" + ", ".join(f'"{key}": {odd}' for key in _OF_TSCONFIG) + "}",
+        "outer/pyproject.toml": f"project = {odd}\ntool = {odd}\ndependency-groups = {odd}\n",
+        "outer/Cargo.toml": f"package = {odd}\nworkspace = {odd}\ndependencies = {odd}\nlib = {odd}\nbin = {odd}\n",
+        "ranged/pyproject.toml": f'[project]\nname = "a"\nrequires-python = ">=3.{_DIGITS}"\ndependencies = ["a=={_DIGITS}"]\n',
+        "ranged/Cargo.toml": f'[package]\nname = "b"\nversion = "{_DIGITS}.0.0"\n[dependencies]\nc = "^{_DIGITS}"\n',
+        "ranged/package.json": json.dumps({"name": "c", "version": f"{_DIGITS}.0.0", "dependencies": {"d": f"^{_DIGITS}.0.0"}}),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("odd", _ODD.values(), ids=_ODD)
+def test_members_of_any_type_end_no_command(odd: str, tmp_path: Path) -> None:
+    """A name that is a list, a list that is a number, a number of 6,000 digits. In the root pyproject.toml is refused as settings."""
+    sources = {"a.py": "x = 1\n", "a.ts": "export const a = 1\n", "a.go": "package a\n", "src/lib.rs": "pub fn f() {}\n", "a.c": "int a;\n"}
+    every = {
+        **sources,
+        **{f"outer/{path}": text for path, text in sources.items()},
+        **{f"ranged/{path}": text for path, text in sources.items()},
+    }
+    write_tree(tmp_path, {f"inner/{path}": text for path, text in {**every, **_tree(odd)}.items()})
+    doctor(tmp_path)
+    done = crawl(tmp_path, Config(server="none", jobs=1), Watcher(), environment={})
+    assert done.generation.is_file()
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A thousand folders within each other, removed one by one: what removes trees for others goes one call deeper with each."""
+    write_tree(tmp_path, {"a.py": "def f():\n    return 1\n"})
+    places = [f"{tmp_path}/{'/'.join('d' * number)}" for number in range(1, 1_101)]
+    for place in places:
+        os.mkdir(place)
+    files = [Path(places[number], "m.py") for number in (3, -1)]
+    for file in files:
+        file.write_text("def g(): ...\n")
+    yield tmp_path
+    for file in files:
+        file.unlink()
+    for place in reversed(places):
+        os.rmdir(place)
+
+
+@pytest.mark.slow
+def test_folders_within_folders_without_end_are_a_gap(deep: Path) -> None:
+    """A thousand calls within each other are more than Python makes; what lies in so many folders is named, and the rest is whole."""
+    listed = list_files(deep)
+    assert sorted(listed) == sorted(["a.py", "d/" * DEEPEST, "d/d/d/d/m.py"])
+    doctor(deep)
+    done = crawl(deep, Config(jobs=1, server="ty"), Watcher(), environment={})
+    assert done.manifest["skipped"] == {"too_deep": 1}
+    assert rows(done.generation, "SELECT path, status FROM documents WHERE status = 'ok' ORDER BY path") == [
+        ("a.py", "ok"),
+        ("d/d/d/d/m.py", "ok"),
+    ]

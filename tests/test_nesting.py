@@ -17,6 +17,7 @@ from indexer.crawl.plan.nesting import is_deeper
 from indexer.crawl.run import Crawl, crawl
 from indexer.crawl.worker.reading import open_unreadable
 from indexer.drive.texts import Texts
+from query.cli.progress import summary
 from query.facts.index import open_index
 from query.surface.registry import call
 
@@ -133,6 +134,8 @@ def test_such_files_are_gaps_of_the_names_that_they_have_and_their_neighbours_ar
     assert "chained.py" not in asked
     assert "nested.py" not in asked
     assert done.manifest["lost"] == {}
+    assert "; asked in part or not at all about 1 too_deep" in summary(done)
+    assert "nothing lost" not in summary(done)
     statuses = dict(rows(done.generation, "SELECT path, status FROM documents ORDER BY path"))
     assert statuses == {"a.py": "ok", "c.py": "ok", "chained.py": "partial", "nested.py": "skipped"}
     assert dict(rows(done.generation, "SELECT path, reason FROM documents WHERE status = 'skipped'")) == {"nested.py": "too_deep"}

@@ -237,7 +237,7 @@ def test_modules_that_a_project_file_leaves_out_are_taken_in(tmp_path: Path) -> 
     ],
 )
 def test_include_and_exclude_mean_what_typescript_takes_them_for(raw: dict[str, Any], path: str, takes: bool) -> None:
-    assert tsconfig.takes(raw, path) is takes
+    assert tsconfig.Extent(raw).takes(path) is takes
 
 
 def test_a_closed_project_can_tell_its_files_without_loading() -> None:

@@ -524,9 +524,20 @@ def test_a_server_that_never_says_it_is_ready_is_not_believed(
         write_tree(root, {"d.ts": "function first() {}\nfirst();\n"})
         for name in FILES:
             (root / name).unlink()
+    watcher = Watcher()
     with pytest.raises(ServerError, match=r"not ready|does not know"):
-        crawl_with(script, timeout_s=0.4, language=language, spec=SIGNALS[kind])
+        crawl_with(script, timeout_s=0.4, language=language, spec=SIGNALS[kind], watcher=watcher)
     assert Home(root).current() is None
+    files = 1 if language == "typescript" else 3
+    assert watcher.phases == [("crawl", files), ("crawl again", files)]
+
+
+def test_a_server_that_loads_in_vain_for_half_the_time_of_a_unit_is_not_tried_again(crawl_with: CrawlWith) -> None:
+    """A macro that grows without end held rust-analyzer for three minutes at each of six starts."""
+    watcher = Watcher()
+    with pytest.raises(ServerError, match="not ready"):
+        crawl_with("progress_never_ends", timeout_s=0.4, spec=SIGNALS["progress"], watcher=watcher, max_unit_s=0.5)
+    assert watcher.phases == [("crawl", 3)]
 
 
 def test_a_document_that_kills_the_server_while_it_is_probed_costs_only_itself(crawl_with: CrawlWith, root: Path) -> None:

@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from cache_support import bring, export
 from query_support import generation, json_of, lspidx
@@ -309,6 +310,27 @@ def test_every_answer_of_a_strangers_index_says_so(root: Path) -> None:
     refused = lspidx("verify", cwd=root)
     assert refused.returncode == 4
     assert "not made by this user" in refused.stderr
+
+
+_ENDLESS = "range(1000000000) a, range(1000000000) b"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        f"ALTER TABLE meta RENAME TO meta0; CREATE VIEW meta AS SELECT meta0.* FROM meta0, {_ENDLESS}",
+        f"CREATE OR REPLACE VIEW symbols AS SELECT * FROM {_ENDLESS}",
+        f"CREATE MACRO starts_with(x, y) AS (SELECT count(*) > 0 FROM {_ENDLESS})",
+        "ALTER TABLE meta RENAME TO meta0; CREATE TABLE meta(key VARCHAR, value VARCHAR GENERATED ALWAYS AS (repeat(key, 1000000000)))",
+    ],
+    ids=["view for a table", "another view", "macro", "computed"],
+)
+def test_an_index_that_would_compute_without_end_is_refused_before_it_is_read(statements: str, root: Path) -> None:
+    """Each question would have run it."""
+    with duckdb.connect(str(generation(root))) as connection:
+        connection.execute(statements)
+    with pytest.raises(IndexUnusable, match="not made as lspidx makes an index"):
+        open_index(root)
 
 
 def test_a_report_of_a_strangers_index_passes_nothing(root: Path) -> None:

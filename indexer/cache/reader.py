@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from indexer.cache.artifact import Chunk, Manifest, Opened, open_artifact
-from indexer.errors import Bug, CacheRefused, storage_failure
+from indexer.errors import Bug, CacheRefused, UsageError, storage_failure
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +34,8 @@ _MERGE_THREADS = 4
 _BATCH_BYTES = 64_000_000
 _BATCH_DOCUMENTS = 4_000
 _MAX_FOOTER_BYTES = 16_000_000
+_MAX_PATHS_BYTES = 64_000_000
+"""Of all files together, twice those of the largest repositories: whoever imports is told them, and has no limit of memory."""
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -78,15 +80,18 @@ def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
+    from pyarrow import compute
 
     from indexer.cache.rows import check_rows
     from indexer.store.facts import HEADER
     from indexer.store.states import describe
 
+    pc: Any = compute  # its functions are made at run time
     documents: list[tuple[str, str, int]] = []
     described: dict[str, tuple[str, int]] = {}
     shards: list[Path] = []
     seen: set[str] = set()
+    left_bytes = _MAX_PATHS_BYTES
     by_language = {row.language: opened.manifest.recipes.get(row.name, "") for row in opened.manifest.servers}
     without_server = opened.manifest.recipes.get("none", "")
     for outside, table in _batches(opened):
@@ -94,6 +99,9 @@ def read(opened: Opened, folder: Path | None) -> tuple[list[tuple[str, str, int]
             table.validate(full=True)
         except (pa.ArrowException, ValueError) as error:
             raise CacheRefused(f"the rows cannot be read: {error}") from error
+        left_bytes -= pc.sum(pc.binary_length(table.column("path"))).as_py() or 0
+        if left_bytes < 0:
+            raise CacheRefused(f"the names of its files take more than {_MAX_PATHS_BYTES} bytes, which those of no repository do")
         check_rows(table, seen, outside=outside)
         if not outside:
             documents += zip(*(table.column(name).to_pylist() for name in ("path", "digest", "size_bytes")), strict=True)
@@ -170,6 +178,8 @@ def merge(shards: list[Path], built: Path, around: Surroundings) -> dict[str, in
         counts = store.build(built, shards, around, memory_mb=_MERGE_MEMORY_MB, threads=_MERGE_THREADS).counts
         with duckdb.connect(str(built), read_only=True, config={"enable_external_access": False}) as connection:
             findings = lint(lambda sql: connection.execute(sql).fetchall())
+    except UsageError as error:
+        raise CacheRefused(f"the facts of the artifact do not merge in the {_MERGE_MEMORY_MB} MB that may be used for one") from error
     except (Bug, duckdb.Error, MemoryError) as error:
         raise CacheRefused(f"the facts of the artifact contradict each other: {error}") from error
     if findings:

@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from indexer.cargo.lock import Lock, parse_lock
-from indexer.cargo.manifest import Names, Package, Table, patches, read_package, table_of
+from indexer.cargo.manifest import Names, Package, Table, patches, read_package, table_of, words_of
 from indexer.cargo.resolve import Workspace
 from indexer.encoding import read_manifest, read_toml
 
@@ -67,29 +68,41 @@ def survey(root: Path, paths: Iterable[str], *, locks: Mapping[str, Path] | None
 def _workspace_of(tables: Mapping[str, Table]) -> dict[str, tuple[str, str]]:
     """The workspace that each manifest belongs to, and the one that it inherits from, if any."""
     found: dict[str, tuple[str, str]] = {}
+    spaces = {
+        place: _Space(members=_normal(space.get("members")), excluded=_normal(space.get("exclude")))
+        for place, table in tables.items()
+        if isinstance(space := table.get("workspace"), Mapping)
+    }
     for folder in tables:
-        above = _nearest(folder, tables)
-        found[folder] = (above if above and _is_member(folder, above, tables) else folder, above)
-    joined = True
-    while joined:  # what a member depends on by a path is a member, below the workspace's folder
-        joined = False
-        for folder, (home, _) in list(found.items()):
-            for to in _paths_in(tables[folder], folder):
-                if to in found and found[to] == (to, home) and to != home:
-                    found[to] = (home, home)
-                    joined = True
+        above = _nearest(folder, spaces)
+        found[folder] = (above if above and _is_member(folder, above, spaces[above]) else folder, above)
+    waiting = list(found)
+    while waiting:  # what a member depends on by a path is a member, below the workspace's folder
+        folder = waiting.pop()
+        home = found[folder][0]
+        for to in _paths_in(tables[folder], folder):
+            if to in found and found[to] == (to, home) and to != home:
+                found[to] = (home, home)
+                waiting.append(to)
     return found
 
 
-def _nearest(folder: str, tables: Mapping[str, Table]) -> str:
+class _Space(NamedTuple):
+    members: list[str]
+    excluded: list[str]
+
+
+def _normal(paths: object) -> list[str]:
+    return [posixpath.normpath(path) for path in words_of(paths)]
+
+
+def _nearest(folder: str, spaces: Mapping[str, _Space]) -> str:
     """The nearest manifest at or above a folder that is a workspace's and does not exclude it; empty where there is none."""
     place = folder
     while True:
-        workspace = tables.get(place, {}).get("workspace")
-        if isinstance(workspace, Mapping):
+        if place in spaces:
             relative = os.path.relpath(folder, place)
-            excluded = [posixpath.normpath(str(item)) for item in table_of(workspace).get("exclude") or []]
-            if not any(relative == item or relative.startswith(f"{item}/") for item in excluded):
+            if not any(relative == item or relative.startswith(f"{item}/") for item in spaces[place].excluded):
                 return place
         above = os.path.dirname(place)
         if above == place:
@@ -97,12 +110,11 @@ def _nearest(folder: str, tables: Mapping[str, Table]) -> str:
         place = above
 
 
-def _is_member(folder: str, workspace: str, tables: Mapping[str, Table]) -> bool:
+def _is_member(folder: str, workspace: str, space: _Space) -> bool:
     if folder == workspace:
         return True
     relative = os.path.relpath(folder, workspace)
-    members = table_of(tables[workspace]["workspace"]).get("members") or []
-    return any(_matches(relative, posixpath.normpath(str(pattern))) for pattern in members)
+    return any(_matches(relative, pattern) for pattern in space.members)
 
 
 def _matches(path: str, pattern: str) -> bool:

@@ -20,6 +20,7 @@ _KINDS: Mapping[str, DependencyKind] = {
     "dependencies": "normal", "dev-dependencies": "dev", "dev_dependencies": "dev",
     "build-dependencies": "build", "build_dependencies": "build",
 }  # fmt: skip
+_MOST_WORDS = 1_000
 _FOLDERS: Mapping[TargetKind, str] = {"bin": "src/bin", "example": "examples", "test": "tests", "bench": "benches"}
 
 
@@ -102,7 +103,7 @@ def read_package(manifest: Table, folder: str, names: Names, *, workspace: Table
         is_own=is_own,
         targets=tuple(_targets(manifest, package, name, names, is_own=is_own)),
         dependencies=tuple(_dependencies(manifest, table_of(workspace.get("dependencies")), workspace_folder)),
-        features={key: _words(value) for key, value in table_of(manifest.get("features")).items()},
+        features={key: words_of(value) for key, value in table_of(manifest.get("features")).items()},
     )
 
 
@@ -112,8 +113,10 @@ def patches(manifest: Table) -> list[Dependency]:
     return [_dependency(key, value, "normal", "", {}, "") for source in sources for key, value in table_of(source).items()]
 
 
-def _words(value: object) -> tuple[str, ...]:
-    return tuple(word for word in cast("list[Any]", value) if isinstance(word, str)) if isinstance(value, list) else ()
+def words_of(value: object) -> tuple[str, ...]:
+    """The texts of a list of a manifest, the first thousand; none where something else stands."""
+    found = cast("list[Any]", value)[:_MOST_WORDS] if isinstance(value, list) else []
+    return tuple(word for word in found if isinstance(word, str))
 
 
 # ---- dependencies
@@ -133,7 +136,7 @@ def _dependency(key: str, value: object, kind: DependencyKind, target: str, inhe
     own = _stated(value)
     is_inherited = own.get("workspace") is True
     stated = {**_stated(inherited.get(key)), **own} if is_inherited else own
-    more = _words(_stated(inherited.get(key)).get("features")) if is_inherited else ()
+    more = words_of(_stated(inherited.get(key)).get("features")) if is_inherited else ()
     path = stated.get("path")
     return Dependency(
         key=key,
@@ -145,7 +148,7 @@ def _dependency(key: str, value: object, kind: DependencyKind, target: str, inhe
         is_git="git" in stated,
         is_optional=own.get("optional") is True,
         with_default=stated.get("default-features", stated.get("default_features", True)) is not False,
-        features=tuple(dict.fromkeys((*more, *_words(stated.get("features"))))),
+        features=tuple(dict.fromkeys((*more, *words_of(stated.get("features"))))),
         target=target,
     )
 
@@ -169,7 +172,7 @@ def _targets(manifest: Table, package: Table, name: str, names: Names, *, is_own
     if not isinstance(path, str):
         path = "src/lib.rs" if "lib.rs" in names("src") and (library or package.get("autolib") is not False) else ""
     if path:
-        kinds = _words(library.get("crate-type") or library.get("crate_type"))
+        kinds = words_of(library.get("crate-type") or library.get("crate_type"))
         is_proc_macro = library.get("proc-macro") is True or library.get("proc_macro") is True or "proc-macro" in kinds
         stated = library.get("name")
         label = stated if isinstance(stated, str) else name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-_PART = re.compile(r"\s*(\^|~|=|>=|<=|>|<)?\s*v?(\d+|\*)(?:\.(\d+|[*xX]))?(?:\.(\d+|[*xX]))?(-[0-9A-Za-z.-]+)?(?:\+\S*)?\s*\Z")
-_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
+_PART = re.compile(r"(\^|~|=|>=|<=|>|<)?\s*v?(\d{1,18}|\*)(?:\.(\d{1,18}|[*xX]))?(?:\.(\d{1,18}|[*xX]))?(-[0-9A-Za-z.-]+)?(?:\+\S*)?\Z")
+_VERSION = re.compile(r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
 
 Numbers = tuple[int, int, int]
 
@@ -36,7 +36,7 @@ def allows(requirement: str, version: str) -> bool:
 
 
 def _allows(part: str, numbers: Numbers) -> bool:
-    match = _PART.match(part)
+    match = _PART.match(part.strip())
     if match is None or match[2] == "*":
         return True
     sign = match[1] or "^"

@@ -179,6 +179,8 @@ class Work:
         if again:  # a busy machine, perhaps: once more, with patience
             self._watcher.note(f"{len(again)} units had no server in time; they are tried once more, with patience")
             log.warning("units are tried again: units=%s", "|".join(task.unit.name for task in again))
+            self._watcher.phase("crawl again", sum(len(task.unit.documents) for task in again))
+            self._estimate = Estimate({str(task.shard): pieces[str(task.shard)] for task in again}, servers, self._pool.size)
             self._pool.crawl([task._replace(patient=True) for task in again], self._on_report, self._lost_unit, meanwhile=_load_store)
         log.info("units done: elapsed_s=%.2f", time.monotonic() - self._started)
         return shards

@@ -22,6 +22,12 @@ _FLUSH_STEP_S = 0.02
 _LOOK_S = 0.5
 """How often a server's memory is looked at while an answer is due: less than it takes to fill a machine."""
 
+_MOST_KEPT_BYTES = 64_000_000
+"""Of notifications, while the server is started or told something and nobody takes them in."""
+
+_NOTIFICATION_BYTES = 200
+"""That one takes beside its text."""
+
 _TALK_TIMEOUTS = 5
 """A server that talks and answers nothing (progress while it loads, or noise) gets the time of so many silences."""
 
@@ -74,6 +80,7 @@ class Client:
             command, cwd=cwd, environment=environment, one_processor=one_thread, confinement=confinement
         )
         self._kept: list[Notification] = []
+        self._kept_bytes = 0
         self.texts = Texts(self.session.notify)
         self._overlays: dict[str, str] = {}
         self.most_memory_bytes = 0
@@ -109,11 +116,16 @@ class Client:
         self._overlays = dict(overlays)
 
     def _keep(self, events: list[Answer | Notification]) -> None:
-        self._kept += [event for event in events if isinstance(event, Notification)]
+        for event in events:
+            if isinstance(event, Notification):
+                self._kept.append(event)
+                self._kept_bytes += len(memoryview(event.params)) + len(event.method) + _NOTIFICATION_BYTES
+        if self._kept_bytes > _MOST_KEPT_BYTES:
+            raise ServerProtocolError(f"says more than {_MOST_KEPT_BYTES // 1_000_000} MB before it takes what it is told")
 
     def overheard(self) -> list[Notification]:
         """What the server said while it was started or told something; each once, and to be taken in like all else that it says."""
-        kept, self._kept = self._kept, []
+        kept, self._kept, self._kept_bytes = self._kept, [], 0
         return kept
 
     def wait(self) -> list[Answer | Notification]:

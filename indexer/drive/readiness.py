@@ -18,6 +18,8 @@ from indexer.syntax.model import Syntax
 
 _CANDIDATES = 5
 _FAILURE_CHARS = 300
+_MOST_OPEN = 10_000
+"""Tokens of progress that are remembered at once; a server that begins more and ends none stays unready by those."""
 _MESSAGES = frozenset({methods.WINDOW_LOG_MESSAGE, methods.WINDOW_SHOW_MESSAGE})
 _NO_USE = Role.DEFINITION | Role.IMPORT | Role.KEYWORD
 _SIGNAL_BEGINS_S = 10.0
@@ -85,7 +87,8 @@ class Readiness:
                 return
             if sign.kind == "begin":
                 self.begun = True
-                self._open.add(sign.token)
+                if len(self._open) < _MOST_OPEN:
+                    self._open.add(sign.token)
                 self._matched = self._matched or bool(self._title.search(sign.title))
             elif sign.kind == "end":
                 self._open.discard(sign.token)

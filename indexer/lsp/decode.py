@@ -6,7 +6,7 @@ read, and refuses what does not fit. Positions are as on the wire: 0-based, colu
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -15,6 +15,20 @@ BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 Unsigned = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """LSP's `uinteger`; larger numbers do not fit the index."""
+
+
+MOST_TEXT = 1_000_000
+"""Characters of one text. What is longer than any that a server says honestly is a shape that does not fit, and costs its answer."""
+
+_Text = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
+_Name = Annotated[str, msgspec.Meta(max_length=20_000)]
+_MOST_ITEMS = 50_000
+"""Diagnostics of one file, as many as it may be asked questions."""
+
+_MOST_TARGETS = 100_000
+_MOST_TYPES = 1_000
+_MOST_WISHES = 1_000
+"""Settings that a server asks for at once, and methods that it registers."""
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -30,34 +44,34 @@ class Range(msgspec.Struct, frozen=True):
 class Target(msgspec.Struct, frozen=True):
     """A Location or a LocationLink: exactly one of the two pairs is set by an honest server."""
 
-    uri: str = ""
+    uri: _Name = ""
     range: Range | None = None
-    targetUri: str = ""
+    targetUri: _Name = ""
     targetSelectionRange: Range | None = None
 
 
 class DocumentSymbol(msgspec.Struct, frozen=True):
     """A DocumentSymbol, or a flat SymbolInformation (then `location` is set and `range` is not)."""
 
-    name: str
+    name: _Name
     kind: int
     range: Range | None = None
     selectionRange: Range | None = None
     location: Target | None = None
-    detail: str | None = None
+    detail: _Text | None = None
     deprecated: bool = False
     tags: list[int] | None = None
     children: list[DocumentSymbol] | None = None
 
 
 class MarkupContent(msgspec.Struct, frozen=True):
-    value: str
-    kind: str = "plaintext"
-    language: str = ""
+    value: _Text
+    kind: _Name = "plaintext"
+    language: _Name = ""
 
 
 class Hover(msgspec.Struct, frozen=True):
-    contents: MarkupContent | str | list[MarkupContent | str]
+    contents: MarkupContent | _Text | Annotated[list[MarkupContent | _Text], msgspec.Meta(max_length=1_000)]
 
 
 class Highlight(msgspec.Struct, frozen=True):
@@ -65,29 +79,29 @@ class Highlight(msgspec.Struct, frozen=True):
 
 
 class TypeHierarchyItem(msgspec.Struct, frozen=True):
-    name: str
-    uri: str
+    name: _Name
+    uri: _Name
     selectionRange: Range
     kind: int = 0
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
     range: Range
-    message: str
+    message: _Text
     severity: Annotated[int, msgspec.Meta(ge=0, le=255)] = 1
-    code: int | str | None = None
-    source: str | None = None
+    code: int | _Name | None = None
+    source: _Name | None = None
 
 
 class DiagnosticReport(msgspec.Struct, frozen=True):
-    kind: str = "full"
-    items: list[Diagnostic] = []
+    kind: _Name = "full"
+    items: Annotated[list[Diagnostic], msgspec.Meta(max_length=_MOST_ITEMS)] = []
 
 
 class PublishedDiagnostics(msgspec.Struct, frozen=True):
     """`diagnostics` stay undecoded: who keeps them says what of them is read. `version` may be anything but a number, which is none."""
 
-    uri: str
+    uri: _Name
     diagnostics: msgspec.Raw
     version: Any = None
 
@@ -110,16 +124,16 @@ class ConfigurationItem(msgspec.Struct, frozen=True):
 
 
 class ConfigurationParams(msgspec.Struct, frozen=True):
-    items: list[ConfigurationItem] = []
+    items: Annotated[list[ConfigurationItem], msgspec.Meta(max_length=_MOST_WISHES)] = []
 
 
 class Registration(msgspec.Struct, frozen=True):
-    method: str
-    id: str = ""
+    method: _Name
+    id: _Name = ""
 
 
 class RegistrationParams(msgspec.Struct, frozen=True):
-    registrations: list[Registration] = []
+    registrations: Annotated[list[Registration], msgspec.Meta(max_length=_MOST_WISHES)] = []
 
 
 class UnregistrationParams(msgspec.Struct, frozen=True):
@@ -141,21 +155,26 @@ class Message(msgspec.Struct, frozen=True):
     error: ResponseError | None = None
 
 
+_Targets: TypeAlias = Annotated[list[Target], msgspec.Meta(max_length=_MOST_TARGETS)] | Target | None
+_Types: TypeAlias = Annotated[list[TypeHierarchyItem], msgspec.Meta(max_length=_MOST_TYPES)] | None
+_Highlights: TypeAlias = Annotated[list[Highlight], msgspec.Meta(max_length=_MOST_TARGETS)] | None
+_RawItems: TypeAlias = Annotated[list[msgspec.Raw], msgspec.Meta(max_length=_MOST_TYPES)] | None
+
 message = msgspec.json.Decoder(Message).decode
-targets = msgspec.json.Decoder(list[Target] | Target | None).decode
+targets = msgspec.json.Decoder[_Targets](_Targets).decode
 document_symbols = msgspec.json.Decoder(list[DocumentSymbol] | None).decode
 hover = msgspec.json.Decoder(Hover | None).decode
-type_hierarchy_items = msgspec.json.Decoder(list[TypeHierarchyItem] | None).decode
+type_hierarchy_items = msgspec.json.Decoder[_Types](_Types).decode
 diagnostic_report = msgspec.json.Decoder(DiagnosticReport | None).decode
-diagnostics = msgspec.json.Decoder(list[Diagnostic]).decode
+diagnostics = msgspec.json.Decoder(Annotated[list[Diagnostic], msgspec.Meta(max_length=_MOST_ITEMS)]).decode
 published_diagnostics = msgspec.json.Decoder(PublishedDiagnostics).decode
 configuration_params = msgspec.json.Decoder(ConfigurationParams | None).decode
 registration_params = msgspec.json.Decoder(RegistrationParams | None).decode
 unregistration_params = msgspec.json.Decoder(UnregistrationParams | None).decode
 _any_report = msgspec.json.Decoder(_AnyReport | None).decode
 _shown_message = msgspec.json.Decoder(ShownMessage).decode
-_highlights = msgspec.json.Decoder(list[Highlight] | None).decode
-_raw_items = msgspec.json.Decoder(list[msgspec.Raw] | None).decode
+_highlights = msgspec.json.Decoder[_Highlights](_Highlights).decode
+_raw_items = msgspec.json.Decoder[_RawItems](_RawItems).decode
 anything: Any = msgspec.json.Decoder().decode
 """For the few messages whose shape is open: capabilities, what a server shows to people."""
 

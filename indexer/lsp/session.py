@@ -46,6 +46,12 @@ _INITIALIZE_ID = 0
 _SHUTDOWN_ID = 1
 _FIRST_ID = 2
 _MOST_EDITS = 100
+_MOST_REGISTRATIONS = 10_000
+MOST_CAPABILITIES_BYTES = 150_000
+"""They are stored with the index; the longest seen is some 10,000, and an artifact takes 200,000 characters."""
+
+MOST_ANSWERS_BYTES = 32_000_000
+_NAME_CHARS = 200
 
 
 class Session:
@@ -112,7 +118,9 @@ class Session:
                 try:
                     self._serve(message.id, message.method, message.params)
                 except decode.BROKEN as error:
-                    raise ServerProtocolError(f"{message.method} with strange parameters: {error}") from error
+                    raise ServerProtocolError(f"{message.method[:_NAME_CHARS]} with strange parameters: {error}") from error
+                if len(self.outgoing) > MOST_ANSWERS_BYTES:
+                    raise ServerProtocolError(f"asks on and on, and has not read {len(self.outgoing) // 1_000_000} MB of our answers")
         return events
 
     @property
@@ -149,6 +157,8 @@ class Session:
     def _initialized(self, message: decode.Message) -> None:
         if message.error is not None:
             raise ServerProtocolError(f"initialize was refused: {message.error.message}")
+        if len(bytes(message.result)) > MOST_CAPABILITIES_BYTES:
+            raise ServerProtocolError(f"initialize was answered with more than {MOST_CAPABILITIES_BYTES} bytes")
         try:
             result = decode.anything(message.result)
         except decode.BROKEN as error:
@@ -158,8 +168,8 @@ class Session:
         self.capabilities = result["capabilities"]
         info = result.get("serverInfo")
         info = info if isinstance(info, dict) else {}
-        self.server_name = str(info.get("name", ""))
-        self.server_version = str(info.get("version", ""))
+        self.server_name = str(info.get("name", ""))[:_NAME_CHARS]
+        self.server_version = str(info.get("version", ""))[:_NAME_CHARS]
         self.position_encoding = position_encoding(self.capabilities) or "utf-16"
         if self.position_encoding != "utf-16":  # every column would be wrong, on some lines only
             raise ServerProtocolError(f"counts columns in {self.position_encoding!r}, only 'utf-16' was offered")
@@ -175,6 +185,8 @@ class Session:
             registrations = decode.registration_params(params)
             if registrations is not None:
                 self._registrations.update({item.id or item.method: item.method for item in registrations.registrations})
+            if len(self._registrations) > _MOST_REGISTRATIONS:
+                raise ServerProtocolError(f"registers more than {_MOST_REGISTRATIONS} methods")
         elif method == methods.CLIENT_UNREGISTER_CAPABILITY:
             unregistrations = decode.unregistration_params(params)
             for item in unregistrations.unregisterations if unregistrations is not None else ():

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from indexer import vcs
@@ -66,7 +66,7 @@ def version_for(manifests: Sequence[Manifest]) -> str:
                 return (
                     DEFAULT_VERSION if Version(f"{DEFAULT_VERSION}.0") in SpecifierSet(item.requires_python) else wanted_version(manifests)
                 )
-            except InvalidSpecifier:
+            except ValueError:  # no specifier, or a number of thousands of digits
                 continue
     return DEFAULT_VERSION
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from indexer.errors import ServerMissing
+from indexer.folders import walk
 from indexer.servers.registry import FoundServer, find_server, language_of, languages_present, load_table
 
 MARKER_SCORE = 50
@@ -90,7 +91,7 @@ def look_for(names: Iterable[str], avoid: Sequence[str] = ()) -> Mapping[str, Fo
 def list_files(root: Path) -> tuple[list[str], bool]:
     """Files below `root`, relative, and whether there are more than are listed; follows no link to a folder."""
     paths: list[str] = []
-    for folder, folders, files in os.walk(root):
+    for folder, folders, files in walk(root):
         if "pyvenv.cfg" in files and folder != str(root):
             folders.clear()
             continue

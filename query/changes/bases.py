@@ -15,6 +15,7 @@ from pathlib import Path
 
 from indexer import git_command, plain_files
 from indexer.errors import IndexUnusable, UsageError
+from indexer.folders import walk
 from indexer.store import proof
 from indexer.store.generations import FOLDER, Home
 from query.changes import diff
@@ -94,7 +95,7 @@ def _unpack(root: Path, commit: str, place: Path) -> None:
         _git(top, "checkout-index", "--all", f"--prefix={place}{os.sep}", listing=listing)
     finally:
         listing.unlink(missing_ok=True)
-    for folder, _, files in os.walk(place):
+    for folder, _, files in walk(place):
         if "package.json" in files:
             beside = root / os.path.relpath(folder, place)
             for name in _LINKED:

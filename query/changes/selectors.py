@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from indexer.encoding import read_toml
 
 _ROOTS = ("lib", "main")
 _KINDS = {"tests": "test", "benches": "bench", "examples": "example"}
@@ -110,8 +111,8 @@ def _manifest(path: Path) -> Mapping[str, Any]:
 def _tables(path: Path, changed_ns: int) -> Mapping[str, Any]:
     del changed_ns  # part of the key: a server outlives what it has read
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        found = read_toml(path)
+    except (OSError, ValueError):
         return {}
     return {kind: found[kind] for kind in ("lib",) if isinstance(found.get(kind), dict)} | {
         kind: [target for target in found[kind] if isinstance(target, dict)]

@@ -22,6 +22,10 @@ _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of {total_fmt} files, {elapsed
 """Without tqdm's own estimate, which counts files and the time in which a server loads."""
 
 
+_CUT = ("questions_cut", "too_deep")
+"""Counts of the manifest: files that have answers to some questions only, for a limit of the settings (ADR 0030, 0041)."""
+
+
 class Quiet:
     def phase(self, name: str, total_documents: int) -> None: ...
     def advance(self, documents: int, tokens: int) -> None: ...
@@ -121,6 +125,10 @@ def summary(made: Crawl) -> str:
     if skipped:
         how = " (to read such: --include PATTERN)" if any(reason in FOREIGN for reason in skipped) else ""
         parts.append("skipped " + ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items())) + how)
+    cut = {name: counts[name] for name in _CUT if counts.get(name)}
+    if cut:
+        parts.append("asked in part or not at all about " + ", ".join(f"{count} {reason}" for reason, count in cut.items()))
     lost = manifest.get("lost") or {}
-    parts.append("lost " + ", ".join(f"{count} {what}" for what, count in sorted(lost.items())) if lost else "nothing lost")
+    if lost or not cut:
+        parts.append("lost " + ", ".join(f"{count} {what}" for what, count in sorted(lost.items())) if lost else "nothing lost")
     return "; ".join(parts)

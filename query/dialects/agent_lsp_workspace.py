@@ -28,7 +28,7 @@ def _get_diagnostics(desk: Desk, ask: Ask) -> DialectReply:
                 {
                     "range": lsp_range(item.line, item.col, item.end_line, item.end_col, base=-1),
                     "severity": item.number,
-                    **({"code": int(item.code) if item.code.isdecimal() else item.code} if item.code else {}),
+                    **({"code": int(item.code) if item.code.isdecimal() and len(item.code) < 19 else item.code} if item.code else {}),
                     **({"source": item.source} if item.source else {}),
                     "message": item.message,
                 }

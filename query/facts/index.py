@@ -62,6 +62,8 @@ class Index:
         self.kept: dict[str, Any] = {}
         self.foreign = _unproven(generation)
         """Why nobody can tell that this user made the index; empty where that is proven."""
+        if self.foreign:
+            self._require_plain()
         self.meta: dict[str, str] = dict(self._meta())
         found = self.meta.get("schema_version", "?")
         if found != str(SCHEMA_VERSION):
@@ -76,6 +78,14 @@ class Index:
         if found is None:
             found = self._own.cursor = self._connection.cursor()
         return found
+
+    def _require_plain(self) -> None:
+        from query.facts.shape import require_plain
+
+        try:
+            require_plain(self._connection, self.generation.name)
+        except duckdb.Error as error:
+            raise _damaged(self.generation, error) from error
 
     def _meta(self) -> list[tuple[str, str]]:
         try:

@@ -34,7 +34,7 @@ from query.facts.symbols import CARD, OF_DOCUMENT, TYPES, Symbol, symbols_by_id,
 
 MAX_CANDIDATES = 20
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,9})(?::(?P<col>[0-9]{1,9}))?", re.DOTALL)
-_MONIKER = re.compile(r"[a-z][\w+#.-]* \S+ .+ .+ \S+|local \S+", re.DOTALL)
+_MONIKER = re.compile(r"[a-z][\w+#.-]* \S+ .[^ ]* .+ \S+|local \S+", re.DOTALL)
 _MARK = "@@"
 _HOLDERS = (*TYPES, "function", "method", "constructor", "property", "module", "namespace")
 

@@ -40,11 +40,17 @@ A script's keys, all optional:
                      list of 150,000 items
     command_edits    WorkspaceEdits (JSON) that it asks the client to make when it executes a command
     mute             names that are answered with null in the functions named `unreachable`
+    defined_at       URI of the file in whose third line everything is defined
+    size             how many, or how much, of what a fault below names
 
 Faults: die, hang, half_header, half_body, wrong_length, invalid_json, invalid_utf8, invalid_utf8_error, deep, twice, wrong_id, error,
 wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (an answer after `late_s`),
 kill_client, stop_client (it hangs, as if in code of its own), answer_and_die (half a second after the answer),
 many (a hundred places for one question), swell (takes ever more memory and does not answer).
+Of the script's `size`: long (a hover, and messages of an error, of so many characters), many_symbols, nested_symbols, many_diagnostics,
+asks_much (one request of its own for so many settings), many_tokens (notes of progress, each of another), many_registrations, and without
+end: asks_for_ever (requests of its own, and it reads no answer), trickles (a header that never ends, byte by byte). elsewhere: publishes
+diagnostics of a file that it was not asked about.
 With `--listen` behind the script it prints a port of loopback, and serves the first who connects there in place of stdin and stdout.
 The file `<pid>` in the folder FAKE_PIDS says that a process was here; the file FAKE_RECORD, where given, gets a line for each
 request, and one for the number of processors that the process saw at its start.
@@ -62,6 +68,7 @@ import sys
 import threading
 import time
 import tomllib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -202,8 +209,16 @@ class Server:
         else:
             self.send({"method": "fake/status", "params": {"ready": True}})
 
+    def usual(self, message: dict[str, Any]) -> None:
+        """Answers as if there were no fault."""
+        params = message.get("params") or {}
+        uri = (params.get("textDocument") or params.get("item") or {}).get("uri", "")
+        self.send({"id": message["id"], "result": self.result(message["method"], uri, self.text(uri), params)})
+
     def answered(self, message: dict[str, Any]) -> None:
         key = message["id"]
+        if key == ASKED_BY_FAULT:
+            return
         self.waiting.remove(key)  # an answer to nothing ends the server, as it should
         if key == "configuration":
             assert message["result"] == list(self.script.get("expects", {}).values()), message
@@ -296,6 +311,9 @@ class Server:
         return []
 
     def definition(self, uri: str, text: str, position: dict[str, int]) -> object:
+        if "defined_at" in self.script:
+            where = {"start": {"line": 2, "character": 0}, "end": {"line": 2, "character": 9}}
+            return {"uri": self.script["defined_at"], "range": where}
         name = word_at(text, position)
         before = re.findall(r"^def (\w+)", "\n".join(lines_of(text)[: position["line"]]), re.MULTILINE)
         if name in self.script.get("mute", []) and before and before[-1] == "unreachable":
@@ -369,7 +387,67 @@ class Server:
         elif kind == "error":
             self.send({"id": message["id"], "error": {"code": -32603, "message": "internal error"}})
         else:
-            raise ValueError(kind)
+            self.flood(kind, message)
+
+    def flood(self, kind: str, message: dict[str, Any]) -> None:
+        while kind == "asks_for_ever":
+            self.write(_requests(b"workspace/configuration", [b'{"items":[{}]}'] * 1_000, asks=True))
+        while kind == "trickles":
+            self.write(b"C")
+            time.sleep(0.01)
+        self.write(SIZED[kind](message, self.script["size"]))
+        if kind in ("asks_much", "many_tokens", "many_registrations", "elsewhere"):
+            self.usual(message)
+
+
+ASKED_BY_FAULT = "asked by a fault"
+"""The number of requests whose answers nobody waits for."""
+
+
+def _framed(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def _answer(message: dict[str, Any], result: bytes) -> bytes:
+    return _framed(b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (message["id"], result))
+
+
+_WHERE = b'{"start":{"line":0,"character":0},"end":{"line":0,"character":3}}'
+_SYMBOL = b'{"name":"x%d","kind":12,"range":%b,"selectionRange":%b' % (0, _WHERE, _WHERE)
+
+
+def _long(message: dict[str, Any], size: int) -> bytes:
+    return _answer(message, b'{"contents":"%b"}' % (b"x" * size))
+
+
+def _requests(method: bytes, params: Iterable[bytes], *, asks: bool) -> bytes:
+    number = b'"id":"%b",' % ASKED_BY_FAULT.encode() if asks else b""
+    return b"".join(_framed(b'{"jsonrpc":"2.0",%b"method":"%b","params":%b}' % (number, method, one)) for one in params)
+
+
+SIZED: dict[str, Callable[[dict[str, Any], int], bytes]] = {
+    "long": _long,
+    "many_symbols": lambda message, size: _answer(message, b"[%b]" % b",".join([_SYMBOL + b"}"] * size)),
+    "nested_symbols": lambda message, size: _answer(message, b"[%b%b]" % ((_SYMBOL + b',"children":[') * size, b"]}" * size)),
+    "many_diagnostics": lambda message, size: _answer(
+        message, b'{"kind":"full","items":[%b]}' % b",".join([b'{"range":%b,"message":"m"}' % _WHERE] * size)
+    ),
+    "asks_much": lambda message, size: _requests(b"workspace/configuration", [b'{"items":[%b]}' % b",".join([b"{}"] * size)], asks=True),
+    "many_registrations": lambda message, size: _requests(
+        b"client/registerCapability",
+        (b'{"registrations":[{"id":"%d","method":"m%d"}]}' % (number, number) for number in range(size)),
+        asks=True,
+    ),
+    "many_tokens": lambda message, size: _requests(
+        b"$/progress", (b'{"token":"%d","value":{"kind":"begin","title":"x"}}' % number for number in range(size)), asks=False
+    ),
+    "elsewhere": lambda message, size: _requests(
+        b"textDocument/publishDiagnostics",
+        [b'{"uri":"file:///etc/passwd","diagnostics":[{"range":%b,"message":"forged"}]}' % _WHERE],
+        asks=False,
+    ),
+}
+"""What is large, or aims at what was not asked about: bytes to be written."""
 
 
 RAW = {

@@ -59,6 +59,8 @@ def _folder(root: Path, folder: str) -> SkipReason:
         return SkipReason.UNREADABLE  # what lies in there, nobody knows
     if os.path.exists(place / ".git"):
         return SkipReason.WORK_TREE if vcs.is_other_work_tree(place) else SkipReason.NESTED_REPOSITORY
+    if folder.count("/") + 1 >= vcs.DEEPEST:
+        return SkipReason.TOO_DEEP
     return SkipReason.HIDDEN_FOLDER if folder.rpartition("/")[2].startswith(".") and is_folder else SkipReason.SUBMODULE
 
 

@@ -151,16 +151,15 @@ class Judge:
 
     def _folder_rows(self, folder: str) -> tuple[FolderRow, ...]:
         """Rows that hold for a folder, those of the folders above it first."""
-        known = self._folders.get(folder)
-        if known is None:
-            above, _, name = folder.rpartition("/")
-            known = self._folder_rows(above)
-            own = [row for row in _folder_rows_by_name().get(name, ()) if self._fits(row, folder)]
-            if folder in self._marked:
-                own += [row for row in _any_folder() if any(f"{folder}/{marker}" in self._listed for marker in row.markers)]
-            if own:
-                known = (*known, *own)
-            self._folders[folder] = known
+        waiting = [folder]
+        while waiting[-1] and waiting[-1] not in self._folders:
+            waiting.append(waiting[-1].rpartition("/")[0])
+        known = self._folders.setdefault(waiting.pop(), ())
+        for place in reversed(waiting):
+            own = [row for row in _folder_rows_by_name().get(place.rpartition("/")[2], ()) if self._fits(row, place)]
+            if place in self._marked:
+                own += [row for row in _any_folder() if any(f"{place}/{marker}" in self._listed for marker in row.markers)]
+            known = self._folders[place] = (*known, *own)
         return known
 
     def _fits(self, row: FolderRow, folder: str) -> bool:
@@ -372,7 +371,8 @@ _BEGINS_COMMENT = frozenset(bytes([byte]) for byte in b"/#-;<\n\r\t \xef\"'")
 
 
 _HELPERS = re.compile(rb"\b(?:__commonJS|__commonJSMin|__toESM|__webpack_require__|__rollup|__exportStar|__importDefault|parcelRequire)\b")
-_LICENCE = re.compile(r"(?i)(?:.*[-_.])?(?:licen[cs]es?|copying|copyright|unlicense)(?:[-_.](?!(?:py|[jt]s|go|rs|c|h|rb|java)\Z)[\w-]+)*\Z")
+_CODE = r"(?:py|[jt]s|go|rs|c|h|rb|java)\Z"
+_LICENCE = re.compile(rf"(?i)(?:.*[-_.])?(?:licen[cs]es?|copying|copyright|unlicense)(?:[-_](?!{_CODE})[\w-]+)?(?:\.(?!{_CODE})[\w-]+)*\Z")
 _MANIFESTS = ("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "mix.exs", "composer.json")
 _DIRECTIVE = re.compile(r"#\s*(?:include|define|ifndef|ifdef|if|endif|pragma|undef|import)\b")
 _USE_STRICT = re.compile(r"""(?:"use [a-z]+"|'use [a-z]+');?\Z""")

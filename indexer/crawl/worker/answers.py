@@ -17,6 +17,17 @@ from indexer.lsp.session import Answer
 from indexer.model import LossReason, SkipReason
 from indexer.servers import quirks
 
+_MOST_TEXT = 32_000_000
+"""Characters of all hovers of a document: more than six times those of the largest that is read."""
+
+_MOST_SUPERTYPES = 1_000
+_MOST_ITEM_BYTES = 1_000_000
+"""Of what a server has prepared and wants to be shown again."""
+
+
+class _TooMuch(ValueError):
+    """An answer has a shape that is read, and is larger than any that is kept."""
+
 
 class Reader:
     """Reads answers as the server's entry in the table says."""
@@ -51,7 +62,7 @@ class Reader:
                 tally.answered += _definition(document, ordinal, event.result, tally)
             else:
                 tally.answered += self._others[method](document, ordinal, event.result)
-        except decode.BROKEN as error:
+        except (*decode.BROKEN, _TooMuch) as error:
             tally.lost += 1
             tally.failed = f"{LossReason.SERVER_PROTOCOL}: {error}"
 
@@ -73,6 +84,9 @@ class Reader:
             text = quirk(text)
         text = quirks.without_places(text)
         if text:
+            document.answers.hovers_chars += len(text)
+            if len(text) > decode.MOST_TEXT or document.answers.hovers_chars > _MOST_TEXT:
+                raise _TooMuch(f"hovers of more than {_MOST_TEXT} characters")
             document.answers.hovers[ordinal] = text
         return bool(text)
 
@@ -108,7 +122,10 @@ def _types(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
 def _supertypes(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
     items = decode.type_hierarchy_items(result) or []
     places = {(item.uri, r.start.line, r.start.character, r.end.line, r.end.character) for item in items for r in (item.selectionRange,)}
-    document.answers.supertypes[ordinal] = sorted(places.union(document.answers.supertypes.get(ordinal, ())))
+    places.update(document.answers.supertypes.get(ordinal, ()))
+    if len(places) > _MOST_SUPERTYPES:
+        raise _TooMuch(f"more than {_MOST_SUPERTYPES} direct supertypes of one symbol")
+    document.answers.supertypes[ordinal] = sorted(places)
     return bool(items)
 
 
@@ -120,13 +137,22 @@ def _highlights(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
 
 def _prepared(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
     """What a server has prepared is asked for."""
+    if len(bytes(result)) > _MOST_ITEM_BYTES:
+        raise _TooMuch(f"{len(bytes(result))} bytes of types to ask about")
     for item in decode.raw_items(result):
         document.follow_ups.append((methods.SUPERTYPES, b'{"item":%b}' % item, ordinal))
     return False
 
 
 def _symbols(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
-    document.answers.symbols = decode.document_symbols(result) or []
+    symbols = decode.document_symbols(result) or []
+    count, stack = 0, list(symbols)
+    while stack:
+        count += 1
+        stack.extend(stack.pop().children or ())
+    if count > document.planned.size_bytes:
+        raise _TooMuch(f"{count} symbols in a file of {document.planned.size_bytes} bytes")
+    document.answers.symbols = symbols
     return bool(document.answers.symbols)
 
 

@@ -62,6 +62,7 @@ class Answers:
     cross_checks: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     highlights: dict[int, set[tuple[int, int]]] = field(default_factory=dict[int, "set[tuple[int, int]]"])
     hovers: dict[int, str] = field(default_factory=dict[int, str])
+    hovers_chars: int = 0
     supertypes: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     types: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     signs: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])

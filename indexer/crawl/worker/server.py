@@ -26,6 +26,9 @@ log = logging.getLogger("indexer.crawl.worker")
 _LATE_LOOKS = 3
 """For registrations right after the start: what a crawl asks of them comes much later."""
 
+_VAIN_SHARE = 0.5
+"""Of the seconds of a unit: a server that was started in vain for so long is not tried again with more patience."""
+
 _PATIENT = 2.5  # times `timeout_s`, at the second try of a unit
 
 
@@ -40,6 +43,7 @@ class Server:
         self.unusable, self.may_recover = "", False
         self.unusable_for = LossReason.SERVER_UNAVAILABLE
         self.starts = 0
+        self._vain_s = 0.0
         self._messages = Messages(setup.noise)
         self._state = ServerState.NEW
         self._patience = 1.0
@@ -60,11 +64,13 @@ class Server:
             return self.talk
         failures = 0
         while True:
+            begun = time.monotonic()
             try:
                 with self._pace.loading():
                     return self._start()
             except ServerError as error:
                 failures += 1
+                self._vain_s += time.monotonic() - begun
                 event = failed_start(error, failures)
                 if event is not ServerEvent.MISSING:
                     log.warning("server start failed: %s", error)
@@ -78,7 +84,8 @@ class Server:
         self._state = next_server(self._state, event)
         if self._state is ServerState.UNUSABLE:
             self.unusable = str(error)
-            self.may_recover = isinstance(error, ServerTimeout | ServerCrashed) and not failure
+            is_over = 0 < self._setup.limits.unit_s * _VAIN_SHARE < self._vain_s
+            self.may_recover = isinstance(error, ServerTimeout | ServerCrashed) and not failure and not is_over
             self.unusable_for = LossReason.NOT_READY if event is ServerEvent.NOT_READY else LossReason.SERVER_UNAVAILABLE
 
     def _start(self) -> Conversation:

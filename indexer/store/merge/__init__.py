@@ -329,6 +329,7 @@ def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, in
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Numbers of the manifest; of documents that were not asked about in whole only where there are such."""
     counted = expand("""
         SELECT (SELECT count(*) FROM document WHERE status NOT IN ('external', 'manifest')),
                (SELECT count(*) FROM symbol WHERE NOT has_flag(flags, 'external')),
@@ -354,4 +355,8 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
         "diagnostics",
         "unresolved_imports",
     )
-    return dict(zip(names, row, strict=True))
+    cut = connection.execute("""
+        SELECT split_part(reason, ':', 1), count(DISTINCT doc_id) FROM document_coverage
+        WHERE starts_with(reason, 'questions_cut:') OR starts_with(reason, 'too_deep:') GROUP BY ALL ORDER BY ALL
+        """)
+    return dict(zip(names, row, strict=True)) | dict(cut.fetchall())

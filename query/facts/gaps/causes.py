@@ -32,7 +32,8 @@ _SKIPPED = {
         "is larger than max_file_bytes", "are larger than max_file_bytes", "to read larger files: max_file_bytes in lspidx.toml"
     ),
     SkipReason.TOO_DEEP: Cause(
-        "is nested more deeply than max_file_depth", "are nested more deeply than max_file_depth",
+        "is nested more deeply than max_file_depth, or in more than 200 folders",
+        "are nested more deeply than max_file_depth, or in more than 200 folders",
         "a server would fall over it: to have it read, nest it less",
     ),
     SkipReason.EXCLUDED: Cause("is excluded by your settings", "are excluded by your settings", "to read it: exclude in lspidx.toml"),

@@ -12,7 +12,7 @@ from indexer import plain_files
 MAX_SEARCHED_BYTES = 64_000_000
 """Of all files that one question searches; what is beyond counts as if it held the name."""
 
-_EXPORTS = re.compile(rb"export\s*(?:(?:type\s*)?\{([^}]*)\}|(?:default|=)\s*([^\n]*))")
+_EXPORTS = re.compile(rb"export\s*(?:(?:type\s*)?\{([^{}]*)\}|(?:default|=)\s*([^\n]*))")
 _WORD = rb"[0-9A-Za-z_\x80-\xff]"
 _NO_WORD_BEFORE, _NO_WORD_AFTER = rb"(?<!%b)" % _WORD, rb"(?!%b)" % _WORD
 _FEW_NAMES = 50

@@ -1,0 +1,37 @@
+"""Folders, one after the other: a tree that is deeper than Python's stack is walked as any other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+
+def walk(
+    top: str | os.PathLike[str], onerror: Callable[[OSError], object] = lambda error: None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """As `os.walk` from the top down, which goes one call deeper with each folder: path, names of folders, names of files.
+
+    Who changes the list of folders says which are entered. No link to a folder is followed; what cannot be read goes to `onerror`.
+    """
+    waiting = [os.fspath(top)]
+    while waiting:
+        place = waiting.pop()
+        folders: list[str] = []
+        files: list[str] = []
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    (folders if _is_folder(entry) else files).append(entry.name)
+        except OSError as error:
+            onerror(error)
+            continue
+        yield place, folders, files
+        inner = [os.path.join(place, name) for name in folders]
+        waiting += [path for path in reversed(inner) if not os.path.islink(path)]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
