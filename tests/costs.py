@@ -1,10 +1,10 @@
 """What each test costs in seconds of processor, and the choice that a quick run makes by it.
 
-The cost of a test is what this process and the children that it has waited for have spent between its beginning and its end, without the
-fixtures that it shares with other tests; that of a function is the mean over its parameters. `costs.json` holds the functions above
-`QUICK_S` and the cheaper ones that are marked `slow`, as `make costs` has measured them; processor time depends little on what else the
-machine does. A function that is in no record is run unless it is marked, so a new test cannot be missing from a quick run by mistake: at
-worst it makes it slower until the next `make costs`.
+The cost of a test is what this process, the children that it has waited for and the commands that it has run (commands.py) have spent
+between its beginning and its end, without the fixtures that it shares with other tests; that of a function is the mean over its
+parameters. `costs.json` holds the functions above `QUICK_S` and the cheaper ones that are marked `slow`, as `make costs` has measured
+them; processor time depends little on what else the machine does. A function that is in no record is run unless it is marked, so a new
+test cannot be missing from a quick run by mistake: at worst it makes it slower until the next `make costs`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import resource
 from collections.abc import Collection, Generator
 from pathlib import Path
 
+import commands
 import pytest
 
 RECORD = Path(__file__).with_name("costs.json")
@@ -24,7 +25,8 @@ _PROPERTY = "processor_s"
 
 
 def _spent() -> float:
-    return sum(part.ru_utime + part.ru_stime for part in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    ours = sum(part.ru_utime + part.ru_stime for part in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    return ours + commands.spent_s()
 
 
 def function_of(nodeid: str) -> str:
@@ -42,6 +44,11 @@ class Meter:
     def __init__(self) -> None:
         self._since = _spent()
         self._shared = 0.0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """What the collection cost is no test's; it would be the first one's."""
+        self._since = _spent()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
