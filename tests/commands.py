@@ -48,24 +48,32 @@ def spent_s() -> float:
     return _spent_s
 
 
-def run(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
-    """The command with these words, in this environment alone, without input.
+def run(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout_s: float = 60, first: str = "", given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The command with these words, in this environment alone.
 
     Where the environment says how Python itself is to start, that is what happens.
 
+    Args:
+        first: Python that the child runs before it is the command. given: what it reads from its standard input.
     Raises:
         subprocess.TimeoutExpired: it took too long, and was killed.
     """
     global _spent_s
     if env.get("LANG") != _LANG or any(name.startswith(("PYTHON", "LC_")) for name in env):
-        command = [str(LSPIDX), *arguments]
-        return subprocess.run(command, cwd=cwd, env=env, capture_output=True, encoding="utf-8", check=False, timeout=timeout_s)
+        assert not first
+        return subprocess.run(
+            [str(LSPIDX), *arguments], cwd=cwd, env=env, input=given, capture_output=True, encoding="utf-8", check=False, timeout=timeout_s
+        )
     os.stat(cwd)  # what is not there is an error of the test, as with `subprocess.run`
-    request = json.dumps({"words": [str(LSPIDX), *arguments], "cwd": str(cwd), "env": dict(env)}).encode()
+    request = json.dumps({"words": [str(LSPIDX), *arguments], "cwd": str(cwd), "env": dict(env), "first": first}).encode()
     ours, its = socket.socketpair()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, ours:
+    with tempfile.TemporaryFile() as into, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, ours:
+        into.write(given.encode())
+        into.seek(0)
         with its:
-            socket.send_fds(_started(), [request], [its.fileno(), out.fileno(), err.fileno()])
+            socket.send_fds(_started(), [request], [its.fileno(), into.fileno(), out.fileno(), err.fileno()])
         ours.settimeout(timeout_s)
         replies = ours.makefile("r")
         pid = json.loads(replies.readline())
@@ -115,7 +123,7 @@ def main(descriptor: int) -> None:
         importlib.import_module(name)
     requests = socket.socket(fileno=descriptor)
     while True:
-        message, descriptors, _, _ = socket.recv_fds(requests, _LONGEST_REQUEST_BYTES, 3)
+        message, descriptors, _, _ = socket.recv_fds(requests, _LONGEST_REQUEST_BYTES, 4)
         if not message:
             return
         if os.fork() == 0:
@@ -128,13 +136,13 @@ def main(descriptor: int) -> None:
                 pass
 
 
-def _watch(request: Mapping[str, Any], reply: int, out: int, err: int) -> NoReturn:
+def _watch(request: Mapping[str, Any], reply: int, *streams: int) -> NoReturn:
     """Starts the command in a child, and tells its number, then its code and what it cost."""
     try:
         pid = os.fork()
         if pid == 0:
             os.close(reply)
-            _become(request, out, err)
+            _become(request, streams)
         os.write(reply, f"{pid}\n".encode())
         _, status, used = os.wait4(pid, 0)
         os.write(reply, json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]).encode() + b"\n")
@@ -142,14 +150,15 @@ def _watch(request: Mapping[str, Any], reply: int, out: int, err: int) -> NoRetu
         os._exit(0)
 
 
-def _become(request: Mapping[str, Any], out: int, err: int) -> NoReturn:
+def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
     """Is the command, from what a new interpreter would begin with to what it would end with."""
     code: object = 70
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number, descriptor in ((1, out), (2, err)):
+        for number, descriptor in enumerate(streams):
             os.dup2(descriptor, number)
             os.close(descriptor)
+        sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), "utf-8", "surrogateescape")
         sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), "utf-8", "surrogateescape")
         sys.stderr = io.TextIOWrapper(open(2, "wb", closefd=False), "utf-8", "backslashreplace", line_buffering=True)
         os.environ.clear()
@@ -157,6 +166,7 @@ def _become(request: Mapping[str, Any], out: int, err: int) -> NoReturn:
         time.tzset()
         os.chdir(request["cwd"])
         sys.argv = request["words"]
+        exec(request["first"], {})
         from query.cli import main as command
 
         try:

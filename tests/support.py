@@ -283,19 +283,17 @@ def graph(index: duckdb.DuckDBPyConnection, corpus: Path, behaviour: str, *, own
 
 DIES_AT = """
 import os, signal, sys
-step, steps = int(sys.argv.pop(1)), 0
-EVENTS = {"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.copyfile"}
+steps = 0
+EVENTS = {{"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.copyfile"}}
 
 def hook(event, arguments):
     global steps
     if event in EVENTS or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
         steps += 1
-        if steps == step:
+        if steps == {step}:
             os.kill(os.getpid(), signal.SIGKILL)
 
+sys.dont_write_bytecode = True
 sys.addaudithook(hook)
-from query.cli.command import main
-sys.argv[0] = "lspidx"
-main()
 """
-"""The command, which kills itself just before its so-many-th step on the disk: files opened to be written, renamed, removed."""
+"""What a command begins with that is to kill itself just before a step on the disk: files opened to be written, renamed, removed."""

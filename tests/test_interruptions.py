@@ -14,7 +14,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import commands
 import psutil
 import pytest
 from cache_support import bring, clone, contents, export, state, tables
@@ -272,9 +272,8 @@ def test_a_command_is_killed_at_random_moments(name: str, work: Path, sides: Sid
     victim = VICTIMS[name](work, sides, tmp_path)
     victim.reset()
     began = time.monotonic()
-    unharmed = _run(*victim.command, cwd=work)
+    assert not _kill(victim.command, work, 60)
     usual_s = time.monotonic() - began
-    assert unharmed.returncode == 0, unharmed.stderr
     victim.done()
     counts: Counter[str] = Counter(killed=0, ended=0)
     wanted = pytestconfig.getoption("--kills") or 4
@@ -295,18 +294,15 @@ def test_a_command_dies_just_before_each_step_on_the_disk(
 ) -> None:
     """Random moments seldom meet a publication; these meet all of it. Without --kills every fifth step of those that take many."""
     victim = VICTIMS[name](work, sides, tmp_path)
-    environment = plain_environment(work, {**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"})
+    environment = plain_environment(work, ENVIRONMENT)
     counts: Counter[str] = Counter(killed=0)
     stride = 1 if pytestconfig.getoption("--kills") or name.startswith("export") else 5  # an export takes few
     for step in range(1, 1_000, stride):
         victim.reset()
-        command = [sys.executable, "-c", DIES_AT, str(step), *victim.command]
-        with subprocess.Popen(command, cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-            assert process.stderr is not None
-            said = process.stderr.read()
+        process = commands.run(victim.command, cwd=work, env=environment, first=DIES_AT.format(step=step))
         if process.returncode == 0:
             break
-        assert process.returncode == -signal.SIGKILL, said
+        assert process.returncode == -signal.SIGKILL, process.stderr
         counts["killed"] += 1
         counts[f"{victim.survived()} afterwards"] += 1
         again = _run(*victim.command, cwd=work)
