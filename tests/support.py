@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,13 @@ HERE = Path(__file__).parent
 CORPORA = HERE / "corpora"
 GOLDEN = HERE / "golden"
 FAKE_SERVER = HERE / "fakes" / "language_server.py"
+
+
+@functools.cache
+def parsed(package: str) -> Sequence[tuple[str, ast.Module]]:
+    """Path and syntax of each Python file in a folder of this repository, for tests that look at the code itself."""
+    files = sorted((HERE.parent / package).rglob("*.py"))
+    return [(file.relative_to(HERE.parent).as_posix(), ast.parse(file.read_text(encoding="utf-8"))) for file in files]
 
 
 def check_golden(name: str, actual: str) -> None:
