@@ -272,7 +272,7 @@ def test_a_command_is_killed_at_random_moments(name: str, work: Path, sides: Sid
     victim = VICTIMS[name](work, sides, tmp_path)
     victim.reset()
     began = time.monotonic()
-    assert not _kill(victim.command, work, 60)
+    assert _kill(victim.command, work, 60) == 0
     usual_s = time.monotonic() - began
     victim.done()
     counts: Counter[str] = Counter(killed=0, ended=0)
@@ -280,7 +280,8 @@ def test_a_command_is_killed_at_random_moments(name: str, work: Path, sides: Sid
     while counts["killed"] < wanted:
         assert counts["ended"] < 10 * wanted + 50, "it is never killed in time"
         victim.reset()
-        counts["killed" if _kill(victim.command, work, random.uniform(usual_s / 5, usual_s)) else "ended"] += 1
+        status = _kill(victim.command, work, random.uniform(usual_s / 5, usual_s))
+        counts["killed" if status == -signal.SIGKILL else "ended"] += 1
         counts[f"{victim.survived()} afterwards"] += 1
         again = _run(*victim.command, cwd=work)
         assert again.returncode == 0, again.stderr
@@ -315,8 +316,8 @@ def test_a_command_dies_just_before_each_step_on_the_disk(
     pytestconfig.stash[KILLS][f"{name}, steps"] = dict(counts)
 
 
-def _kill(command: tuple[str, ...], work: Path, after_s: float) -> bool:
-    """Starts it, kills it after that time, and waits for its processes to end; whether it was still running."""
+def _kill(command: tuple[str, ...], work: Path, after_s: float) -> int:
+    """Starts it, kills it after that time, and waits for its processes to end; its status, which says whether it was still running."""
     environment = plain_environment(work, ENVIRONMENT)
     with subprocess.Popen(
         [str(LSPIDX), *command], cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -330,7 +331,7 @@ def _kill(command: tuple[str, ...], work: Path, after_s: float) -> bool:
         status = process.wait()
     _, alive = psutil.wait_procs(others, timeout=30)
     assert alive == []
-    return status == -signal.SIGKILL
+    return status
 
 
 def test_what_servers_can_do_is_asked_again_if_that_was_not_written_down(work: Path) -> None:
