@@ -13,8 +13,9 @@ TOOLCHAINS := $(CURDIR)/.toolchains
 export PATH := $(TOOLCHAINS)/bin:$(PATH)
 # Python keeps what it compiled, whatever the shell says: collecting the tests costs 5 s of processor in place of 12, a command 0.1 for 0.4.
 unexport PYTHONDONTWRITEBYTECODE
-# How the tests run side by side: a process for each processor; the tests of one module stay together, for they share what is dear to make.
-SIDE_BY_SIDE ?= -n logical --dist loadfile
+# How the tests run side by side: a process for each processor; the tests of one module stay together, for they share what is dear to make,
+# and modules that cost much come first (tests/costs.py), so that none is left for one process at the end.
+SIDE_BY_SIDE ?= -n logical --dist loadfile --no-loadscope-reorder
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help

@@ -66,6 +66,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--quick"):
         costs.leave_out_dear(config, items)
+    if hasattr(config, "workerinput"):
+        costs.put_dearest_modules_first(items)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -1,30 +1,36 @@
 """What each test costs in seconds of processor, and the choice that a quick run makes by it.
 
-The cost of a test is what this process and the children that it has waited for have spent between its beginning and its end, without the
-fixtures that it shares with other tests; that of a function is the mean over its parameters. `costs.json` holds the functions above
-`QUICK_S` and the cheaper ones that are marked `slow`, as `make costs` has measured them; processor time depends little on what else the
-machine does. A function that is in no record is run unless it is marked, so a new test cannot be missing from a quick run by mistake: at
-worst it makes it slower until the next `make costs`.
+The cost of a test is what this process, the children that it has waited for and the commands that it has run (commands.py) have spent
+between its beginning and its end, without the fixtures that it shares with other tests; that of a function is the mean over its
+parameters. `costs.json` holds the functions above `QUICK_S` and the cheaper ones that are marked `slow`, as `make costs` has measured
+them; processor time depends little on what else the machine does. A function that is in no record is run unless it is marked, so a new
+test cannot be missing from a quick run by mistake: at worst it makes it slower until the next `make costs`.
 """
 
 from __future__ import annotations
 
 import json
 import resource
+from collections import Counter
 from collections.abc import Collection, Generator
 from pathlib import Path
 
+import commands
 import pytest
 
 RECORD = Path(__file__).with_name("costs.json")
 QUICK_S = 0.05
 """Above this a function is left out of a quick run. Half of all tests are below, and together they cost less than a check of the types."""
 
+UNMEASURED_S = 1.0
+"""What a test that is marked `slow` is taken to cost where that was never measured."""
+
 _PROPERTY = "processor_s"
 
 
 def _spent() -> float:
-    return sum(part.ru_utime + part.ru_stime for part in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    ours = sum(part.ru_utime + part.ru_stime for part in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    return ours + commands.spent_s()
 
 
 def function_of(nodeid: str) -> str:
@@ -42,6 +48,11 @@ class Meter:
     def __init__(self) -> None:
         self._since = _spent()
         self._shared = 0.0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """What the collection cost is no test's; it would be the first one's."""
+        self._since = _spent()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
@@ -109,3 +120,17 @@ def leave_out_dear(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = set(dear)
     config.hook.pytest_deselected(items=dear)
     items[:] = [item for item in items if item not in left_out]
+
+
+def put_dearest_modules_first(items: list[pytest.Item]) -> None:
+    """For processes side by side, each of which takes the next module when it has ended one: the long ones are not left for the end."""
+    record = load()
+    spent: Counter[str] = Counter()
+    for item in items:
+        cost = record.get(function_of(item.nodeid), UNMEASURED_S if item.get_closest_marker("slow") is not None else 0.0)
+        spent[_module_of(item)] += round(cost * 100)  # whole numbers: every process comes to the same order
+    items.sort(key=lambda item: (-spent[_module_of(item)], _module_of(item)))
+
+
+def _module_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import duckdb
+from commands import LSPIDX as LSPIDX
 
 from indexer.store import proof
 from query.answers.envelope import Answer
@@ -201,14 +202,9 @@ def codes(answer: Answer) -> list[str]:
     return [reason.code for reason in answer.completeness.reasons]
 
 
-LSPIDX = Path(sys.executable).with_name("lspidx")
-
-
 def lspidx(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """The installed command in a process of its own, in an environment without colour."""
-    return subprocess.run(
-        [str(LSPIDX), *arguments], cwd=cwd, env=plain_environment(cwd, env), capture_output=True, encoding="utf-8", check=False, timeout=60
-    )
+    """The command in a process of its own, in an environment without colour; see commands.py."""
+    return commands.run(arguments, cwd=cwd, env=plain_environment(cwd, env))
 
 
 def plain_environment(home: Path, more: dict[str, str] | None = None) -> dict[str, str]:

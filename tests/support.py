@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,13 @@ HERE = Path(__file__).parent
 CORPORA = HERE / "corpora"
 GOLDEN = HERE / "golden"
 FAKE_SERVER = HERE / "fakes" / "language_server.py"
+
+
+@functools.cache
+def parsed(package: str) -> Sequence[tuple[str, ast.Module]]:
+    """Path and syntax of each Python file in a folder of this repository, for tests that look at the code itself."""
+    files = sorted((HERE.parent / package).rglob("*.py"))
+    return [(file.relative_to(HERE.parent).as_posix(), ast.parse(file.read_text(encoding="utf-8"))) for file in files]
 
 
 def check_golden(name: str, actual: str) -> None:
@@ -283,19 +292,17 @@ def graph(index: duckdb.DuckDBPyConnection, corpus: Path, behaviour: str, *, own
 
 DIES_AT = """
 import os, signal, sys
-step, steps = int(sys.argv.pop(1)), 0
-EVENTS = {"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.copyfile"}
+steps = 0
+EVENTS = {{"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.copyfile"}}
 
 def hook(event, arguments):
     global steps
     if event in EVENTS or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
         steps += 1
-        if steps == step:
+        if steps == {step}:
             os.kill(os.getpid(), signal.SIGKILL)
 
+sys.dont_write_bytecode = True
 sys.addaudithook(hook)
-from query.cli.command import main
-sys.argv[0] = "lspidx"
-main()
 """
-"""The command, which kills itself just before its so-many-th step on the disk: files opened to be written, renamed, removed."""
+"""What a command begins with that is to kill itself just before a step on the disk: files opened to be written, renamed, removed."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsprotocol import types as lsp
+from support import parsed
 
 from indexer.languages import LANGUAGES
 from indexer.lsp.generate import member
@@ -43,12 +44,16 @@ _DECODERS = ("query/live/decode/", "query/edits/workspace_edit.py", "indexer/lsp
 
 def _modules(*packages: str) -> Iterator[tuple[str, ast.Module]]:
     for package in packages:
-        for file in sorted((ROOT / package).rglob("*.py")):
-            yield file.relative_to(ROOT).as_posix(), ast.parse(file.read_text(encoding="utf-8"))
+        yield from parsed(package)
 
 
-def _texts(tree: ast.Module) -> Iterator[str]:
+@functools.cache
+def _texts(tree: ast.Module) -> list[str]:
     """String constants that are no docstrings; of an f-string its constant parts, joined."""
+    return list(_each_text(tree))
+
+
+def _each_text(tree: ast.Module) -> Iterator[str]:
     inside: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

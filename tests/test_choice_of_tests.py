@@ -134,6 +134,23 @@ def test_a_test_is_left_out_of_a_quick_run_by_what_it_costs_and_unmeasured_by_it
     assert costs.is_dear(Item(), record) is left_out  # pyright: ignore[reportArgumentType]
 
 
+def test_processes_side_by_side_begin_with_what_takes_longest(monkeypatch: pytest.MonkeyPatch):
+    class Item:
+        def __init__(self, nodeid: str, marked: bool) -> None:
+            self.nodeid, self.marked = nodeid, marked
+
+        def get_closest_marker(self, name: str) -> str | None:
+            return name if self.marked else None
+
+    monkeypatch.setattr(costs, "load", lambda: {"test_dear.py::test_x": 0.7, "test_cheap.py::test_x": 0.2})
+    names = ("test_cheap.py::test_x", "test_new.py::test_x", "test_dear.py::test_x[1]", "test_cheap.py::test_y", "test_dear.py::test_x[2]")
+    items = [Item(f"tests/{name}", marked=name.startswith("test_new")) for name in names]
+    costs.put_dearest_modules_first(items)  # pyright: ignore[reportArgumentType]
+    assert [item.nodeid.removeprefix("tests/") for item in items] == [
+        *("test_dear.py::test_x[1]", "test_dear.py::test_x[2]", "test_new.py::test_x", "test_cheap.py::test_x", "test_cheap.py::test_y")
+    ]
+
+
 # ---- toolchains in wheels
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from query_support import LSPIDX, json_of, plain_environment
+from query_support import json_of, lspidx
 from support import write_tree
 
 from indexer.errors import NoIndex, UsageError
@@ -149,8 +148,7 @@ def test_only_tools_about_the_machine_answer_without_an_index():
 
 
 def _lspidx(*arguments: str, cwd: Path, machine: Path) -> subprocess.CompletedProcess[str]:
-    env = plain_environment(cwd, {"PATH": os.environ["PATH"], "LSPIDX_SERVERS_DIR": str(machine / "servers")})
-    return subprocess.run([str(LSPIDX), *arguments], cwd=cwd, env=env, capture_output=True, encoding="utf-8", check=False, timeout=60)
+    return lspidx(*arguments, cwd=cwd, env={"LSPIDX_SERVERS_DIR": str(machine / "servers")})
 
 
 def test_the_command_looks_at_the_current_folder(machine: Path):

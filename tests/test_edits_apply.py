@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from query_support import json_of, lspidx, plain_environment
 from support import DIES_AT, write_tree
@@ -360,10 +361,7 @@ def test_a_workspace_on_two_disks_is_one_edit_too(root: Path, scope: Scope, tmp_
 
 def _dies(step: int, command: tuple[str, ...], root: Path, edit: str) -> int:
     """The command, killed just before its so-many-th step on the disk; its status."""
-    done = subprocess.run(
-        [sys.executable, "-c", DIES_AT, str(step), *command], cwd=root, input=edit, capture_output=True, encoding="utf-8", check=False,
-        env=plain_environment(root, {"PYTHONDONTWRITEBYTECODE": "1"}),
-    )  # fmt: skip
+    done = commands.run(command, cwd=root, env=plain_environment(root), first=DIES_AT.format(step=step), given=edit)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from query_support import LSPIDX, json_of, plain_environment
+from query_support import json_of, lspidx
 from support import write_tree
 from toolchains import PYPI, requires
 
@@ -339,8 +339,7 @@ def test_two_at_once_install_once(client: Callable[[str, str], Path], only: Put,
 
 
 def _lspidx(*arguments: str, cwd: Path, path: Path) -> subprocess.CompletedProcess[str]:
-    env = plain_environment(cwd, {"PATH": f"{path}:/usr/bin:/bin", "LSPIDX_SERVERS_DIR": os.environ["LSPIDX_SERVERS_DIR"]})
-    return subprocess.run([str(LSPIDX), *arguments], cwd=cwd, env=env, capture_output=True, encoding="utf-8", check=False, timeout=60)
+    return lspidx(*arguments, cwd=cwd, env={"PATH": f"{path}:/usr/bin:/bin", "LSPIDX_SERVERS_DIR": os.environ["LSPIDX_SERVERS_DIR"]})
 
 
 def test_without_names_the_command_installs_what_the_repository_lacks(client: Callable[[str, str], Path], tmp_path: Path):

@@ -14,7 +14,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import commands
 import psutil
 import pytest
 from cache_support import bring, clone, contents, export, state, tables
@@ -272,16 +272,16 @@ def test_a_command_is_killed_at_random_moments(name: str, work: Path, sides: Sid
     victim = VICTIMS[name](work, sides, tmp_path)
     victim.reset()
     began = time.monotonic()
-    unharmed = _run(*victim.command, cwd=work)
+    assert _kill(victim.command, work, 60) == 0
     usual_s = time.monotonic() - began
-    assert unharmed.returncode == 0, unharmed.stderr
     victim.done()
     counts: Counter[str] = Counter(killed=0, ended=0)
     wanted = pytestconfig.getoption("--kills") or 4
     while counts["killed"] < wanted:
         assert counts["ended"] < 10 * wanted + 50, "it is never killed in time"
         victim.reset()
-        counts["killed" if _kill(victim.command, work, random.uniform(usual_s / 5, usual_s)) else "ended"] += 1
+        status = _kill(victim.command, work, random.uniform(usual_s / 5, usual_s))
+        counts["killed" if status == -signal.SIGKILL else "ended"] += 1
         counts[f"{victim.survived()} afterwards"] += 1
         again = _run(*victim.command, cwd=work)
         assert again.returncode == 0, again.stderr
@@ -295,18 +295,15 @@ def test_a_command_dies_just_before_each_step_on_the_disk(
 ) -> None:
     """Random moments seldom meet a publication; these meet all of it. Without --kills every fifth step of those that take many."""
     victim = VICTIMS[name](work, sides, tmp_path)
-    environment = plain_environment(work, {**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"})
+    environment = plain_environment(work, ENVIRONMENT)
     counts: Counter[str] = Counter(killed=0)
     stride = 1 if pytestconfig.getoption("--kills") or name.startswith("export") else 5  # an export takes few
     for step in range(1, 1_000, stride):
         victim.reset()
-        command = [sys.executable, "-c", DIES_AT, str(step), *victim.command]
-        with subprocess.Popen(command, cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-            assert process.stderr is not None
-            said = process.stderr.read()
+        process = commands.run(victim.command, cwd=work, env=environment, first=DIES_AT.format(step=step))
         if process.returncode == 0:
             break
-        assert process.returncode == -signal.SIGKILL, said
+        assert process.returncode == -signal.SIGKILL, process.stderr
         counts["killed"] += 1
         counts[f"{victim.survived()} afterwards"] += 1
         again = _run(*victim.command, cwd=work)
@@ -319,8 +316,8 @@ def test_a_command_dies_just_before_each_step_on_the_disk(
     pytestconfig.stash[KILLS][f"{name}, steps"] = dict(counts)
 
 
-def _kill(command: tuple[str, ...], work: Path, after_s: float) -> bool:
-    """Starts it, kills it after that time, and waits for its processes to end; whether it was still running."""
+def _kill(command: tuple[str, ...], work: Path, after_s: float) -> int:
+    """Starts it, kills it after that time, and waits for its processes to end; its status, which says whether it was still running."""
     environment = plain_environment(work, ENVIRONMENT)
     with subprocess.Popen(
         [str(LSPIDX), *command], cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -334,7 +331,7 @@ def _kill(command: tuple[str, ...], work: Path, after_s: float) -> bool:
         status = process.wait()
     _, alive = psutil.wait_procs(others, timeout=30)
     assert alive == []
-    return status == -signal.SIGKILL
+    return status
 
 
 def test_what_servers_can_do_is_asked_again_if_that_was_not_written_down(work: Path) -> None:

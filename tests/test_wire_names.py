@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from lsprotocol import converters
 from lsprotocol import types as lsp
-from support import write_tree
+from support import parsed, write_tree
 from wire_support import QUESTIONS, SOURCES, Answering
 
 from indexer.lsp import generate, methods
@@ -32,13 +33,18 @@ _METHOD = re.compile(
 )
 
 
-def written() -> Iterator[tuple[str, str]]:
+@functools.cache
+def written() -> list[tuple[str, str]]:
     """Text constants of the code, with the file that has each; of the server table, its lines."""
+    return list(_each_text())
+
+
+def _each_text() -> Iterator[tuple[str, str]]:
     for package in ("indexer", "query"):
-        for file in sorted((ROOT / package).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for path, tree in parsed(package):
+            for node in ast.walk(tree):
                 if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
-                    yield str(file.relative_to(ROOT)), node.value if isinstance(node.value, str) else node.value.decode("utf-8", "replace")
+                    yield path, node.value if isinstance(node.value, str) else node.value.decode("utf-8", "replace")
     for file in sorted((ROOT / "indexer").rglob("*.toml")):
         for text in re.findall(r'"([^"\n]*)"', file.read_text(encoding="utf-8")):
             yield str(file.relative_to(ROOT)), text

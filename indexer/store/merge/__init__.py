@@ -35,6 +35,13 @@ _ROW_GROUP_ROWS = 8_192
 """DuckDB's default is 122,880. Reading one row decodes the string dictionaries of its group: 2.0 ms for a symbol's card become 0.8,
 and the file grows by an eighth (ADR 0005)."""
 
+_FEW_BYTES = 1_000_000
+"""Shards of less in all are held in memory, and statements planned as they are written: their planning takes longer than their work: the
+merge of a dozen files takes 0.35 s of processor in place of 0.55."""
+
+_NOT_WORTH_PLANNING = ("join_order", "join_filter_pushdown")
+"""Steps of DuckDB's optimizer: no result depends on them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
@@ -79,12 +86,20 @@ class Built:
     settled: pa.Table
 
 
-def read_facts(connection: duckdb.DuckDBPyConnection, kept: Sequence[Path], found: Sequence[Path], gone: Collection[str]) -> None:
-    """Makes the view `fact`: the rows of the shards in `kept` but for the files in `gone`, and, as new (`is_new`), those in `found`."""
+def read_facts(
+    connection: duckdb.DuckDBPyConnection, kept: Sequence[Path], found: Sequence[Path], gone: Collection[str], *, at_once: bool = False
+) -> None:
+    """Makes the view `fact`: the rows of the shards in `kept` but for the files in `gone`, and, as new (`is_new`), those in `found`.
+
+    at_once: for few rows: a table in place of the view, so that each statement reads memory and not the files, and statements are planned
+    as they are written.
+    """
+    if at_once:
+        connection.execute(f"SET disabled_optimizers = '{','.join(_NOT_WORTH_PLANNING)}'")
     connection.register("gone", pa.table({"path": pa.array(sorted(gone), pa.string())}))
     parts = [f"SELECT *, false AS is_new FROM read_parquet({_quoted(kept)}) ANTI JOIN gone USING (path)"] if kept else []
     parts += [f"SELECT *, true AS is_new FROM read_parquet({_quoted(found)})"] if found else []
-    connection.execute(f"CREATE TEMP VIEW fact AS {' UNION ALL '.join(parts)}")
+    connection.execute(f"CREATE TEMP {'TABLE' if at_once else 'VIEW'} fact AS {' UNION ALL '.join(parts)}")
 
 
 def merge_facts(connection: duckdb.DuckDBPyConnection) -> None:
@@ -202,8 +217,10 @@ def build(
         connection.execute(f"ATTACH '{quoted}' AS made (ROW_GROUP_SIZE {_ROW_GROUP_ROWS})")
         connection.execute("USE made")
         write_shard(manifests, [_facts_of(item) for item in around.manifests])
-        read_facts(connection, [*kept, manifests], shards, gone)
         connection.execute("SET preserve_insertion_order = true")
+        read = [*kept, manifests]
+        size_bytes = sum(shard.stat().st_size for shard in (*read, *shards))
+        read_facts(connection, read, shards, gone, at_once=size_bytes < _FEW_BYTES)
         connection.execute("SET parquet_metadata_cache = true")  # a dozen statements read the same few files
         connection.execute("BEGIN")
         merge_facts(connection)
@@ -330,33 +347,22 @@ def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, in
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Numbers of the manifest; of documents that were not asked about in whole only where there are such."""
-    counted = expand("""
-        SELECT (SELECT count(*) FROM document WHERE status NOT IN ('external', 'manifest')),
-               (SELECT count(*) FROM symbol WHERE NOT has_flag(flags, 'external')),
-               (SELECT count(*) FROM symbol WHERE NOT has_flag(flags, 'external', 'local')),
-               (SELECT count(*) FROM symbol WHERE has_flag(flags, 'external')),
-               (SELECT count(*) FROM occ),
-               (SELECT count(*) FROM occ WHERE sym_id IS NULL),
-               (SELECT count(*) FROM call_in),
-               (SELECT count(*) FROM type_edge),
-               (SELECT count(*) FROM diagnostic),
-               (SELECT count(*) FROM unresolved_import)
-        """)
-    [row] = connection.execute(counted).fetchall()
-    names = (
-        "documents",
-        "symbols",
-        "global_symbols",
-        "external_symbols",
-        "occurrences",
-        "unresolved_occurrences",
-        "calls",
-        "type_edges",
-        "diagnostics",
-        "unresolved_imports",
-    )
+    counted = {
+        "documents": "document WHERE status NOT IN ('external', 'manifest')",
+        "symbols": "symbol WHERE NOT has_flag(flags, 'external')",
+        "global_symbols": "symbol WHERE NOT has_flag(flags, 'external', 'local')",
+        "external_symbols": "symbol WHERE has_flag(flags, 'external')",
+        "occurrences": "occ",
+        "unresolved_occurrences": "occ WHERE sym_id IS NULL",
+        "calls": "call_in",
+        "type_edges": "type_edge",
+        "diagnostics": "diagnostic",
+        "unresolved_imports": "unresolved_import",
+    }
+    # One statement for each: to plan all of them as one takes ten times as long.
+    rows = {name: connection.execute(expand(f"SELECT count(*) FROM {what}")).fetchall() for name, what in counted.items()}
     cut = connection.execute("""
         SELECT split_part(reason, ':', 1), count(DISTINCT doc_id) FROM document_coverage
         WHERE starts_with(reason, 'questions_cut:') OR starts_with(reason, 'too_deep:') GROUP BY ALL ORDER BY ALL
         """)
-    return dict(zip(names, row, strict=True)) | dict(cut.fetchall())
+    return {name: number for name, [(number,)] in rows.items()} | dict(cut.fetchall())

@@ -1,0 +1,197 @@
+"""The command `lspidx` in a process of its own that starts at once: forked from one that has loaded what commands load.
+
+Python and its imports take 0.15 to 0.3 s of processor for each command, and the tests give hundreds. `run` is `subprocess.run` for
+them: the child has its own memory, environment, current folder and streams, nothing of the test's process is in it, and it ends as a
+program ends. What it cannot show is what a start loads and what it costs; tests of that start the program itself.
+
+The process that loads (`main` below) is started by the first command, opens no database and has no threads. It ends with the tests.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import io
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+LSPIDX = Path(sys.executable).with_name("lspidx")
+LOADED = (
+    *("query.cli.tools", "query.cli.upkeep", "query.cli.progress", "query.cli.consent", "query.cli.cache", "query.cli.report"),
+    *("query.facts.status", "query.facts.sql", "query.answers.advice", "query.surface.service", "query.surface.registry"),
+    *("indexer.crawl.run", "indexer.crawl.waves", "indexer.crawl.plan.refresh", "indexer.store.merge", "indexer.store.settle"),
+    *("indexer.store.lint", "indexer.cache.exchange", "indexer.cache.pack", "indexer.cache.unpack", "pyarrow.parquet", "git"),
+    *("concurrent_log_handler", "portalocker", "tomllib"),
+)
+"""What most commands import on their way."""
+
+_LANG = "C.UTF-8"
+_LONGEST_REQUEST_BYTES = 1 << 20
+_spent_s = 0.0
+_server: socket.socket | None = None
+
+
+def spent_s() -> float:
+    """Seconds of processor of all commands that have ended, and of the processes that they have waited for."""
+    return _spent_s
+
+
+def run(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout_s: float = 60, first: str = "", given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The command with these words, in this environment alone.
+
+    Where the environment says how Python itself is to start, that is what happens.
+
+    Args:
+        first: Python that the child runs before it is the command. given: what it reads from its standard input.
+    Raises:
+        subprocess.TimeoutExpired: it took too long, and was killed.
+    """
+    global _spent_s
+    if env.get("LANG") != _LANG or any(name.startswith(("PYTHON", "LC_")) for name in env):
+        assert not first
+        return subprocess.run(
+            [str(LSPIDX), *arguments], cwd=cwd, env=env, input=given, capture_output=True, encoding="utf-8", check=False, timeout=timeout_s
+        )
+    os.stat(cwd)  # what is not there is an error of the test, as with `subprocess.run`
+    request = json.dumps({"words": [str(LSPIDX), *arguments], "cwd": str(cwd), "env": dict(env), "first": first}).encode()
+    ours, its = socket.socketpair()
+    with tempfile.TemporaryFile() as into, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, ours:
+        into.write(given.encode())
+        into.seek(0)
+        with its:
+            socket.send_fds(_started(), [request], [its.fileno(), into.fileno(), out.fileno(), err.fileno()])
+        ours.settimeout(timeout_s)
+        replies = ours.makefile("r")
+        pid = json.loads(replies.readline())
+        try:
+            code, spent = json.loads(replies.readline())
+        except TimeoutError:
+            os.kill(pid, signal.SIGKILL)
+            raise subprocess.TimeoutExpired([str(LSPIDX), *arguments], timeout_s) from None
+        _spent_s += spent
+        texts: list[str] = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(io.TextIOWrapper(io.BytesIO(file.read()), encoding="utf-8").read())  # newlines as `subprocess.run` gives them
+    return subprocess.CompletedProcess([str(LSPIDX), *arguments], code, *texts)
+
+
+def _started() -> socket.socket:
+    """The connection to the process that loads; one message is one command."""
+    global _server
+    if _server is None:
+        _server, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with its:
+            environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LSPIDX_"))}
+            process = subprocess.Popen(
+                [sys.executable, __file__, str(its.fileno())],
+                env={**environment, "LANG": _LANG},
+                stdin=subprocess.DEVNULL,
+                pass_fds=[its.fileno()],
+            )
+        atexit.register(_end, process)
+    return _server
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if _server is not None:
+        _server.close()
+    process.wait()
+
+
+# ---- the process that loads
+
+
+def main(descriptor: int) -> None:
+    sys.path[0] = str(LSPIDX.parent)  # as the program has it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which end this by closing the connection
+    for name in LOADED:
+        importlib.import_module(name)
+    requests = socket.socket(fileno=descriptor)
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(requests, _LONGEST_REQUEST_BYTES, 4)
+        if not message:
+            return
+        if os.fork() == 0:
+            requests.close()
+            _watch(json.loads(message), *descriptors)
+        for number in descriptors:
+            os.close(number)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:  # who has watched earlier ones
+                pass
+
+
+def _watch(request: Mapping[str, Any], reply: int, *streams: int) -> NoReturn:
+    """Starts the command in a child, and tells its number, then its code and what it cost."""
+    try:
+        pid = os.fork()
+        if pid == 0:
+            os.close(reply)
+            _become(request, streams)
+        os.write(reply, f"{pid}\n".encode())
+        _, status, used = os.wait4(pid, 0)
+        os.write(reply, json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
+def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
+    """Is the command, from what a new interpreter would begin with to what it would end with."""
+    code: object = 70
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, descriptor in enumerate(streams):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), "utf-8", "surrogateescape")
+        sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), "utf-8", "surrogateescape")
+        sys.stderr = io.TextIOWrapper(open(2, "wb", closefd=False), "utf-8", "backslashreplace", line_buffering=True)
+        os.environ.clear()
+        os.environ.update(request["env"])
+        time.tzset()
+        os.chdir(request["cwd"])
+        sys.argv = request["words"]
+        exec(request["first"], {})
+        from query.cli import main as command
+
+        try:
+            code = command()
+        except SystemExit as end:
+            code = end.code
+        except BaseException:
+            code = 1
+            traceback.print_exc()
+        if code is not None and not isinstance(code, int):
+            print(code, file=sys.stderr)
+            code = 1
+        _finish()
+    finally:
+        os._exit(code if isinstance(code, int) else 0)
+
+
+def _finish() -> None:
+    """What an interpreter does at its end: waits for threads, runs what was registered, writes what it holds."""
+    end: Any = threading
+    end._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
