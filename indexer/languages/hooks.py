@@ -17,6 +17,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     silent_bases: bases outside the workspace, or all of a module (`module.`), that call no member by its own name.
     bases: a base outside the workspace, and the members that it calls.
     members: names of members that interfaces outside the workspace ask for, which no type has to name.
+    members_together: sets of members: one that is in any counts where its type has all of a set.
     members_without_parameters: those of them that are asked for without parameters, so that one with parameters is another.
     files: globs of paths, and what frameworks look up by name in such files; `*`: whatever is exported.
     public_members: a base outside the workspace that is not listed may call any public member of a class below it.
@@ -27,6 +28,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     silent_bases: tuple[str, ...] = ()
     bases: tuple[tuple[str, tuple[str, ...]], ...] = ()
     members: frozenset[str] = frozenset()
+    members_together: tuple[frozenset[str], ...] = ()
     members_without_parameters: frozenset[str] = frozenset()
     files: tuple[tuple[str, tuple[str, ...]], ...] = ()
     public_members: bool = False
@@ -135,6 +137,16 @@ PYTHON_HOOKS = Hooks(
 )
 
 GO_HOOKS = Hooks(
+    members_together=tuple(
+        frozenset(names.split())
+        for names in (
+            *("Len Less Swap", "Push Pop", "Lock Unlock", "Header Write WriteHeader", "Accept Close Addr", "Network String"),
+            *("LocalAddr RemoteAddr SetDeadline", "SetDeadline SetReadDeadline SetWriteDeadline", "Deadline Done Err Value"),
+            *("Handle Enabled WithAttrs WithGroup", "Stat Read Close", "Name Size Mode ModTime IsDir Sys", "Name IsDir Type Info"),
+            *("String Set", "String Set Get", "String Set Type", "ColorModel Bounds At"),
+            *("String", "Write", "Read", "Close", "Value"),  # these are asked for alone, too
+        )
+    ),
     members_without_parameters=frozenset(
         {
             *("Error", "String", "GoString", "Close", "ReadByte", "ReadRune", "MarshalJSON", "MarshalText", "MarshalBinary", "MarshalYAML"),

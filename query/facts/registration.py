@@ -126,7 +126,7 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             continue
         document = docs[scope.doc_id]
         hooks = record_of(document.language).hooks
-        if scope.name in hooks.members and not (scope.name in hooks.members_without_parameters and _has_parameters(index, sym_id)):
+        if scope.name in hooks.members and _may_be_asked_for(index, sym_id, scope.name, container, hooks):
             words = f"an interface outside the workspace asks for '{scope.name}', and whoever has that calls it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
         elif container in above and (hook := _hook(scope.name, above[container], hooks)):
@@ -137,6 +137,23 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             base = names[outside[sym_id]].name
             words = f"it overrides '{base}' of a base outside the workspace, which may call it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+
+
+def _may_be_asked_for(index: Index, sym_id: int, name: str, container: int, hooks: Hooks) -> bool:
+    """Whether it is one that interfaces outside the workspace ask for, by its parameters and by what its type has beside."""
+    if name in hooks.members_without_parameters and _has_parameters(index, sym_id):
+        return False
+    together = [names for names in hooks.members_together if name in names]
+    if not together or frozenset((name,)) in together:
+        return True
+    own = {row[0] for row in index.rows(_NAMES_OF, [container])}
+    return any(names <= own for names in together)
+
+
+_NAMES_OF = """
+    WITH RECURSIVE up(type_id) AS (SELECT ?::INTEGER UNION SELECT t.super_id FROM up JOIN type_edge t ON t.sub_id = up.type_id)
+    SELECT m.name FROM up JOIN symbol m ON m.container_id = up.type_id
+"""
 
 
 def _has_parameters(index: Index, sym_id: int) -> bool:

@@ -145,6 +145,8 @@ def _unknown(index: Index, code: str, what: str, missing: str, rows: Sequence[tu
 
 def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str, int]:
     """Without files in which the name stands alone only, where it would have to be imported and is not."""
+    if (tests := _of_tests(index, uses)) and not _are_members(index, uses):
+        found = {path: count for path, count in found.items() if path in tests}  # what is no test imports nothing of one
     languages = languages_of(index)
     asked = [path for path in found if record_of(languages.get(path, "")).imports_names]
     if not asked or sum(found[path] for path in asked) > _MOST_LOOKED_AT:
@@ -174,6 +176,14 @@ def _are_members(index: Index, uses: Uses) -> bool:
     """
     row = index.row(sql, {"ids": uses.ids})
     return row is None or row[0] > 0
+
+
+def _of_tests(index: Index, uses: Uses) -> frozenset[str]:
+    """All documents of tests, if what was asked about is defined in such; else none."""
+    tests: frozenset[str] = index.keep(
+        "tests", lambda: frozenset(path for (path,) in index.rows("SELECT path FROM document WHERE is_test"))
+    )
+    return tests if all(symbol.record.path in tests for symbol in uses.symbols) else frozenset()
 
 
 def _is_another(lines: Sequence[bytes] | None, line: int, col: int, *, is_member: bool) -> bool:
