@@ -12,7 +12,7 @@ from query.answers.paths import of_paths
 from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
-from query.facts.gaps import causes, environment, escapes, nameless, names, reading, registration, strings, unread
+from query.facts.gaps import causes, environment, escapes, nameless, names, reading, registration, shapes, strings, unread
 from query.facts.gaps.reading import SUPERTYPES as SUPERTYPES
 from query.facts.gaps.scope import Scope
 from query.facts.gaps.uses import Question, Uses
@@ -31,6 +31,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     escapes.reasons,
     nameless.reasons,
     registration.reasons,
+    shapes.reasons,
     strings.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""

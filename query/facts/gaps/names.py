@@ -153,7 +153,8 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
         return found
     rows = index.rows(
         """
-        SELECT d.path, u.line, u.col, has_role(u.roles, 'import', 'star') OR has_role(u.roles, 'keyword') AND has_role(u.roles, 'read')
+        SELECT d.path, u.line, u.col,
+               has_role(u.roles, 'import', 'star', 'mention') OR has_role(u.roles, 'keyword') AND has_role(u.roles, 'read')
         FROM document d JOIN unresolved_name u USING (doc_id)
         WHERE d.path IN (SELECT unnest($paths::VARCHAR[]))
           AND (u.name IN (SELECT unnest($names::VARCHAR[])) OR has_role(u.roles, 'star'))

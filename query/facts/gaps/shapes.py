@@ -1,0 +1,45 @@
+"""Members of objects that are written out, and of types without a name, which may be the member that was asked about.
+
+In a language where a type fits by its shape, `{ onClose: () => … }` may be given for whatever asks for `onClose`, and
+`(x: { close(): void })` takes whatever has a `close`. Servers tell such a member from those of all other types, so neither is an edge.
+"""
+
+from __future__ import annotations
+
+from indexer.languages import record_of
+from query.answers.envelope import Reason
+from query.answers.paths import listed, of_paths
+from query.answers.style import count
+from query.facts.documents import languages
+from query.facts.gaps.uses import Uses
+from query.facts.index import Index
+
+CODE = "shapes"
+
+_OTHERS = """
+    SELECT s.name, d.path, count(*)
+    FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN document own ON own.doc_id = s.doc_id
+    JOIN symbol o ON o.sym_id = s.container_id AND is_type(o.kind)
+    JOIN symbol m ON m.name = s.name AND m.sym_id <> s.sym_id
+    JOIN document d ON d.doc_id = m.doc_id
+    LEFT JOIN symbol c ON c.sym_id = m.container_id
+    WHERE own.language IN (SELECT unnest($languages::VARCHAR[])) AND d.language IN (SELECT unnest($languages::VARCHAR[]))
+      AND is_kind(m.kind, 'method', 'property', 'field') AND NOT has_flag(m.flags, 'external') AND NOT coalesce(is_type(c.kind), false)
+    GROUP BY ALL ORDER BY ALL
+"""
+
+
+def reasons(index: Index, uses: Uses) -> list[Reason]:
+    """One reason for all of the symbols that are members of types."""
+    shaped = [name for name in languages(index) if record_of(name).satisfies == "shape"]
+    if not shaped:
+        return []
+    rows = [row for row in index.rows(_OTHERS, {"ids": uses.ids, "languages": shaped}) if uses.could_refer(row[1])]
+    if not rows:
+        return []
+    names, total = sorted({f"'{name}'" for name, _, _ in rows}), sum(number for *_, number in rows)
+    detail = (
+        f"{count(total, 'member')} of objects that are written out, or of types without a name, {'is' if total == 1 else 'are'} called "
+        f"{listed(names)}, and may be meant where {'it is' if len(names) == 1 else 'they are'} asked for: shapes are not compared"
+    )
+    return [of_paths(CODE, detail, sorted({path for _, path, _ in rows}), total)]
