@@ -406,7 +406,7 @@ def test_an_index_is_made_where_that_is_wanted_and_the_client_sees_it_grow(tmp_p
 
 
 def test_a_strict_server_calls_an_incomplete_answer_an_error(copy: Path):
-    (copy / "shop/new.py").write_text("", encoding="utf-8")
+    (copy / "shop/new.py").write_text("middle = 1\n", encoding="utf-8")
 
     async def scenario() -> None:
         for strict in (True, False):

@@ -758,7 +758,7 @@ def test_an_empty_answer_that_is_partial_does_not_read_like_one_that_is_complete
     arguments = {"query": "nothing_like_this", "match": "exact"}
     with open_index(copy) as index:
         complete = call(index, "symbols", arguments)
-        (copy / "shop/new.py").write_text("", encoding="utf-8")
+        (copy / "shop/new.py").write_text("nothing_like_this = 1\n", encoding="utf-8")
         index.kept.clear()
         partial = call(index, "symbols", arguments)
     assert complete.result == partial.result == []

@@ -73,7 +73,11 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
     values: dict[str, Any] = {"id": symbol.sym_id}
     conditions = [f"{_part(parts, values)} IS NOT NULL"] if tuple(parts) != ("",) else ["true"]
     if not ask.include_declaration:
-        conditions.append("(NOT has_role(r.roles, 'definition') OR is_evidence(r.evidence, 'inferred'))")
+        # A field is defined wherever it is set through `self`; only the first place is its declaration.
+        conditions.append(
+            "(NOT has_role(r.roles, 'definition') OR is_evidence(r.evidence, 'inferred') OR has_role(r.roles, 'write')"
+            " AND (r.doc_id, r.line, r.col) <> (SELECT (s.doc_id, s.sel_line, s.sel_col) FROM symbol s WHERE s.sym_id = $id))"
+        )
     if ask.role:
         values["mask"] = _mask(ask.role)
         conditions.append("r.roles & $mask <> 0")
