@@ -21,6 +21,7 @@ from query.facts.symbols import TYPES, Symbol
 
 _ES_MODULE = re.compile(rb"^(?:import|export)\b", re.MULTILINE)
 _COMMONJS = re.compile(rb"\bmodule\.exports\b|\bexports\.")
+_STAR = re.compile(rb"\b(?:import|export)\s*\*")
 _DEFAULT = re.compile(rb"\bexport\s+default\b|\bas\s+default\b|\bexport\s*=|\bmodule\.exports\b")
 
 
@@ -123,9 +124,21 @@ class Scope:
 
     def _words_in(self, text: bytes) -> frozenset[str]:
         found = found_in(text, self.names)
+        if not found and _STAR.search(text) and found_in(text, self._stems):  # it hands all names on, which other files import from it
+            return frozenset(self.names or {""})
         return found or frozenset(
             stem for stem in self.modules if re.search(rb"[/'\"`]" + re.escape(stem.encode()) + rb"(?:\.\w+)?['\"`/]", text)
         )
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """What the modules that define them are called at the end of an import."""
+        found: set[str] = set()
+        for path in self.own_paths:
+            folder, _, base = path.rpartition("/")
+            stem = base.split(".", 1)[0]
+            found.add(folder.rpartition("/")[2] if stem in ("index", "__init__") else stem)
+        return frozenset(found - {""})
 
     def _language(self, symbol: Symbol) -> Language:
         return record_of(languages_of(self._index).get(symbol.record.path, ""))
