@@ -51,7 +51,7 @@ def test_an_answer_even_an_empty_one_exits_with_0_and_stderr_is_silent(shop_root
 def test_strict_exits_with_1_exactly_when_the_answer_is_not_complete(copy: Path):
     arguments = ["query", "symbols", "run", "--strict"]
     assert lspidx(*arguments, cwd=copy).returncode == 0
-    (copy / "shop/new.py").write_text("", encoding="utf-8")
+    (copy / "shop/new.py").write_text("run = 1\n", encoding="utf-8")
     done = lspidx(*arguments, cwd=copy)
     assert done.returncode == 1
     assert "shop.service.run" in done.stdout
@@ -183,7 +183,7 @@ def test_json_is_one_object_of_the_declared_shape(shop_root: Path, name: str, mo
 def test_an_empty_partial_answer_reads_unlike_an_empty_complete_one(copy: Path):
     arguments = ["query", "symbols", "nothing_like_this", "--match", "exact"]
     complete = lspidx(*arguments, cwd=copy), json_of(lspidx(*arguments, "--json", cwd=copy))
-    (copy / "shop/new.py").write_text("", encoding="utf-8")
+    (copy / "shop/new.py").write_text("nothing_like_this = 1\n", encoding="utf-8")
     partial = lspidx(*arguments, cwd=copy), json_of(lspidx(*arguments, "--json", cwd=copy))
     assert (complete[1]["completeness"]["status"], partial[1]["completeness"]["status"]) == ("complete", "partial")
     assert complete[1]["result"] == partial[1]["result"] == []

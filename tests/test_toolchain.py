@@ -658,6 +658,7 @@ def test_every_entry_says_whether_it_was_tried_and_the_reference_repeats_it():
 
 
 def test_the_command_line_builds_and_says_where_the_log_is(tmp_path: Path, temporary: Path):
+    requires("cmake", "cc")
     root = write_tree(tmp_path / "work", {"Makefile": "all: a.o\n", "a.c": "int a(void) { return x; }\n"})
     done = lspidx("query", "run_build", "--json", cwd=root, env={"TMPDIR": str(temporary)})
     answer = json_of(done)
