@@ -164,6 +164,7 @@ def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(request["env"])
         time.tzset()
+        tempfile.tempdir = None  # is asked of the environment anew
         os.chdir(request["cwd"])
         sys.argv = request["words"]
         exec(request["first"], {})

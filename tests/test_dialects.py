@@ -849,8 +849,8 @@ def test_kiro_schema_is_that_of_its_document():
 
 @pytest.fixture
 def stale(copy: Path) -> Call:
-    """The shop after a file was changed that may name Leaf by now: nothing about its uses, or about that file, is complete."""
-    (copy / "shop" / "utils.py").write_text("def helper() -> int:\n    return 1\n\n\nLATER: 'Leaf | None' = None\n")
+    """The shop after a file was changed that may name Leaf, and more, by now: nothing about its uses, or about that file, is complete."""
+    (copy / "shop" / "utils.py").write_text("def helper() -> int:\n    return 1\n\n\nLATER: 'Leaf | None' = None\nnowhere_at_all = 2\n")
     return caller_of(copy)
 
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from query_support import codes, json_of, lspidx
 from support import crawl_with_ty, write_tree
-from toolchains import requires_of_project
+from toolchains import requires, requires_of_project
 
 from indexer.errors import EditsOff, UsageError
 from query.answers.envelope import Answer
