@@ -20,7 +20,7 @@ project that is not this one.
 """
 
 _MOST_LISTED = 2_000
-"""Files of such a folder that are listed; in one that has more, none are."""
+"""Files and folders in such a folder; of one that has more, none are listed."""
 
 _MADE = frozenset({"venv", "env", "node_modules", "build", "dist", "target", "out", "bin", "obj", "site-packages", "coverage", "htmlcov"})
 """Folders that tools fill."""
@@ -86,15 +86,17 @@ def ignored_sources(
 def _below(root: Path, folder: str) -> list[str]:
     """Files of a folder by their paths from the root, without hidden folders and what tools fill; none where there are too many."""
     found: list[str] = []
-    for place, folders, files in os.walk(root / folder):
+    looked_at = 0
+    for place, folders, files in os.walk(root / folder) if not os.path.islink(root / folder.rstrip("/")) else ():
+        looked_at += 1 + len(files)
+        if looked_at > _MOST_LISTED:
+            return []
         if "pyvenv.cfg" in files or "CACHEDIR.TAG" in files:
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _MADE)
         prefix = os.path.relpath(place, root).replace(os.sep, "/")
         found += [f"{prefix}/{name}" for name in sorted(files)]
-        if len(found) > _MOST_LISTED:
-            return []
     return found
 
 

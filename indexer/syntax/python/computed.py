@@ -9,6 +9,9 @@ from indexer.syntax.python.nodes import K_CALL, K_IDENTIFIER, K_PARENTHESIZED, k
 
 _AROUND = frozenset(map(kind_id, ("function_definition", "lambda", "module", "class_definition")))
 _ASSIGNMENTS = frozenset(map(kind_id, ("assignment", "named_expression")))
+_MOST_BYTES = 50_000
+"""A text that is longer is not searched for each name in it: it is taken to call what it has."""
+
 _PASSED_ON = frozenset((K_PARENTHESIZED, *map(kind_id, ("conditional_expression", "boolean_operator"))))
 
 
@@ -29,4 +32,6 @@ def is_called(node: Any) -> bool:
     around = parent
     while around.parent is not None and around.kind_id not in _AROUND:
         around = around.parent
+    if around.end_byte - around.start_byte > _MOST_BYTES:
+        return True
     return re.search(rb"(?<![\w.])%b\s*\(" % re.escape(name.text), around.text) is not None
