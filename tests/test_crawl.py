@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -166,7 +167,10 @@ def test_an_interrupt_while_workers_are_busy_ends_them(root: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         crawl_with_ty(root, watcher=Impatient(), jobs=2)
-    children = [child for child in psutil.Process().children(recursive=True) if WORKER in " ".join(child.cmdline())]
+    children: list[psutil.Process] = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # of another test, and gone by now
+            children += [child] if WORKER in " ".join(child.cmdline()) else []
     assert psutil.wait_procs(children, timeout=10)[1] == []
     assert Home(root).current() is None
 
