@@ -41,7 +41,11 @@ def test_a_name_in_text_without_its_header_means_nothing_rather_than_what_is_aro
     crawl(root, Config(jobs=1), Watcher())
     with open_index(root) as index:
         calls = index.rows("SELECT line, callee FROM calls ORDER BY line")
-        assert calls == [(14, "cpp . workspace . `item.h`/shop/known().")]
+        assert calls == [
+            (4, "cpp . workspace . `item.h`/shop/Item#Parts#"),  # `Parts parts;` makes one
+            (12, "cpp . workspace . `item.h`/shop/Item#"),
+            (14, "cpp . workspace . `item.h`/shop/known()."),
+        ]
         uses = index.rows("SELECT name, symbol FROM occurrences WHERE line IN (8, 11) AND NOT list_contains(roles, 'definition')")
         assert {name for name, _ in uses} >= {"parts", "change", "arena", "item"}
         assert {symbol for _, symbol in uses} == {None}

@@ -7,7 +7,7 @@ leads to a class that stands beside the caller's in some class's list of bases. 
 too, which nobody has read: that is a gap (`query.facts.gaps.registration`) and no list of calls.
 
 A class may fit a protocol (Python) or an interface (TypeScript) without naming it. Who has all of its members' names, own or inherited, is
-taken to fit: types are not compared, so a call listed in this way may be none. Of Go's interfaces without a name each member counts alone.
+taken to fit: types are not compared, so a call listed in this way may be none.
 """
 
 from __future__ import annotations
@@ -115,13 +115,6 @@ _SHAPED = """
     WHERE NOT has_flag(i.flags, 'external') AND (is_kind(m.kind, 'method', 'property', 'field', 'variable'))
     ORDER BY ALL
 """
-_UNNAMED = """
-    SELECT d.language, m.name, m.sym_id FROM symbol m JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = m.container_id
-    WHERE is_kind(m.kind, 'method') AND has_flag(m.flags, 'local') AND NOT coalesce(is_type(c.kind), false)
-      AND d.language IN (SELECT unnest($languages::VARCHAR[]))
-    ORDER BY ALL
-"""
-"""Members of interfaces without a name: `v.(interface{ Run() })`. Which of them are of one interface is not known."""
 _METHODS_NAMED = """
     SELECT sym_id FROM symbol
     WHERE name IN (SELECT unnest($names::VARCHAR[])) AND is_kind(kind, 'method') AND NOT has_flag(flags, 'external') ORDER BY ALL
@@ -142,9 +135,6 @@ def _shapes(index: Index) -> dict[str, list[Shape]]:
     for type_id, language, name, sym_id in index.rows(_SHAPED, {"languages": shaped}) if shaped else ():
         shape = types.setdefault(type_id, Shape(type_id, record_of(language).family, {}))
         shape.members.setdefault(name, sym_id)
-    unsaid = [name for name in languages(index) if record_of(name).satisfies == "unsaid"]
-    for language, name, sym_id in index.rows(_UNNAMED, {"languages": unsaid}) if unsaid else ():
-        types[sym_id] = Shape(sym_id, record_of(language).family, {name: sym_id})
     found: dict[str, list[Shape]] = {}
     for shape in types.values():
         for name in shape.members:

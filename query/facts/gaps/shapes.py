@@ -1,7 +1,8 @@
 """Members of objects that are written out, and of types without a name, which may be the member that was asked about.
 
 In a language where a type fits by its shape, `{ onClose: () => … }` may be given for whatever asks for `onClose`, and
-`(x: { close(): void })` takes whatever has a `close`. Servers tell such a member from those of all other types, so neither is an edge.
+`(x: { close(): void })`, in Go `x.(interface{ Close() })`, takes whatever has a `close`. Servers tell such a member from those of all
+other types, so neither is an edge.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _OTHERS = """
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """One reason for all of the symbols that are members of types."""
-    shaped = [name for name in languages(index) if record_of(name).satisfies == "shape"]
+    shaped = [name for name in languages(index) if record_of(name).satisfies in ("shape", "unsaid")]
     if not shaped:
         return []
     rows = [row for row in index.rows(_OTHERS, {"ids": uses.ids, "languages": shaped}) if uses.could_refer(row[1])]
