@@ -752,6 +752,17 @@ def test_every_tool_answers_in_its_declared_shape_and_as_text(shop: Index, name:
     assert tool.output_schema()
 
 
+def test_a_search_by_name_is_stale_where_a_file_lost_the_name_or_got_it_and_nowhere_else(copy: Path):
+    def said(name: str) -> list[str]:
+        with open_index(copy) as index:
+            return [reason.code for reason in call(index, "symbols", {"query": name, "match": "exact"}).completeness.reasons]
+
+    (copy / "shop/models.py").write_text("def came_later() -> None: ...\n", encoding="utf-8")
+    assert said("Leaf") == ["stale"]  # is listed, and is gone
+    assert said("came_later") == ["stale"]
+    assert said("middle") == []
+
+
 def test_an_empty_answer_that_is_partial_does_not_read_like_one_that_is_complete(copy: Path):
     from query.surface.render import to_text
 

@@ -16,6 +16,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     passing_within: what stands before the name of such (`mark` in `pytest.mark.slow`).
     silent_bases: bases outside the workspace, or all of a module (`module.`), that call no member by its own name.
     bases: a base outside the workspace, and the members that it calls.
+    runners: globs of bases that a test runner calls tests of, and what prepares them.
     members: names of members that interfaces outside the workspace ask for, which no type has to name.
     members_together: sets of members: one that is in any counts where its type has all of a set.
     members_without_parameters: those of them that are asked for without parameters, so that one with parameters is another.
@@ -27,6 +28,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     passing_within: frozenset[str] = frozenset()
     silent_bases: tuple[str, ...] = ()
     bases: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    runners: tuple[str, ...] = ()
     members: frozenset[str] = frozenset()
     members_together: tuple[frozenset[str], ...] = ()
     members_without_parameters: frozenset[str] = frozenset()
@@ -35,6 +37,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 PYTHON_HOOKS = Hooks(
+    runners=("unittest.*", "*TestCase"),
     public_members=True,
     passing=frozenset(
         {

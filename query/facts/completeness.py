@@ -206,7 +206,7 @@ def _together(reasons: Sequence[Reason]) -> list[Reason]:
             continue
         words = "; ".join(reason.detail for reason in group[:_TOLD_OF_EACH])
         paths = sorted({path for reason in group for path in reason.paths})
-        detail = f"{words}; and {len(group) - _TOLD_OF_EACH} more of this kind, about other symbols"
+        detail = f"{words}; and {len(group) - _TOLD_OF_EACH} more of this kind"
         found.append(of_paths(code, detail, paths, sum(reason.count for reason in group)))
     return found
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
-from indexer.languages import PYTHON
-from indexer.model import SymbolKind
+from indexer.languages import PYTHON, record_of
+from indexer.model import TYPE_KINDS, SymbolKind
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
 from query.facts.families import family_of
@@ -15,6 +15,7 @@ from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
 from query.facts.registration import is_called_by_name, registered
+from query.facts.scopes import scopes
 from query.facts.unresolved_names import unresolved_names
 from query.facts.unused import (
     Candidate,
@@ -72,6 +73,7 @@ def dead_code(index: Index, wanted: Wanted, *, uncertain: Callable[[Collection[i
         "twin": with_twins(index, ids),
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),
+        "handed_over": _public_members(index, found),
         "not_read": named_in_unread(index, ids, lambda path: family_of(index, path)),
         "partial_coverage": uncertain(ids),
     }
@@ -114,6 +116,21 @@ def _with_built_names(index: Index, found: Sequence[Candidate]) -> set[int]:
         candidate.sym_id
         for candidate in of_python
         if strings.fit(candidate.name) or (candidate.kind == SymbolKind.METHOD and is_of(candidate.name, built))
+    }
+
+
+def _public_members(index: Index, found: Sequence[Candidate]) -> set[int]:
+    """Methods and properties that whoever is handed an object, as a library, may run by their names alone, whatever its type is called."""
+    docs = documents(index, {candidate.doc_id for candidate in found})
+    known = scopes(index, {candidate.container for candidate in found if candidate.container is not None})
+    return {
+        candidate.sym_id
+        for candidate in found
+        if candidate.kind in (SymbolKind.METHOD, SymbolKind.PROPERTY)
+        and not candidate.name.startswith(("_", "#"))
+        and candidate.container is not None
+        and known[candidate.container].kind in TYPE_KINDS
+        and record_of(docs[candidate.doc_id].language).satisfies in ("shape", "protocol")
     }
 
 

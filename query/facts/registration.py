@@ -22,13 +22,14 @@ from query.facts.scopes import Scope, scopes
 class Registered(NamedTuple):
     """Why a symbol may be called without being named: in words, and where that stands (0-based line; below 0: at the symbol itself).
 
-    is_certain: by a decorator, a known hook or a file's place; else by a base that may call any member.
+    is_certain: by a decorator, a known hook or a file's place; else by a base that may call any member. base: its name.
     """
 
     words: str
     path: str
     line: int
     is_certain: bool
+    base: str = ""
 
 
 class Above(NamedTuple):
@@ -132,7 +133,9 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
         elif container in above and (hook := _hook(scope.name, above[container], hooks)):
             base, is_certain = hook
             verb = "calls" if is_certain else "may call"
-            found[sym_id] = Registered(f"its base '{base}' outside the workspace {verb} '{scope.name}'", document.path, -1, is_certain)
+            found[sym_id] = Registered(
+                f"its base '{base}' outside the workspace {verb} '{scope.name}'", document.path, -1, is_certain, base
+            )
         elif sym_id in outside and not (_is_special(scope.name) or record_of(document.language).operates(scope.name)):
             base = names[outside[sym_id]].name
             words = f"it overrides '{base}' of a base outside the workspace, which may call it"

@@ -104,6 +104,12 @@ def search(index: Index, wanted: NameSearch, match: Match, *, loose: bool = Fals
     return Matches([], int(counted[0]) if counted else 0)
 
 
+def is_any_in(index: Index, path: str, part: str) -> bool:
+    """Whether a document has a symbol with this text, in lower case, in its name."""
+    sql = "SELECT 1 FROM symbol_name n JOIN document d USING (doc_id) WHERE d.path = $path AND contains(n.lname, $part) LIMIT 1"
+    return index.row(sql, {"path": path, "part": part}) is not None
+
+
 def _documents(wanted: NameSearch, values: dict[str, Any]) -> str:
     """A condition on documents, empty for all; adds the values that it takes."""
     conditions: list[str] = []

@@ -99,14 +99,16 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
 
 
 def _may_define(context: Context, ask: FindSymbol, used: symbol_search.Match) -> Callable[[str], bool] | None:
-    """Whether a file may define what was looked for: it has the text that the name has to have. None where any name would do."""
+    """Whether a file may define what was looked for, or may have: it has the text that the name has to have, or the index has such a name
+    in it, which may be gone. None where any name would do.
+    """
     part = dotted(ask.query).rpartition(".")[2].lower().encode()
     if used in ("all", "fuzzy") or not part.isascii():
         return None
 
     def may_define(path: str) -> bool:
         text = context.certificate.text(path)
-        return text is None or part in text.lower()
+        return text is None or part in text.lower() or symbol_search.is_any_in(context.index, path, part.decode())
 
     return may_define
 

@@ -10,7 +10,7 @@ from indexer.languages import PYTHON, Lookup
 from indexer.model import NameUse, Operation, Role
 from indexer.syntax.model import NamedString
 from indexer.syntax.python.annotations import Annotations, is_plain_argument
-from indexer.syntax.python.computed import is_called
+from indexer.syntax.python.computed import may_be_called
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
     K_ATTRIBUTE,
@@ -52,7 +52,7 @@ _NAMESPACES = {b"globals": NameUse.GLOBAL, b"vars": NameUse.MEMBER}
 _READS_KEY = (b"get", b"pop", b"setdefault", b"__getitem__")
 _RUNS_TEXT = (b"eval", b"exec")
 _TYPE_COMMENT = re.compile(rb"#\s*type:\s*(?!ignore\b)")
-_BEGINNINGS = {NameUse.MEMBER: NameUse.BEGINNING, NameUse.GLOBAL: NameUse.GLOBAL_BEGINNING}
+_BEGINNINGS = {NameUse.MEMBER: NameUse.BEGINNING, NameUse.GLOBAL: NameUse.GLOBAL_BEGINNING, NameUse.FIXTURE: NameUse.FIXTURE}
 
 
 class _Place(NamedTuple):
@@ -141,7 +141,10 @@ class Strings(Annotations):
         content = _first_content(node)
         match = _NAME.match(content.text) if content is not None else None
         place = place._replace(use=beginning)
-        if (
+        if beginning is NameUse.FIXTURE:
+            if node.kind_id != K_STRING:
+                self.add_string(node, 0, b"", place, scope)  # any fixture
+        elif (
             content is not None
             and match is not None
             and match.end() >= _LEAST_BEGINNING
@@ -149,7 +152,7 @@ class Strings(Annotations):
         ):
             self.add_string(content, 0, match[0], place, scope)
         elif node.kind_id != K_STRING:
-            called = is_called(lookup)
+            called = may_be_called(lookup)
             self.add_string(node, 0, b"", place._replace(roles=Role.CALL) if called else place, scope)
             if called and beginning is NameUse.BEGINNING:
                 self.operate(Operation.LOOK_UP, place.of, scope, lookup)

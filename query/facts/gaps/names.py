@@ -146,7 +146,9 @@ def _unknown(index: Index, code: str, what: str, missing: str, rows: Sequence[tu
 def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str, int]:
     """Without files in which the name stands alone only, where it would have to be imported and is not."""
     if (tests := _of_tests(index, uses)) and not _are_members(index, uses):
-        found = {path: count for path, count in found.items() if path in tests}  # what is no test imports nothing of one
+        # What is no test imports nothing of one; but an import that is unresolved may be of a test's folder.
+        open_files = {path for (path,) in index.rows(_WITH_OPEN_IMPORTS, {"paths": sorted(found)})}
+        found = {path: count for path, count in found.items() if path in tests or path in open_files}
     languages = languages_of(index)
     asked = [path for path in found if record_of(languages.get(path, "")).imports_names]
     if not asked or sum(found[path] for path in asked) > _MOST_LOOKED_AT:
@@ -167,6 +169,11 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
         path for path, line, col, is_certain in rows if is_certain or not _is_another(sources.lines(path), line, col, is_member=is_member)
     }
     return {path: count for path, count in found.items() if path in possible or path not in asked}
+
+
+_WITH_OPEN_IMPORTS = """
+    SELECT DISTINCT d.path FROM unresolved_import i JOIN document d USING (doc_id) WHERE d.path IN (SELECT unnest($paths::VARCHAR[]))
+"""
 
 
 def _are_members(index: Index, uses: Uses) -> bool:

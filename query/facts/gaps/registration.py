@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
 
+from indexer.languages import record_of
 from indexer.model import SymbolFlag
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
@@ -43,7 +45,9 @@ def _but_by_runners(index: Index, found: Mapping[int, Registered]) -> dict[int, 
     kept: dict[int, Registered] = {}
     for sym_id, item in found.items():
         scope, document = known[sym_id], docs[known[sym_id].doc_id]
-        is_run = item.line < 0 and document.is_test and is_called_by_name(scope.name, document.language, is_test=True)
+        runners = record_of(document.language).hooks.runners
+        is_test = scope.name.startswith("test") or any(fnmatchcase(item.base, runner) for runner in runners)
+        is_run = bool(item.base) and document.is_test and is_test and is_called_by_name(scope.name, document.language, is_test=True)
         is_fixture = bool(scope.flags & SymbolFlag.FIXTURE) and sym_id in fixtures_by_name(index)
         if not is_run and not is_fixture:
             kept[sym_id] = item

@@ -146,7 +146,7 @@ def _by_name(index: Index) -> dict[str, list[_Gap]]:
 
 
 def _beginnings(known: dict[str, list[_Gap]]) -> list[tuple[str, list[_Gap]]]:
-    found = [(name, [gap for gap in gaps if gap.use in _MADE]) for name, gaps in known.items()]
+    found = [(name, [gap for gap in gaps if gap.use in _MADE or not name]) for name, gaps in known.items()]
     return [(name, gaps) for name, gaps in found if gaps]
 
 
