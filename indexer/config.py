@@ -216,7 +216,8 @@ def load_config(
     user_file, project_file, pyproject = setting_files(root, env, user_dir)
     if user_file.is_file():
         take(_read_toml(user_file), str(user_file))
-    allowed = [*allowed_folders(root), *(entry.rpartition("=")[2] for entry in values.get("folders", ()))]
+    allowed = allowed_folders(root)
+    allowed += [entry.rpartition("=")[2] for entry in values.get("folders", ())]  # of the user's file, whatever a project says over it
     if project_file.is_file() and not _leads_out(project_file, root, refused):
         take(_read_toml(project_file), _PROJECT[0], of_project=True)
     elif pyproject.is_file() and not _leads_out(pyproject, root, refused):
@@ -230,7 +231,7 @@ def load_config(
     take(remembered or {}, REMEMBERED, of_project=True)  # they lie in the project's folder, and so may be its author's
     take({key: value for key, value in (flags or {}).items() if value is not None}, "flag")
     lasting = {name: values[name] for name in session or {} if sources.get(name) in ("flag", REMEMBERED)}
-    reach = Reach(root, [*allowed, *values.get("allow_folders", ())], env)
+    reach = Reach(root, [*allowed, *_named_by_user(values, sources), *values.get("allow_folders", ())], env)
     denied = _without_places_outside(values, sources, reach)
     take(session or {}, _SESSION)
     if values.get("trust") == Trust.FULL and withheld:
@@ -342,6 +343,17 @@ def _without_places_outside(values: dict[str, Any], sources: Mapping[str, str], 
         elif found:
             values[name] = tuple(entry for entry in entries if entry not in found)
     return denied
+
+
+def _named_by_user(values: Mapping[str, Any], sources: Mapping[str, str]) -> list[str]:
+    """Places that the user names now, as open as they are to the runs after this one, which know them as allowed."""
+    named: list[str] = []
+    for name in _OUTSIDE:
+        value = values.get(name)
+        if value and not is_of_project(sources.get(name, "")):
+            entries: tuple[str, ...] = (value,) if isinstance(value, str) else value
+            named += [entry.rpartition("=")[2] if name == "folders" else entry for entry in entries]
+    return named
 
 
 def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

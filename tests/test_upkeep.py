@@ -165,6 +165,18 @@ def test_an_imported_index_is_gone_on_from_and_can_be_verified(root: Path, tmp_p
     assert verify(there, Config(), Watcher(), sample=None).disagreements == []
 
 
+def test_a_run_that_takes_up_flags_of_the_last_one_crawls_nothing_again(tmp_path: Path) -> None:
+    """What the user has named is allowed to the runs after, and that alone makes no other index of it."""
+    work = write_tree(tmp_path / "thing", FILES)
+    beside = write_tree(tmp_path / "beside", {"lib/beside.py": "def other() -> int:\n    return 1\n"})
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    first = lspidx("index", "--python", "../env", "--folder", str(beside / "lib"), cwd=work)
+    assert first.returncode == 0, first.stderr
+    assert "up to date" in lspidx("index", cwd=work).stderr
+    (work / "a.py").write_text(FILES["a.py"] + "# a remark\n")
+    assert "1 files asked about, 3 known" in lspidx("index", cwd=work).stderr
+
+
 def test_watching_refreshes_after_each_edit_and_ends_with_interrupt(root: Path) -> None:
     """Each new index is there when its line is; an edit of what is no source makes none."""
     command = [str(Path(sys.executable).with_name("lspidx")), "watch"]

@@ -28,9 +28,19 @@ def ingredients(config: Config, folders: Sequence[Folder]) -> str:
         f"ask hover={config.hover} diagnostics={config.diagnostics} cross_check={config.cross_check} most={config.max_file_questions}",
         f"depth {config.max_file_depth}",
         f"folders {[(folder.name, folder.prefix) for folder in folders[1:]]}",
-        f"readable {[os.path.relpath(path, folders[0].path) for path in (*config.allowed, *config.readable)]}",
+        f"readable {_readable(config, folders)}",
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _readable(config: Config, folders: Sequence[Folder]) -> list[str]:
+    """Places beyond those that count by themselves: an environment by what it holds, a workspace folder by its files."""
+    root = folders[0].path
+    counted = {os.path.realpath(folder.path) for folder in folders}
+    if config.python:
+        python = os.path.join(root, os.path.expanduser(config.python))
+        counted |= {os.path.realpath(python), os.path.join(os.path.realpath(os.path.dirname(python)), os.path.basename(python))}
+    return [os.path.relpath(path, root) for path in (*config.allowed, *config.readable) if path not in counted]
 
 
 def recipe_of(item: Group) -> str:
