@@ -35,3 +35,12 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
+
+
+def identity_of(folder: str | os.PathLike[str]) -> str:
+    """Which folder of this machine it is: a copy of it is another one. Empty where it cannot be read."""
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return ""
+    return f"{status.st_dev}:{status.st_ino}"

@@ -193,9 +193,9 @@ def test_a_file_that_becomes_what_the_artifact_describes_is_fresh_again(shop_roo
     write_tree(there, {"shop/models.py": "changed = 1\n"})
     bring(artifact, there)
     with open_index(there) as index:
-        assert drift(index, now_only=True).changed == ["shop/models.py"]
+        assert drift(index).changed == ["shop/models.py"]
         write_tree(there, {"shop/models.py": FILES["shop/models.py"]})
-        assert drift(index, now_only=True).paths == []
+        assert drift(index).paths == []
         assert "stale" not in codes(call(index, "callers", {"symbol": "shop.service.run"}))
 
 

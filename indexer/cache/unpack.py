@@ -31,6 +31,7 @@ from indexer.config import Config
 from indexer.crawl.ownership import refuse_tracked
 from indexer.crawl.plan.survey import Survey, survey
 from indexer.errors import CacheRefused, Storage
+from indexer.folders import identity_of
 from indexer.manifests import NAMES
 from indexer.model import Skipped, SkipReason
 from indexer.servers.registry import endings_of, families, load_table
@@ -220,15 +221,13 @@ def _surroundings(
     """
     manifest = checked.manifest
     here = {document.path: document for document in tree.documents}
-    stamps: dict[str, tuple[int, int]] = {
-        path: (stamp.size_bytes, stamp.mtime_ns) for path, stamp in tree.stamps.items() if path not in here
-    }
+    stamps = {path: stamp.row for path, stamp in tree.stamps.items() if path not in here}
     for path, content, size_bytes in documents:
         as_described = path in here and here[path].digest == content
-        stamps[path] = (tree.stamps[path].size_bytes, tree.stamps[path].mtime_ns) if as_described else (size_bytes, _NO_TIME)
+        stamps[path] = tree.stamps[path].row if as_described else (size_bytes, _NO_TIME, _NO_TIME)
     described = {path for path, _, _ in documents}
     unread = [(path, language) for path, language in manifest.unread if path in here and path not in described]
-    stamps.update({path: (tree.stamps[path].size_bytes, tree.stamps[path].mtime_ns) for path, _ in unread})
+    stamps.update({path: tree.stamps[path].row for path, _ in unread})
     skipped: list[dict[str, Any]] = [
         *(
             {"path": item.path, "language": item.language, "reason": str(item.reason), "words": item.words}
@@ -266,6 +265,7 @@ def _surroundings(
             "dirty": str(manifest.dirty).lower(),
             "recipe": f"imported {digest}",
             "generation": str(number),
+            "folder": identity_of(home.root),
             "imported": "true",
         },
     }

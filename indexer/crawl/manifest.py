@@ -23,6 +23,7 @@ from indexer.crawl.plan.launch import sandbox_of
 from indexer.crawl.plan.losses import Lost
 from indexer.crawl.plan.partial import Extent
 from indexer.crawl.plan.survey import Survey
+from indexer.folders import identity_of
 from indexer.manifests import NAMES
 from indexer.prerequisites import Prerequisite
 from indexer.servers.registry import endings_of, families
@@ -128,6 +129,7 @@ class Account:
             "dirty": str(checkout.dirty).lower(),
             "recipe": self.recipe,
             "generation": str(self.number),
+            "folder": identity_of(self.root),
         }
         if self.refused:
             said["refused"] = msgspec.json.encode(self.refused).decode()

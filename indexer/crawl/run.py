@@ -442,7 +442,7 @@ class _Run:
         around = merge.Surroundings(
             workspace=account.folder_rows(),
             skipped=account.plan.skipped,
-            stamps={path: (stamp.size_bytes, stamp.mtime_ns) for path, stamp in account.plan.stamps.items()},
+            stamps={path: stamp.row for path, stamp in account.plan.stamps.items()},
             folders=account.plan.folders,
             servers=account.server_rows(),
             run=account.run_row(),

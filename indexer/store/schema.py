@@ -6,6 +6,7 @@ SCHEMA_VERSION: the shape of index and shards; a reader refuses any other.
     3  2026-11-22  targets inside the workspace are symbols, not places
     4  2026-11-22  words of files that are not read
     5  2026-11-23  strings, operations without a name, what functions give and variables hold, manifests
+    6  2026-11-23  times of the last change of a file's status
 CONTENT_VERSION: what the same source means; a change makes indexes want a rebuild, readers do not care.
     1  2026-11-21  first
     2  2026-11-22  monikers begin with the language
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 CONTENT_VERSION = 7
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

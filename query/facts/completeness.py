@@ -152,7 +152,7 @@ class Certificate:
         families = [family_of(self._index, path) for path in dict.fromkeys(symbol.record.path for symbol in symbols)]
         family = tuple(sorted({language for one in families for language in one})) if all(families) else ()
         scope = Scope(self._index, symbols, family=family, question=question, read=self.text, within=within)
-        return Uses(symbols=tuple(symbols), question=question, family=family, scope=scope)
+        return Uses(symbols=tuple(symbols), question=question, family=family, scope=scope, drift=self.drift)
 
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
         return names.unresolved_calls(self._index, callers)

@@ -10,6 +10,7 @@ from indexer.model import TYPE_KINDS, SymbolKind
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
 from query.facts.families import family_of
+from query.facts.freshness import Drift
 from query.facts.gaps.strings import with_gaps
 from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
@@ -52,10 +53,11 @@ class Dead(NamedTuple):
     same_name: int
 
 
-def dead_code(index: Index, wanted: Wanted, *, uncertain: Callable[[Collection[int]], Collection[int]]) -> list[Dead]:
+def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable[[Collection[int]], Collection[int]]) -> list[Dead]:
     """Symbols that nothing refers to, certain ones first, then the longest.
 
     Args:
+        drift: how far the work tree has moved on.
         uncertain: gives those symbols of which uses may stand in files that were not read as they are.
     """
     found = _candidates(index, wanted)
@@ -74,7 +76,7 @@ def dead_code(index: Index, wanted: Wanted, *, uncertain: Callable[[Collection[i
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),
         "handed_over": _public_members(index, found),
-        "not_read": named_in_unread(index, ids, lambda path: family_of(index, path)),
+        "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),
         "partial_coverage": uncertain(ids),
     }
     rows: list[Dead] = []

@@ -2,24 +2,27 @@
 
 A new or deleted file changes the modification time of its folder, so no listing of the whole tree is needed. What git ignores
 is no new file; git is asked only when a candidate has turned up.
+
+Each question looks anew. A process that lives long has the system tell it of changes (`query.facts.watching`), and looks only after one.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexer.errors import UsageError
+from indexer.folders import identity_of
 from indexer.model import BY_WORDS
 from indexer.text import blob_digest
 from query.facts import documents
 from query.facts.documents import digests
 from query.facts.folders import Folder, folder_of, folders
 from query.facts.index import Index
+from query.facts.watching import Watch
 
 MAX_STATS = 60_000
 """Above so many files the check is left out and completeness says so."""
@@ -30,7 +33,6 @@ MAX_READS = 500
 MAX_FOLDERS = 500
 """Folders that are listed for new files in one look; with more than that nobody knows, and the answer says so."""
 
-RECHECK_S = 1.0
 _NO_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
@@ -52,67 +54,112 @@ class Drift:
         return sorted([*self.changed, *self.deleted, *self.new])
 
 
-def drift(index: Index, *, now_only: bool = False) -> Drift:
-    """Compares the index with the work tree now, or, unless `now_only`, at most RECHECK_S ago for a process that asks much."""
-    now = time.monotonic()
-    known: tuple[float, Drift] | None = None if now_only else index.kept.get("drift")
-    if known is not None and now - known[0] < RECHECK_S:
+def drift(index: Index) -> Drift:
+    """Compares the index with the work tree as it is now."""
+    watch: Watch | None = index.kept.get("watch")
+    if watch is None:
+        return _look(index)[0]
+    moment = watch.moment()
+    known: tuple[int, Drift] | None = index.kept.get("drift")
+    if known is not None and known[0] == moment:
         return known[1]
-    found = _look(index)
-    index.kept["drift"] = (time.monotonic(), found)
+    found, is_watched = _look(index)
+    if is_watched:
+        index.kept["drift"] = (moment, found)
     return found
 
 
-def _look(index: Index) -> Drift:
+def watch_with(index: Index, watch: Watch) -> bool:
+    """Has changes told by the system from now on; whether all can be told. For a process that asks more than once or twice."""
+    if "watch" not in index.kept:
+        root = str(index.root)
+        paths = [path for path, *_ in _stamps(index)]
+        is_whole = len(paths) <= MAX_STATS and watch.cover(root, _folder_stamps(index), paths)
+        index.kept["watch"] = watch if is_whole else None
+    return index.kept["watch"] is not None
+
+
+def _look(index: Index) -> tuple[Drift, bool]:
+    """And whether a watch on the folders that are known tells of all that may change it."""
     stamps = _stamps(index)
     if len(stamps) > MAX_STATS:
-        return Drift(checked=False)
+        return Drift(checked=False), True
     root = str(index.root) + os.sep
+    is_here = index.meta.get("folder") == identity_of(index.root)
     changed: list[str] = []
     deleted: list[str] = []
     unread: list[str] = []
     reads = 0
     skipped = _skipped(index)
-    for path, size, mtime_ns in stamps:
+    for path, size, mtime_ns, ctime_ns in stamps:
         try:
             status = os.stat(root + path)
         except OSError:
             (unread if skipped.get(path) in BY_WORDS else deleted).append(path)
             continue
-        if status.st_mtime_ns == mtime_ns and status.st_size == size:
+        if status.st_mtime_ns == mtime_ns and status.st_size == size and (status.st_ctime_ns == ctime_ns or not is_here):
             continue
         if skipped.get(path) in BY_WORDS:
             unread.append(path)
             continue
         if status.st_size == size and path in skipped:  # never read, so there is no digest to compare
             continue
-        if status.st_size == size and reads < MAX_READS:
-            reads += 1
-            if _digest(root + path) == digests(index).get(path):
+        if status.st_size == size:
+            if _is_known(index, path, status):
                 continue
+            if reads < MAX_READS:
+                reads += 1
+                if _digest(root + path) == digests(index).get(path):
+                    _read_again(index)[path] = _times(status)
+                    continue
         changed.append(path)
-    new, looked_everywhere = _new_files(index, root, {row[0] for row in stamps})
-    return Drift(changed=sorted(changed), deleted=sorted(deleted), new=new, checked=looked_everywhere, unread=unread)
+    new, checked, is_watched = _new_files(index, root, {row[0] for row in stamps})
+    found = Drift(changed=sorted(changed), deleted=sorted(deleted), new=new, checked=checked, unread=unread)
+    return found, is_watched
 
 
 def is_as_indexed(index: Index, path: str) -> bool:
     """Whether one document still has the content that was indexed: by stamp, else by digest."""
-    known: dict[str, tuple[int, int]] = index.keep("stamp of", lambda: {p: (size, mtime) for p, size, mtime in _stamps(index)})
+    known: dict[str, tuple[int, int, int]] = index.keep("stamp of", lambda: {p: (size, *times) for p, size, *times in _stamps(index)})
     try:
         status = os.stat(index.root / path)
     except OSError:
         return False
-    if known.get(path) == (status.st_size, status.st_mtime_ns):
+    size, mtime_ns, ctime_ns = known.get(path, (-1, 0, 0))
+    is_here = index.meta.get("folder") == identity_of(index.root)
+    if (size, mtime_ns) == (status.st_size, status.st_mtime_ns) and (ctime_ns == status.st_ctime_ns or not is_here):
         return True
-    same = _digest(str(index.root / path)) == digests(index).get(path)
-    if not same:
-        index.kept.pop("drift", None)  # a look that is a moment old did not see it
-    return same
+    return _digest(str(index.root / path)) == digests(index).get(path)
 
 
-def _stamps(index: Index) -> list[tuple[str, int, int]]:
-    stamps: list[tuple[str, int, int]] = index.keep("stamps", lambda: index.rows("SELECT path, size_bytes, mtime_ns FROM stamp"))
+def _stamps(index: Index) -> list[tuple[str, int, int, int]]:
+    """Path, size, time of the last change, time of the last change of the status too, which no program sets.
+
+    The latter counts where the index was made in this very folder: in a copy all are new.
+    """
+    stamps: list[tuple[str, int, int, int]] = index.keep(
+        "stamps", lambda: index.rows("SELECT path, size_bytes, mtime_ns, ctime_ns FROM stamp")
+    )
     return stamps
+
+
+def _read_again(index: Index) -> dict[str, tuple[int, int]]:
+    """Times of files that have others than the index knows, and its content."""
+    known: dict[str, tuple[int, int]] = index.keep("read again", dict)
+    return known
+
+
+def _is_known(index: Index, path: str, status: os.stat_result) -> bool:
+    return _read_again(index).get(path) == _times(status)
+
+
+def _times(status: os.stat_result) -> tuple[int, int]:
+    return status.st_mtime_ns, status.st_ctime_ns
+
+
+def _folder_stamps(index: Index) -> dict[str, int]:
+    found: dict[str, int] = index.keep("folders", lambda: dict(index.rows("SELECT path, mtime_ns FROM folder_stamp")))
+    return found
 
 
 def _digest(path: str) -> str:
@@ -129,15 +176,17 @@ def _skipped(index: Index) -> dict[str, str]:
     return reasons
 
 
-def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], bool]:
-    """Files of a known language in folders that have changed and in new folders below them; and whether all were looked into."""
+def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], bool, bool]:
+    """Files of a known language in folders that have changed and in new folders below them; whether all were looked into; and whether
+    nothing but what lies in known folders, and no rule of git's for what it ignores, has decided that.
+    """
     skipped = _skipped(index)
-    folders: dict[str, int] = index.keep("folders", lambda: dict(index.rows("SELECT path, mtime_ns FROM folder_stamp")))
+    folders = _folder_stamps(index)
     waiting = [folder for folder, mtime_ns in folders.items() if _has_changed(root + folder, mtime_ns)]
     suffixes = tuple(json.loads(index.meta.get("suffixes", "[]")))
     languages = documents.languages(index)
     found: list[str] = []
-    looked = 0
+    looked = beyond = 0
     while waiting and looked < MAX_FOLDERS:
         folder = waiting.pop()
         looked += 1
@@ -152,9 +201,11 @@ def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], boo
                         found.append(path)
                     elif path not in folders and _may_hold_sources(entry):
                         waiting.append(path)
+                        beyond += 1
         except OSError:
             continue
-    return sorted(_not_ignored(index, found)) if found else [], not waiting
+    new = sorted(_not_ignored(index, found)) if found else []
+    return new, not waiting, not beyond and len(new) == len(found)
 
 
 def _has_changed(folder: str, mtime_ns: int) -> bool:

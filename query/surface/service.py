@@ -17,14 +17,17 @@ from indexer.vcs import find_root
 from query.answers.envelope import Answer
 from query.context import Progress, Servers, silent
 from query.facts.folders import moved
-from query.facts.freshness import drift
+from query.facts.freshness import drift, watch_with
 from query.facts.index import Index, open_index
 from query.facts.served import Served
+from query.facts.watching import Watch
 from query.live.servers import servers_of
 from query.skills.session import Phases
 from query.surface.budget import Measure, bounded, kept, to_json
 from query.surface.registry import call, load
 from query.upkeep.recrawl import recrawl
+
+_OFTEN = 3
 
 
 class Service:
@@ -53,6 +56,8 @@ class Service:
         self._servers: tuple[tuple[Path, str], Servers] | None = None
         self._max_chars = max_chars
         self._index: Index | None = None
+        self._questions = 0
+        self._watch: Watch | None = None
         self._lock = threading.Lock()
 
     def index(self) -> Index:
@@ -102,6 +107,8 @@ class Service:
             served=self.served,
             phases=phases if phases is not None else self.phases,
         )
+        if index is not None:
+            self._follow(index)
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         home = index.home if index else None
         if cut:
@@ -124,10 +131,23 @@ class Service:
     def _session(self) -> dict[str, Any]:
         return self.served.session if self.served is not None else {}
 
+    def _follow(self, index: Index) -> None:
+        """Has the system tell of changes once it is clear that the process asks often: setting that up costs as much as two looks."""
+        with self._lock:
+            self._questions += 1
+            if self._questions >= _OFTEN:
+                self._watch = self._watch or Watch()
+                watch_with(index, self._watch)
+
     def close(self) -> None:
         """Ends the servers that were started for this service."""
         with self._lock:
             servers, self._servers = self._servers, None
+            watch, self._watch = self._watch, None
+            if watch is not None and self._index is not None:
+                self._index.kept.pop("watch", None)
+        if watch is not None:
+            watch.close()
         if servers is not None:
             servers[1].close()
 
@@ -152,7 +172,7 @@ class Service:
             index = self.index()
         except NoIndex as error:
             raise UsageError(f"there is no index to bring up to date; {error}") from error
-        tree = drift(index, now_only=True)
+        tree = drift(index)
         if tree.checked and not tree.paths and not moved(index) and not index.meta.get("partial"):
             return False
         recrawl(index.root, index.home.flags(), progress, session=self._session())

@@ -136,7 +136,8 @@ def _doubts(context: Context, symbol: Symbol) -> list[str] | None:
     """Why the list of what nobody refers to is not certain of this symbol; None where the list passes over it: it is called unnamed."""
     record = symbol.record
     wanted = Wanted(kinds=kind_numbers([record.kind]), path=record.path, exported=True, tests="include")
-    listed = dead_code(context.index, wanted, uncertain=lambda ids: context.certificate.uncertain(ids, [*DEFINITION, SUPERTYPES]))
+    certificate, methods = context.certificate, [*DEFINITION, SUPERTYPES]
+    listed = dead_code(context.index, wanted, drift=certificate.drift, uncertain=lambda ids: certificate.uncertain(ids, methods))
     found = next((row for row in listed if row.candidate.sym_id == symbol.sym_id), None)
     if found is None:  # `__enter__`, an entry point, a test
         return None

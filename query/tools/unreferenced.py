@@ -86,7 +86,7 @@ def TOOL(context: Context, ask: Unreferenced) -> Answer[list[UnreferencedSymbol]
     wanted = Wanted(
         kinds=kind_numbers(ask.kind or _KINDS), path=path_pattern(index, ask.path), exported=ask.include_exported, tests=ask.tests
     )
-    found = dead_code(index, wanted, uncertain=lambda ids: certificate.uncertain(ids, _METHODS))
+    found = dead_code(index, wanted, drift=certificate.drift, uncertain=lambda ids: certificate.uncertain(ids, _METHODS))
     rows = [row for row in found if ask.confidence in ("all", row.confidence)]
     offset = offset_of(ask.cursor)
     shown = rows[offset : offset + ask.limit]

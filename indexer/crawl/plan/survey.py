@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -54,14 +55,24 @@ MOST_SEARCHED_BYTES = 30_000_000
 
 _BINARY_PROBE_BYTES = 8_000  # as git does
 _MOST_ATTRIBUTES = 1_000_000
+_TICK_NS = 20_000_000
+"""Times of files are those of the kernel's last tick: 1 to 10 ms apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileStamp:
-    """What `stat` said when the file was read: cheap evidence that it is still the same."""
+    """What `stat` said when the file was read: cheap evidence that it is still the same.
+
+    ctime_ns: when content or attributes were last changed, which no program can set.
+    """
 
     size_bytes: int
     mtime_ns: int
+    ctime_ns: int
+
+    @property
+    def row(self) -> tuple[int, int, int]:
+        return self.size_bytes, self.mtime_ns, self.ctime_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,6 +289,15 @@ def _stamp_folders(root: Path, paths: Sequence[str]) -> dict[str, int]:
     return stamps
 
 
+def _settled(descriptor: int) -> os.stat_result:
+    """The status of an open file that any later write will change: one within the same tick of the file system's clock would not."""
+    status = os.fstat(descriptor)
+    if 0 <= time.time_ns() - status.st_ctime_ns < _TICK_NS:
+        time.sleep(_TICK_NS / 1e9)
+        status = os.fstat(descriptor)
+    return status
+
+
 def _is_utf8(path: str) -> bool:
     """Names that are no UTF-8 can stand neither in Parquet nor in a URI."""
     try:
@@ -301,8 +321,8 @@ def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | Non
         if stat.S_ISLNK(mode):
             return b"", None, SkipReason.SYMLINK
         return b"", None, SkipReason.UNREADABLE if stat.S_ISREG(mode) else SkipReason.NOT_REGULAR  # a socket cannot be opened
-    status = os.fstat(descriptor)
-    stamp = FileStamp(size_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
+    status = _settled(descriptor)
+    stamp = FileStamp(size_bytes=status.st_size, mtime_ns=status.st_mtime_ns, ctime_ns=status.st_ctime_ns)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         return b"", None, SkipReason.NOT_REGULAR

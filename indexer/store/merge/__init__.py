@@ -52,7 +52,7 @@ class Surroundings:
 
     workspace: Sequence[Mapping[str, Any]]
     skipped: Sequence[Skipped]
-    stamps: Mapping[str, tuple[int, int]]  # path: size, mtime_ns
+    stamps: Mapping[str, tuple[int, int, int]]  # path: size, mtime_ns, ctime_ns
     folders: Mapping[str, int]  # folder: mtime_ns
     servers: Sequence[Mapping[str, str]]
     run: Mapping[str, Any]
@@ -311,6 +311,7 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
             "path": pa.array(paths, text),
             "size_bytes": pa.array([around.stamps[path][0] for path in paths], pa.int64()),
             "mtime_ns": pa.array([around.stamps[path][1] for path in paths], pa.int64()),
+            "ctime_ns": pa.array([around.stamps[path][2] for path in paths], pa.int64()),
         },
     )
     folders = sorted(around.folders)

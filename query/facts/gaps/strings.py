@@ -13,7 +13,6 @@ from indexer.manifests import format_of
 from indexer.model import TYPE_KINDS, NameUse, Role, SymbolFlag, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
-from query.facts.freshness import drift
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 
@@ -174,7 +173,7 @@ _KIN = """
 
 def _of_changed_manifests(index: Index, uses: Uses) -> list[Reason]:
     """Manifests are of no language that a symbol may be of, so their changes are looked at here: do they have its name, or had they?"""
-    moved = drift(index)
+    moved = uses.drift
     changed = [path for path in [*moved.changed, *moved.new, *moved.deleted] if format_of(path)]
     if not changed:
         return []

@@ -18,7 +18,7 @@ from indexer.plain_files import read
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
 from query.facts.families import languages_of
-from query.facts.freshness import drift
+from query.facts.freshness import Drift
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.symbols import Symbol, symbols_by_id
@@ -54,13 +54,13 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     for symbol in uses.symbols:
         if symbol.is_local or not symbol.record.name.isidentifier():
             continue
-        for path in naming(index, symbol, shown=uses.question == "references", family=uses.family):
+        for path in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family):
             if uses.could_refer(path):
                 found[_what_of(index, path), symbol.record.name].add(path)
     return [_reason(what, name, sorted(paths)) for (what, name), paths in sorted(found.items())]
 
 
-def naming(index: Index, symbol: Symbol, *, shown: bool, family: Collection[str] = ()) -> list[str]:
+def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: Collection[str] = ()) -> list[str]:
     """Paths of files that are not read, and that may name the symbol.
 
     Args:
@@ -69,7 +69,7 @@ def naming(index: Index, symbol: Symbol, *, shown: bool, family: Collection[str]
     """
     wanted = unread.wanted(symbol.record.name, owners(symbol))
     rows = index.rows("SELECT path, words FROM skipped_word WHERE list_has_any(words, $wanted::UINTEGER[])", {"wanted": sorted(wanted.any)})
-    now, others = _changed(index), _of_other_reasons(index)
+    now, others = _changed(index, drift), _of_other_reasons(index)
     known = {path: frozenset(words) for path, words in rows if path not in now and path not in others} | now
     in_pages = _runs_in_pages(family)
     return sorted(
@@ -79,7 +79,7 @@ def naming(index: Index, symbol: Symbol, *, shown: bool, family: Collection[str]
     )
 
 
-def named_in_unread(index: Index, ids: Collection[int], family_of: Callable[[str], Collection[str]]) -> set[int]:
+def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of: Callable[[str], Collection[str]]) -> set[int]:
     """Those of many symbols that a file which is not read, for whatever reason, may name, examples in documents left out.
 
     Args:
@@ -88,7 +88,7 @@ def named_in_unread(index: Index, ids: Collection[int], family_of: Callable[[str
     if not ids or not _is_any(index):
         return set()
     sql = "SELECT path, words FROM skipped_word"
-    now = _changed(index)
+    now = _changed(index, drift)
     known = {path: frozenset(words) for path, words in index.rows(sql) if path not in now} | now
     everything = [*known, *_unsearched(index)]
     found: set[int] = set()
@@ -175,9 +175,9 @@ def _unsearched(index: Index) -> frozenset[str]:
     return index.keep("unsearched", lambda: frozenset(path for (path,) in index.rows(sql)))
 
 
-def _changed(index: Index) -> dict[str, frozenset[int]]:
+def _changed(index: Index, drift: Drift) -> dict[str, frozenset[int]]:
     """Words that files have now which are not what they were; none of a file that is gone."""
-    paths = drift(index).unread
+    paths = drift.unread
     known: dict[tuple[str, ...], dict[str, frozenset[int]]] = index.keep("words now", dict)
     key = tuple(paths)
     if key not in known:

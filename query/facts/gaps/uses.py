@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from query.facts.freshness import Drift
 from query.facts.gaps.scope import Scope
 from query.facts.symbols import Symbol
 
@@ -20,12 +21,14 @@ class Uses:
         symbols: asked about together.
         family: languages whose files may refer to them; empty for all.
         scope: which files may refer to one of them, and by which names.
+        drift: how far the work tree has moved on, as the whole answer sees it.
     """
 
     symbols: tuple[Symbol, ...]
     question: Question
     family: tuple[str, ...]
     scope: Scope
+    drift: Drift
 
     def could_refer(self, path: str) -> bool:
         """Whether the file at a path, read or not, may name one of them, by its present content."""
