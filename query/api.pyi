@@ -966,8 +966,8 @@ def rename_symbol(
         apply: write it; without it nothing is written, and what would be is shown
         plan: plan of the answer that showed it: refused if what would be written is something else by now
         exclude_globs: files to leave alone: vendor/**, **/*_gen.go, *.pb.go
-        sites: where server and index disagree (uses that only the index knows, overriding members, files outside): ask: show it, and refuse
-            to write; server: do as the server says; both: rename what the index knows too
+        sites: where server and index disagree (uses that only the index knows, overriding members, files outside), or uses may be left that
+            neither knows: ask: show it, and refuse to write; server: do as the server says; both: rename what the index knows too
     """
 
 def replace_symbol_body(

@@ -13,7 +13,7 @@ from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
-from indexer.errors import AmbiguousName, EditRefused, NameNotFound, NoIndex, UsageError
+from indexer.errors import AmbiguousName, EditRefused, Locked, NameNotFound, NoIndex, UsageError
 from query.answers.envelope import Answer
 from query.surface.service import Service
 
@@ -224,7 +224,11 @@ def test_a_member_that_overrides_another_stays(ask: Ask, root: Path) -> None:
     assert text(root) == PYTHON
 
 
-def test_nothing_is_removed_that_is_not_known_as_it_is_now(ask: Ask, root: Path) -> None:
+def test_nothing_is_removed_that_is_not_known_as_it_is_now(ask: Ask, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise Locked("somebody is at it")
+
+    monkeypatch.setattr("query.surface.service.recrawl", busy)
     changed = PYTHON + "\n\n_alone()\n"
     (root / "shop.py").write_text(changed)
     with pytest.raises(EditRefused, match="has changed since the index was made"):
@@ -232,6 +236,9 @@ def test_nothing_is_removed_that_is_not_known_as_it_is_now(ask: Ask, root: Path)
     (root / "shop.py").write_text(PYTHON)
     (root / "new.py").write_text("from shop import _alone\n")
     with pytest.raises(EditRefused, match="not everything that may refer to it is known"):
+        ask("safe_delete_symbol", file_path="shop.py", symbol_path="_alone")
+    monkeypatch.undo()
+    with pytest.raises(EditRefused, match="1 reference found"):  # of the file that has come, once it is read
         ask("safe_delete_symbol", file_path="shop.py", symbol_path="_alone")
     assert text(root) == PYTHON
 

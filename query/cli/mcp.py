@@ -50,6 +50,11 @@ _MIN_TOKEN = 16
     help="A folder outside the workspace that tools may add, import from and export to; may be repeated.",
 )
 @trust_option
+@click.option(
+    "--refresh/--no-refresh",
+    default=True,
+    help="Bring the index up to date when a question finds that files have changed; default: --refresh.",
+)
 @click.option("--index", "make", is_flag=True, help="Make the index where there is none.")
 def mcp(
     address: str | None,
@@ -62,6 +67,7 @@ def mcp(
     strict: bool,
     allow_edits: bool,
     folders: tuple[str, ...],
+    refresh: bool,
     make: bool,
 ) -> None:
     """Serve the tools to agents over the Model Context Protocol."""
@@ -78,6 +84,7 @@ def mcp(
         format=cast(Format, form),
         strict=strict,
         make_index=make,
+        refresh=refresh,
         allow_edits=allow_edits,
         dialect=dialect or "",
         folders=tuple(str(Path(folder).absolute()) for folder in folders),

@@ -226,7 +226,7 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
 
     service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()))
     try:
-        answer = service.ask(name, arguments, fresh=fresh, measure=written)
+        answer = service.ask(name, arguments, fresh=fresh, measure=written, strict=strict)
         if whole and answer.next_cursor and not max_chars:
             raise UsageError(
                 f"there are more rows than {name} tells at once; ask for pages: --limit, and --cursor with next_cursor of each"

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -47,6 +48,7 @@ class Watch:
             try:
                 if self._notices is None:
                     self._notices = INotify()
+                    weakref.finalize(self, self._notices.close)
                 for folder in wanted:
                     if folder not in self._covered:
                         self._notices.add_watch(folder, mask)

@@ -18,6 +18,7 @@ class Options(NamedTuple):  # not a msgspec record: the command line has the lim
     dialect: another product's tools in place of ours; empty for ours.
     format: what an answer consists of. strict: an answer that is not complete is an error.
     make_index: make the index where there is none. allow_edits: tools may change files and run the repository's code.
+    refresh: bring the index up to date, on a thread of its own, when a question finds that files have changed.
     folders: absolute, outside of the workspace, that tools may be asked about.
     """
 
@@ -27,5 +28,6 @@ class Options(NamedTuple):  # not a msgspec record: the command line has the lim
     strict: bool = False
     make_index: bool = False
     allow_edits: bool = False
+    refresh: bool = True
     dialect: str = ""
     folders: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ class _Server(Server[Any]):
 
 def build(start: Path, options: Options) -> Server[Any]:
     """Everything but the transport. `start`: the workspace is at or around it."""
-    workspace = Workspace(start, make=options.make_index, edits=options.allow_edits, folders=options.folders)
+    workspace = Workspace(start, make=options.make_index, edits=options.allow_edits, folders=options.folders, keeps_fresh=options.refresh)
     bus = InMemorySubscriptionBus()
     tools = ForeignTools(workspace, options, bus, options.dialect) if options.dialect else Tools(workspace, options, bus)
     resources = Resources(tools)

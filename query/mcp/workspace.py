@@ -18,11 +18,16 @@ from query.surface.service import Progress, Service
 class Workspace:
     """The workspace around `start`, or, where that has no index, the client's root."""
 
-    def __init__(self, start: Path, *, make: bool, edits: bool = False, folders: Iterable[str] = ()) -> None:
-        """`make`: an index that is missing is made. `edits`: tools may change files. `folders`: outside, that the user has allowed."""
+    def __init__(self, start: Path, *, make: bool, edits: bool = False, folders: Iterable[str] = (), keeps_fresh: bool = False) -> None:
+        """What holds for all questions.
+
+        Args:
+            make: an index that is missing is made. edits: tools may change files. folders: outside, that the user has allowed.
+            keeps_fresh: as of `Service`.
+        """
         self._allowed = [*folders, *_allowed_by_settings(start)]
-        self.service = Service(start, edits=edits, served=Served(self._allowed))
-        self._edits = edits
+        self._edits, self._keeps_fresh = edits, keeps_fresh
+        self.service = self._service(start)
         self._make = make
         self._writing = threading.Lock()
         self.roots_wanted = not _has_index(start)
@@ -33,11 +38,13 @@ class Workspace:
         is_wanted, self.roots_wanted, self.roots_known = self.roots_wanted, False, True
         folders = [folder for uri in uris if (folder := _folder(uri)) is not None]
         if folders and is_wanted:
-            served = Served(self._allowed)
-            before, self.service = self.service, Service(next(filter(_has_index, folders), folders[0]), edits=self._edits, served=served)
+            before, self.service = self.service, self._service(next(filter(_has_index, folders), folders[0]))
             before.close()
         if self.service.served is not None:
             self.service.served.roots = [str(folder) for folder in folders]
+
+    def _service(self, start: Path) -> Service:
+        return Service(start, edits=self._edits, served=Served(self._allowed), keeps_fresh=self._keeps_fresh)
 
     def index(self, *, fresh: bool, progress: Progress) -> Index:
         """The newest index. Of several that want to write it one does, the others wait and find it done.

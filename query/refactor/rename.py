@@ -163,6 +163,7 @@ class Verdict:
     """What the index says to it: sites that only one of the two knows, members that keep their names, and what has the new name.
 
     looked_up: strings that may name it, which nobody renames.
+    uncompared: why nothing could be compared. is_indexed: there is an index all the same.
     is_foreign: the index may be made up: it names no place to write to, and its silence about others is worth nothing.
     """
 
@@ -172,12 +173,19 @@ class Verdict:
     overrides: list[SymbolRecord]
     taken: list[SymbolRecord]
     looked_up: list[Reason] = field(default_factory=list[Reason])
+    uncompared: str = ""
+    is_indexed: bool = True
 
     @property
     def doubts(self) -> list[str]:
         """Why the result may be broken code, each with what to say to have it all the same."""
         found: list[str] = []
         of_index = self.renaming.of_index
+        if self.uncompared and (self.is_indexed or not of_index):  # where no index is, both sides know what the server knows
+            found.append(f"{self.uncompared}; sites=server goes by the server alone")
+        elif self.compared.stale:
+            paths = listed(self.compared.stale)
+            found.append(f"files have changed since the index was made and were not compared with it ({paths}); sites=server goes without")
         if self.is_foreign:
             found.append(
                 "the index is a stranger's, so nothing is there to compare the server's answer with; sites=server goes by that alone"
@@ -205,6 +213,8 @@ class Verdict:
     def reasons(self) -> list[Reason]:
         """Why the edit may not be all, as far as the index could be asked."""
         found = list(self.looked_up)
+        if self.uncompared:
+            found.append(Reason(code="not_cross_checked", detail=self.uncompared))
         if self.compared.stale:
             detail = "files that have changed since the index was made: there the server's answer was not compared with it"
             found.append(of_paths("not_cross_checked", detail, self.compared.stale))
@@ -226,7 +236,20 @@ def check(index: Index | None, renaming: Renaming) -> Verdict:
     """Holds what a server would rename against the index. Reads only; without an index, or symbols, there is nothing to say."""
     is_foreign = index is not None and bool(index.foreign)
     if index is None or not renaming.symbols:
-        return Verdict(renaming=renaming, is_foreign=is_foreign, compared=Compared([], [], []), overrides=[], taken=[])
+        why = (
+            "there is no index to compare the server's answer with; to make one: lspidx index"
+            if index is None
+            else "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
+        )
+        return Verdict(
+            renaming=renaming,
+            is_foreign=is_foreign,
+            compared=Compared([], [], []),
+            overrides=[],
+            taken=[],
+            uncompared=why,
+            is_indexed=index is not None,
+        )
     kin = kin_of(index, renaming.symbols)
     symbols = list(renaming.symbols)
     if renaming.of_index:
@@ -293,8 +316,9 @@ def symbols_at(index: Index, spot: Spot) -> list[Symbol]:
     """What the index takes the name at a place for; nothing where the file has changed since."""
     if not is_as_indexed(index, spot.document.path):
         return []
+    mark = 1 if spot.line == 0 and as_text((index.root / spot.document.path).read_bytes()).startswith(_MARK) else 0
     try:
-        return names.symbols_at(index, names.Position(spot.document.path, spot.line + 1, spot.col + 1))
+        return names.symbols_at(index, names.Position(spot.document.path, spot.line + 1, spot.col + mark + 1))
     except NameNotFound:
         return []
 

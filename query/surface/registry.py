@@ -85,6 +85,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     live: answers by running servers, from a Workspace: on request (parameter `live`), and where there is no index.
     writes: whether a call with these parameters changes files; one that can has `apply`, and shows without it. Refused where edits are
         not allowed, as is what `runs` the repository's own code.
+    catches_up: what it writes rests on the index, which is brought up to date first where the work tree has moved on.
     own_words: nothing in its answers comes from the repository, so an agent may do as they say.
     max_result_chars: an answer whose JSON is longer goes to a file, and the caller gets its path and the beginning.
     """
@@ -109,6 +110,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     live: Callable[[Workspace, Any], Answer[Any]] | None = None
     writes: Callable[[Any], bool] = lambda ask: False
     runs: bool = False
+    catches_up: bool = False
     own_words: bool = False
     unavailable: Callable[[Index], str] = lambda index: ""
     max_result_chars: int = MAX_RESULT_CHARS
@@ -183,6 +185,7 @@ class _Declaration(_Required, total=False):
     live: Callable[[Workspace, Any], Answer[Any]]
     writes: Callable[[Any], bool]
     runs: bool
+    catches_up: bool
     own_words: bool
     unavailable: Callable[[Index], str]
     max_result_chars: int

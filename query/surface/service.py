@@ -6,12 +6,13 @@ under way keeps the one that it began with.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from indexer.errors import IndexUnusable, NoIndex, UsageError
+from indexer.errors import EditRefused, IndexUnusable, LanguageLost, Locked, NoIndex, ServerError, UsageError
 from indexer.store.generations import find_home
 from indexer.vcs import find_root
 from query.answers.envelope import Answer
@@ -25,6 +26,7 @@ from query.live.servers import servers_of
 from query.skills.session import Phases
 from query.surface.budget import Measure, bounded, kept, to_json
 from query.surface.registry import call, load
+from query.upkeep.keeping import MOST_FILES, Keeper
 from query.upkeep.recrawl import recrawl
 
 _OFTEN = 3
@@ -41,6 +43,7 @@ class Service:
         edits: bool = True,
         served: Served | None = None,
         phases: Phases | None = None,
+        keeps_fresh: bool = False,
     ) -> None:
         """What holds for all questions.
 
@@ -48,6 +51,7 @@ class Service:
             max_chars: in place of the tools' own limits; 0 for none. edits: whether tools may change files of the work tree.
             served: what questions may name; None for everything, where the user asks.
             phases: of whoever asks without saying for which session; None for one that begins and ends with this object.
+            keeps_fresh: questions bring the index up to date where the work tree has moved on, on a thread of its own.
         """
         self.start = start
         self.edits = edits
@@ -58,6 +62,8 @@ class Service:
         self._index: Index | None = None
         self._questions = 0
         self._watch: Watch | None = None
+        self._keeper = Keeper(self.refresh) if keeps_fresh else None
+        self._refreshing = threading.Lock()
         self._lock = threading.Lock()
 
     def index(self) -> Index:
@@ -81,19 +87,27 @@ class Service:
         measure: Measure = to_json,
         phases: Phases | None = None,
         cut: bool = True,
+        strict: bool = False,
     ) -> Answer[Any]:
         """Answers one question, bounded.
 
         Args:
             name, arguments: as `registry.call`. fresh: brings the index up to date first, if the work tree has moved on.
             measure: the form in which the answer must fit. phases: of the session that asks, if there are several.
+            strict: nothing is written unless the answer that shows it is complete.
             cut: False for who cuts the answer by `budget.shorten`: it is whole then, and of one that is too long a file has all.
         Raises:
-            UsageError: no such tool, or arguments that do not fit. Whatever the tool or the crawl raises.
+            UsageError: no such tool, or arguments that do not fit. EditRefused: see `strict`. Whatever the tool or the crawl raises.
         """
         tool, _ = load(name)
         if tool.needs_index and fresh:
             self.refresh(progress)
+        else:
+            self.catch_up(name, progress)
+        if strict and tool.applies and arguments.get("apply"):
+            shown = self.ask(name, {**arguments, "apply": False}, measure=measure, phases=phases, cut=cut)
+            if shown.completeness.status != "complete":
+                raise EditRefused(_unproven(shown))
         needed = tool.needs_index and (tool.live is None or not arguments.get("live"))
         index = self._index_if_any(damaged=not needed) if tool.live is not None or not needed else self.index()
         answer = call(
@@ -162,6 +176,25 @@ class Service:
                 return None
             raise
 
+    def catch_up(self, name: str, progress: Progress = silent) -> None:
+        """Brings the index up to date for a tool that needs that, where files differ: not if it takes a crawl of much more than these, or
+        cannot be done now. A service that keeps it fresh does so for every question.
+        """
+        tool, _ = load(name)
+        if not tool.catches_up and (self._keeper is None or not (tool.needs_index or tool.live is not None)):
+            return
+        index = self._index_if_any(damaged=True)
+        if index is None or index.foreign or index.meta.get("partial"):
+            return
+        tree = drift(index)
+        if not tree.checked or not tree.paths:
+            return
+        if self._keeper is not None:
+            index.kept["is behind"] = not self._keeper.catch_up(tree.paths) and self._keeper.is_busy
+        elif len(tree.paths) <= MOST_FILES:
+            with contextlib.suppress(Locked, ServerError, LanguageLost):  # the tool says what it could not hold against the index
+                self.refresh(progress)
+
     def refresh(self, progress: Progress = silent) -> bool:
         """Makes the index again as it was made, where the work tree has moved on; whether it had.
 
@@ -169,11 +202,18 @@ class Service:
             Locked: somebody else is doing it. ServerError and others: as the crawl.
         """
         try:
-            index = self.index()
+            self.index()
         except NoIndex as error:
             raise UsageError(f"there is no index to bring up to date; {error}") from error
-        tree = drift(index)
-        if tree.checked and not tree.paths and not moved(index) and not index.meta.get("partial"):
-            return False
-        recrawl(index.root, index.home.flags(), progress, session=self._session())
-        return True
+        with self._refreshing:  # who comes second finds it done
+            index = self.index()
+            tree = drift(index)
+            if tree.checked and not tree.paths and not moved(index) and not index.meta.get("partial"):
+                return False
+            recrawl(index.root, index.home.flags(), progress, session=self._session())
+            return True
+
+
+def _unproven(shown: Answer[Any]) -> str:
+    why = "; ".join(reason.detail for reason in shown.completeness.reasons[:3])
+    return f"nothing was written: strict, and what would be written is {shown.completeness.status}: {why}"

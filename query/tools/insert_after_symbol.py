@@ -40,6 +40,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     concurrency_safe=False,
     destructive=True,
     writes=lambda ask: ask.apply,
+    catches_up=True,
 )
 def TOOL(workspace: Workspace, ask: InsertAfterSymbol) -> Answer[Edited]:
     """Puts code on the lines after a symbol; text without indentation is indented."""

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from query.edits.scope import Scope
     from query.edits.text import Edit
     from query.edits.workspace_edit import Decoded
+    from query.facts.index import Index
 
 _SHOWN = 50
+_TOLD = 3
 
 
 class RenameSymbol(NamedPlace, kw_only=True):
@@ -41,8 +43,9 @@ class RenameSymbol(NamedPlace, kw_only=True):
     sites: Annotated[
         Literal["ask", "server", "both"],
         msgspec.Meta(
-            description="where server and index disagree (uses that only the index knows, overriding members, files outside): "
-            "ask: show it, and refuse to write; server: do as the server says; both: rename what the index knows too"
+            description="where server and index disagree (uses that only the index knows, overriding members, files outside), or uses may "
+            "be left that neither knows: ask: show it, and refuse to write; server: do as the server says; both: rename what the index "
+            "knows too"
         ),
     ] = "ask"
 
@@ -95,6 +98,7 @@ def _text(answer: Answer[Renamed], style: Style) -> Iterator[str]:
     concurrency_safe=False,
     destructive=True,
     writes=lambda ask: ask.apply,
+    catches_up=True,
 )
 def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     """Renames a symbol everywhere, as a running language server says, held against the index; shows the edit, or writes it with apply."""
@@ -138,7 +142,7 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
         overrides=verdict.overrides,
         taken=verdict.taken,
     )
-    reasons = [*outcome.reasons, *_reasons(workspace, at, verdict)]
+    reasons = [*outcome.reasons, *_outside(verdict), *verdict.reasons, *found_out.gaps]
     whole = completeness_from(reasons)
     if workspace.index is not None and workspace.index.foreign:
         whole = msgspec.structs.replace(whole, status="unknown")
@@ -150,6 +154,7 @@ class _Judged(NamedTuple):
     """What the index says to a server's edit, and what would be written."""
 
     verdict: Verdict
+    gaps: list[Reason]
     plan: Plan
     workspace_edit: dict[str, Any]
 
@@ -172,27 +177,31 @@ def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: 
     verdict = check(index, renaming)
     if ask.sites == "both":
         wanted = wanted.and_also(_edits(verdict.compared.only_index, ask.new_name, scope))
-    if ask.apply and ask.sites != "server" and verdict.doubts:
-        raise EditRefused(f"nothing was written: {'; '.join(verdict.doubts)}. Look at it first, without apply")
+    gaps = _gaps(index, renaming)
+    doubts = verdict.doubts
+    if ask.sites == "ask" and (unknown := [*verdict.looked_up, *gaps]):
+        said = "; ".join(reason.detail for reason in unknown[:_TOLD])
+        doubts.append(f"uses may be left that are not known: {said}; sites=both and sites=server rename what is known")
+    if ask.apply and ask.sites != "server" and doubts:
+        raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
     shown = without(scope, wanted, ask.exclude_globs)
     digests = digests_of(scope, (operation.uri for operation in shown.operations))
-    return _Judged(verdict, plan_decoded(scope, wanted, ask.exclude_globs), {**shown.wire(), DIGESTS: digests})
+    return _Judged(verdict, gaps, plan_decoded(scope, wanted, ask.exclude_globs), {**shown.wire(), DIGESTS: digests})
 
 
-def _reasons(workspace: Workspace, at: Spot, verdict: Verdict) -> list[Reason]:
-    index, renaming = workspace.index, verdict.renaming
-    found: list[Reason] = []
-    if renaming.outside:
-        detail = "files outside the workspace that the server would change too, and that stay as they are"
-        found.append(of_paths("outside_workspace", detail, renaming.outside))
-    if index is None:
-        detail = "there is no index to compare the server's answer with; to make one: lspidx index"
-        return [*found, Reason(code="not_cross_checked", detail=detail)]
-    if not renaming.symbols:
-        detail = "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
-        return [*found, Reason(code="not_cross_checked", detail=detail)]
+def _outside(verdict: Verdict) -> list[Reason]:
+    if not verdict.renaming.outside:
+        return []
+    detail = "files outside the workspace that the server would change too, and that stay as they are"
+    return [of_paths("outside_workspace", detail, verdict.renaming.outside)]
+
+
+def _gaps(index: Index | None, renaming: Renaming) -> list[Reason]:
+    """Why uses of the name may be unknown, but for files that have changed, of which the verdict speaks."""
+    if index is None or not renaming.symbols:
+        return []
     gaps = Certificate(index).of_uses(renaming.symbols, "references", DEFINITION)
-    return [*found, *verdict.reasons, *(reason for reason in gaps.reasons if reason.code != "stale")]
+    return [reason for reason in gaps.reasons if reason.code != "stale"]
 
 
 def _edits(places: list[Place], new_name: str, scope: Scope) -> dict[str, list[Edit]]:

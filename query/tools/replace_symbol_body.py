@@ -42,6 +42,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     concurrency_safe=False,
     destructive=True,
     writes=lambda ask: ask.apply,
+    catches_up=True,
 )
 def TOOL(workspace: Workspace, ask: ReplaceSymbolBody) -> Answer[Edited]:
     """Replaces the whole definition of a symbol, found by name in the file as it is now; text without indentation is indented."""

@@ -57,6 +57,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     concurrency_safe=False,
     destructive=True,
     writes=lambda ask: ask.apply,
+    catches_up=True,
 )
 def TOOL(context: Context, ask: OfSymbol) -> Answer[Edited]:
     """Removes a symbol, its decorators and the comments right above it; refuses while anything refers to it or may, as far as is known."""

@@ -1,0 +1,70 @@
+"""Keeps an index up to date behind the questions of a process that lives: one refresh at a time, on a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from indexer.errors import Locked, LspidxError
+
+log = logging.getLogger(__name__)
+
+MOST_FILES = 200
+"""Of more changed files, as after a change of branches, a question does not wait."""
+
+LONGEST_WAIT_S = 15.0
+"""What a question waits at most; where the last refresh took longer, none does."""
+
+_AGAIN_S = 30.0
+"""So long a refresh that failed is not tried again while the same files differ."""
+
+
+class Keeper:
+    """Any number of threads may ask for the same refresh; they wait for one."""
+
+    def __init__(self, refresh: Callable[[], object]) -> None:
+        """`refresh`: brings the index up to date, or raises."""
+        self._refresh = refresh
+        self._lock = threading.Lock()
+        self._under_way: threading.Thread | None = None
+        self._took_s = 0.0
+        self._failed: tuple[tuple[str, ...], float] | None = None
+
+    def catch_up(self, changed: Sequence[str]) -> bool:
+        """Begins a refresh for these files if none is under way, and waits for it where that pays; whether it is over, and did not fail."""
+        with self._lock:
+            thread = self._under_way
+            if thread is None:
+                if self._failed is not None and self._failed[0] == tuple(changed) and time.monotonic() < self._failed[1]:
+                    return False
+                thread = self._under_way = threading.Thread(target=self._run, args=(tuple(changed),), name="keeper", daemon=True)
+                thread.start()
+            waits = len(changed) <= MOST_FILES and self._took_s <= LONGEST_WAIT_S
+        if waits:
+            thread.join(LONGEST_WAIT_S)
+        return not thread.is_alive() and self._failed is None
+
+    @property
+    def is_busy(self) -> bool:
+        return self._under_way is not None
+
+    def _run(self, changed: tuple[str, ...]) -> None:
+        begun = time.monotonic()
+        failed: tuple[tuple[str, ...], float] | None = None
+        try:
+            self._refresh()
+        except Locked:  # another process is at it; the next question sees what it has made
+            failed = (changed, 0.0)
+        except LspidxError as error:
+            log.warning("the index was not brought up to date: %s", error)
+            failed = (changed, time.monotonic() + _AGAIN_S)
+        except Exception:
+            log.exception("the index was not brought up to date")
+            failed = (changed, time.monotonic() + _AGAIN_S)
+        finally:
+            with self._lock:
+                self._took_s = time.monotonic() - begun
+                self._failed = failed
+                self._under_way = None

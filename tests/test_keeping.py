@@ -1,0 +1,187 @@
+"""Questions and edits of a process that lives, right after files have changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import crawl_with_ty, write_tree
+
+from indexer.errors import EditRefused, Locked, ServerError
+from query.answers.envelope import Answer
+from query.surface import service as services
+from query.surface.service import Service
+from query.upkeep import keeping
+
+FILES = {
+    "pyproject.toml": '[project]\nname = "thing"\n',
+    "thing/__init__.py": "",
+    "thing/a.py": '__all__ = ["first"]\n\n\ndef first() -> int:\n    return 1\n',
+    "thing/b.py": "from thing.a import first\n\n\ndef second() -> int:\n    return first()\n",
+    "thing/c.py": "def third() -> int:\n    return 3\n",
+}
+NEW_CALLER = "from thing.a import first\n\n\ndef fourth() -> int:\n    return first()\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = write_tree(tmp_path / "thing", FILES)
+    crawl_with_ty(root)
+    return root
+
+
+@pytest.fixture
+def service(root: Path) -> Iterator[Service]:
+    found = Service(root, keeps_fresh=True)
+    yield found
+    found.close()
+
+
+def _callers(service: Service) -> tuple[list[str], str, list[str]]:
+    answer = service.ask("find_callers", {"symbol": "thing.a.first"})
+    reasons = [reason.code for reason in answer.completeness.reasons]
+    return sorted(item.symbol.qualified_name for item in answer.result), answer.completeness.status, reasons
+
+
+def test_a_question_after_an_edit_is_answered_of_the_tree_as_it_is(service: Service, root: Path) -> None:
+    assert _callers(service) == (["thing.b.second"], "complete", [])
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    assert _callers(service) == (["thing.b.second", "thing.c.fourth"], "complete", [])
+    (root / "thing/b.py").write_text("x = 1\n")
+    (root / "thing/new.py").write_text(NEW_CALLER.replace("fourth", "fifth"))
+    assert _callers(service) == (["thing.c.fourth", "thing.new.fifth"], "complete", [])
+    found = service.ask("get_symbol_source", {"symbol": "thing.new.fifth"})
+    assert "return first()" in found.result[0].source
+
+
+def test_a_service_that_does_not_keep_the_index_fresh_says_that_it_is_stale(root: Path) -> None:
+    service = Service(root)
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    assert _callers(service) == (["thing.b.second"], "partial", ["stale"])
+
+
+def _counting(monkeypatch: pytest.MonkeyPatch, error: Exception) -> list[int]:
+    calls: list[int] = []
+
+    def fail(*_: Any, **__: Any) -> None:
+        calls.append(1)
+        raise error
+
+    monkeypatch.setattr(services, "recrawl", fail)
+    return calls
+
+
+def test_a_refresh_that_fails_leaves_the_answer_stale_and_is_tried_again_for_other_files(
+    service: Service, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _counting(monkeypatch, ServerError("no server"))
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    for _ in range(3):
+        assert _callers(service)[1:] == ("partial", ["stale"])
+    assert len(calls) == 1
+    (root / "thing/b.py").write_text(NEW_CALLER)
+    assert _callers(service)[1:] == ("partial", ["stale"])
+    assert len(calls) == 2
+
+
+def test_where_another_process_makes_the_index_its_result_is_taken(service: Service, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    with monkeypatch.context() as patched:
+        calls = _counting(patched, Locked("somebody is at it"))
+        assert _callers(service)[1:] == ("partial", ["stale"])
+        assert calls
+    crawl_with_ty(root)
+    assert _callers(service) == (["thing.b.second", "thing.c.fourth"], "complete", [])
+
+
+def test_a_question_waits_no_longer_than_it_may_and_says_that_the_index_is_being_made(
+    service: Service, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on, recrawl = threading.Event(), services.recrawl
+
+    def slow(*arguments: Any, **named: Any) -> None:
+        assert may_go_on.wait(60)
+        recrawl(*arguments, **named)
+
+    monkeypatch.setattr(services, "recrawl", slow)
+    monkeypatch.setattr(keeping, "LONGEST_WAIT_S", 0.05)
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    answer = service.ask("find_callers", {"symbol": "thing.a.first"})
+    assert "ask again" in answer.completeness.reasons[0].detail
+    assert service.ask("find_callers", {"symbol": "thing.a.first"}).completeness.status == "partial"
+    may_go_on.set()
+    monkeypatch.setattr(keeping, "LONGEST_WAIT_S", 60.0)
+    assert _callers(service) == (["thing.b.second", "thing.c.fourth"], "complete", [])
+
+
+# ---- edits
+
+
+def _renamed(service: Service, **arguments: Any) -> Answer[Any]:
+    return service.ask("rename_symbol", {"symbol": "thing.a.first", "new_name": "primary", "apply": True, **arguments})
+
+
+@pytest.mark.parametrize("keeps_fresh", [False, True])
+def test_a_rename_after_an_edit_of_the_defining_file_is_held_against_the_index_of_now(root: Path, keeps_fresh: bool) -> None:
+    """The server passes over `__all__`, which only the index knows: a rename by the server alone breaks every import by `*`."""
+    service = Service(root, keeps_fresh=keeps_fresh)
+    try:
+        with (root / "thing/a.py").open("a") as file:
+            file.write("# a remark\n")
+        (root / "thing/c.py").write_text(NEW_CALLER)
+        before = {path: path.read_text() for path in root.rglob("*.py")}
+        with pytest.raises(EditRefused, match="1 use that the server would not rename"):
+            _renamed(service)
+        assert {path: path.read_text() for path in root.rglob("*.py")} == before
+        answer = _renamed(service, sites="both")
+        assert answer.result.edited.edits == 6
+        assert not [path for path in root.rglob("*.py") if "first" in path.read_text()]
+    finally:
+        service.close()
+
+
+def test_nothing_is_renamed_where_the_index_could_not_be_brought_up_to_date(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = Service(root)
+    _counting(monkeypatch, Locked("somebody is at it"))
+    try:
+        (root / "thing/c.py").write_text(NEW_CALLER)
+        for sites in ("ask", "both"):
+            with pytest.raises(EditRefused, match="changed since the index was made"):
+                _renamed(service, sites=sites)
+        with (root / "thing/a.py").open("a") as file:
+            file.write("# a remark\n")
+        for sites in ("ask", "both"):
+            with pytest.raises(EditRefused, match="nothing was written"):
+                _renamed(service, sites=sites)
+        assert "first" in (root / "thing/c.py").read_text()
+        assert _renamed(service, sites="server").result.edited.applied
+    finally:
+        service.close()
+
+
+def test_nothing_is_renamed_without_consent_where_uses_may_be_unknown(root: Path) -> None:
+    service = Service(root)
+    try:
+        (root / "thing/c.py").write_text(
+            "def look(x):\n    return x.first()\n\n\ndef other(module):\n    return getattr(module, 'first')\n"
+        )
+        (root / "thing/a.py").write_text(FILES["thing/a.py"].replace('__all__ = ["first"]\n\n\n', ""))
+        with pytest.raises(EditRefused, match="uses may be left that are not known"):
+            _renamed(service)
+        assert _renamed(service, sites="both").result.edited.edits == 3
+    finally:
+        service.close()
+
+
+def test_strictly_nothing_is_written_that_is_not_complete_whatever_is_allowed(root: Path) -> None:
+    service = Service(root)
+    try:
+        (root / "thing/c.py").write_text("def other(module):\n    return getattr(module, 'first')\n")
+        with pytest.raises(EditRefused, match="strict"):
+            service.ask("rename_symbol", {"symbol": "thing.a.first", "new_name": "primary", "apply": True, "sites": "both"}, strict=True)
+        assert "first" in (root / "thing/a.py").read_text()
+    finally:
+        service.close()
