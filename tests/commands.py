@@ -60,7 +60,27 @@ def spent_s() -> float:
 def program(*, loads: Sequence[str] = ()) -> list[str]:
     """What to start in place of `lspidx`, before its words: the same, forked from a process that has also loaded these modules."""
     _started()
-    return [sys.executable, "-I", "-S", str(RELAY), _address(os.getpid()), json.dumps(list(loads)), str(LSPIDX)]
+    return _relayed({"loads": [*loads]}, str(LSPIDX))
+
+
+def _relayed(beside: Mapping[str, Any], *words: str) -> list[str]:
+    return [sys.executable, "-I", "-S", str(RELAY), _address(os.getpid()), json.dumps(beside), *words]
+
+
+class Modules:
+    """In place of the module `subprocess` where that starts `python -I -m MODULE WORDS`: such a process is forked, too.
+
+    A word that is the number of this process is that of the parent there.
+    """
+
+    PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+
+    @staticmethod
+    def Popen(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+        _started()
+        python, isolated, option, module, *words = command
+        assert (python, isolated, option) == (sys.executable, "-I", "-m")
+        return subprocess.Popen(_relayed({"module": module, "parent": str(os.getpid()), "loads": [module]}, *words), **options)
 
 
 def _address(tests: int) -> str:
@@ -120,7 +140,7 @@ def _started() -> socket.socket:
             environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LSPIDX_"))}
             process = subprocess.Popen(
                 [sys.executable, __file__, *(str(one.fileno()) for one in (its, programs, _ledger))],
-                env={**environment, "LANG": _LANG},
+                env={**environment, "LANG": _LANG, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # as the readers of artifacts have it
                 stdin=subprocess.DEVNULL,
                 pass_fds=[its.fileno(), programs.fileno(), _ledger.fileno()],
             )
@@ -204,10 +224,14 @@ def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
         os.chdir(request["cwd"])
         sys.argv = request["words"]
         exec(request["first"], {})
-        from query.cli import main as command
-
         try:
-            code = command()
+            if "module" in request:
+                words = [str(os.getppid()) if word == request["parent"] else word for word in request["words"]]
+                code = importlib.import_module(request["module"]).main(*words)
+            else:
+                from query.cli import main as command
+
+                code = command()
         except SystemExit as end:
             code = end.code
         except BaseException:

@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import commands
 import costs
 import duckdb
 import pytest
@@ -16,6 +17,7 @@ import toolchains
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer import user_state
+from indexer.cache import unpack
 from indexer.crawl import pool
 from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl
@@ -152,6 +154,15 @@ def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, "/dev/null")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+
+
+@pytest.fixture
+def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers of artifacts that this process starts are forked, with all loaded: a quarter of a second of processor less for each.
+
+    Those of `test_cache.py`, and of every command, are started as they are for a user.
+    """
+    monkeypatch.setattr(unpack, "subprocess", commands.Modules)
 
 
 @pytest.fixture

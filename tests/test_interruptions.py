@@ -39,7 +39,7 @@ from indexer.store.generations import Home
 from indexer.store.lint import lint
 from query.facts.index import open_index
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked_readers")]
 pytest_plugins = ["query_fixtures"]
 
 Tables = dict[str, list[tuple[Any, ...]]]
