@@ -12,6 +12,7 @@ from typing import Any
 import commands
 import costs
 import duckdb
+import hypothesis
 import pytest
 import toolchains
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
@@ -23,6 +24,8 @@ from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]
+hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("tests")  # how long an example takes says how busy the machine is
 
 KILLS = pytest.StashKey[dict[str, dict[str, int]]]()
 STATE = pytest.StashKey[Path]()
