@@ -112,8 +112,8 @@ def _state_of_the_run() -> Path:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The tests that were left out, and what became of each command that was killed, where somebody asked for a number of kills."""
     _tell_left_out(terminalreporter, config)
-    by_test = config.stash[TALLY].by_test
-    terminalreporter.write_line(f"{len(by_test)} tests took {sum(by_test.values()):.0f} s of processor, without what they share")
+    for line in config.stash[TALLY].summary():
+        terminalreporter.write_line(line)
     counts = config.stash[KILLS]
     if config.getoption("--kills") and counts:
         terminalreporter.section("kill -9")
