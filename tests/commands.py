@@ -4,6 +4,9 @@ Python and its imports take 0.15 to 0.3 s of processor for each command, and the
 them: the child has its own memory, environment, current folder and streams, nothing of the test's process is in it, and it ends as a
 program ends. What it cannot show is what a start loads and what it costs; tests of that start the program itself.
 
+`program` gives words for who starts and ends a process himself, as clients of servers do: a small program (relay.py) that hands its
+streams on to such a child.
+
 The process that loads (`main` below) is started by the first command, opens no database and has no threads. It ends with the tests.
 """
 
@@ -11,10 +14,12 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import importlib
 import io
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -28,6 +33,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 LSPIDX = Path(sys.executable).with_name("lspidx")
+RELAY = Path(__file__).with_name("relay.py")
 LOADED = (
     *("query.cli.tools", "query.cli.upkeep", "query.cli.progress", "query.cli.consent", "query.cli.cache", "query.cli.report"),
     *("query.facts.status", "query.facts.sql", "query.answers.advice", "query.surface.service", "query.surface.registry"),
@@ -41,11 +47,44 @@ _LANG = "C.UTF-8"
 _LONGEST_REQUEST_BYTES = 1 << 20
 _spent_s = 0.0
 _server: socket.socket | None = None
+_ledger = tempfile.TemporaryFile()
+fcntl.fcntl(_ledger, fcntl.F_SETFL, os.O_APPEND)
+"""What programs of `program` have spent: a line for each that has ended."""
 
 
 def spent_s() -> float:
     """Seconds of processor of all commands that have ended, and of the processes that they have waited for."""
-    return _spent_s
+    return _spent_s + sum(map(float, os.pread(_ledger.fileno(), 1 << 20, 0).split()))
+
+
+def program(*, loads: Sequence[str] = ()) -> list[str]:
+    """What to start in place of `lspidx`, before its words: the same, forked from a process that has also loaded these modules."""
+    _started()
+    return _relayed({"loads": [*loads]}, str(LSPIDX))
+
+
+def _relayed(beside: Mapping[str, Any], *words: str) -> list[str]:
+    return [sys.executable, "-I", "-S", str(RELAY), _address(os.getpid()), json.dumps(beside), *words]
+
+
+class Modules:
+    """In place of the module `subprocess` where that starts `python -I -m MODULE WORDS`: such a process is forked, too.
+
+    A word that is the number of this process is that of the parent there.
+    """
+
+    PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+
+    @staticmethod
+    def Popen(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+        _started()
+        python, isolated, option, module, *words = command
+        assert (python, isolated, option) == (sys.executable, "-I", "-m")
+        return subprocess.Popen(_relayed({"module": module, "parent": str(os.getpid()), "loads": [module]}, *words), **options)
+
+
+def _address(tests: int) -> str:
+    return f"lspidx-commands-{tests}"
 
 
 def run(
@@ -95,13 +134,15 @@ def _started() -> socket.socket:
     global _server
     if _server is None:
         _server, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with its:
+        with its, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as programs:
+            programs.bind(f"\0{_address(os.getpid())}")  # a name of Linux's own: nothing to be removed
+            programs.listen()
             environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LSPIDX_"))}
             process = subprocess.Popen(
-                [sys.executable, __file__, str(its.fileno())],
-                env={**environment, "LANG": _LANG},
+                [sys.executable, __file__, *(str(one.fileno()) for one in (its, programs, _ledger))],
+                env={**environment, "LANG": _LANG, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # as the readers of artifacts have it
                 stdin=subprocess.DEVNULL,
-                pass_fds=[its.fileno()],
+                pass_fds=[its.fileno(), programs.fileno(), _ledger.fileno()],
             )
         atexit.register(_end, process)
     return _server
@@ -116,19 +157,29 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 # ---- the process that loads
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, listener: int, ledger: int) -> None:
     sys.path[0] = str(LSPIDX.parent)  # as the program has it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which end this by closing the connection
     for name in LOADED:
         importlib.import_module(name)
-    requests = socket.socket(fileno=descriptor)
+    requests, programs = socket.socket(fileno=descriptor), socket.socket(fileno=listener)
     while True:
-        message, descriptors, _, _ = socket.recv_fds(requests, _LONGEST_REQUEST_BYTES, 4)
-        if not message:
+        ready, _, _ = select.select([requests, programs], [], [])
+        is_program = requests not in ready
+        connection = programs.accept()[0] if is_program else requests
+        message, descriptors, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST_BYTES, 4)
+        if is_program:
+            connection.close()
+        elif not message:
             return
-        if os.fork() == 0:
-            requests.close()
-            _watch(json.loads(message), *descriptors)
+        if message:
+            request = json.loads(message)
+            for name in request.get("loads", ()):
+                importlib.import_module(name)
+            if os.fork() == 0:
+                requests.close()
+                programs.close()
+                _watch(request, ledger if is_program else None, *descriptors)
         for number in descriptors:
             os.close(number)
         with contextlib.suppress(ChildProcessError):
@@ -136,16 +187,21 @@ def main(descriptor: int) -> None:
                 pass
 
 
-def _watch(request: Mapping[str, Any], reply: int, *streams: int) -> NoReturn:
-    """Starts the command in a child, and tells its number, then its code and what it cost."""
+def _watch(request: Mapping[str, Any], ledger: int | None, reply: int, *streams: int) -> NoReturn:
+    """Starts the command in a child, and tells its number, then its code and what it cost; that also to the ledger, if there is one."""
     try:
         pid = os.fork()
         if pid == 0:
             os.close(reply)
             _become(request, streams)
+        for number in streams:  # who reads from the command sees the end of it
+            os.close(number)
         os.write(reply, f"{pid}\n".encode())
         _, status, used = os.wait4(pid, 0)
-        os.write(reply, json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]).encode() + b"\n")
+        spent = used.ru_utime + used.ru_stime
+        if ledger is not None:
+            os.write(ledger, f"{spent:.3f}\n".encode())
+        os.write(reply, json.dumps([os.waitstatus_to_exitcode(status), spent]).encode() + b"\n")
     finally:
         os._exit(0)
 
@@ -168,10 +224,14 @@ def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
         os.chdir(request["cwd"])
         sys.argv = request["words"]
         exec(request["first"], {})
-        from query.cli import main as command
-
         try:
-            code = command()
+            if "module" in request:
+                words = [str(os.getppid()) if word == request["parent"] else word for word in request["words"]]
+                code = importlib.import_module(request["module"]).main(*words)
+            else:
+                from query.cli import main as command
+
+                code = command()
         except SystemExit as end:
             code = end.code
         except BaseException:
@@ -195,4 +255,4 @@ def _finish() -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

@@ -9,18 +9,23 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import commands
 import costs
 import duckdb
+import hypothesis
 import pytest
 import toolchains
 from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer import user_state
+from indexer.cache import unpack
 from indexer.crawl import pool
 from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]
+hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("tests")  # how long an example takes says how busy the machine is
 
 KILLS = pytest.StashKey[dict[str, dict[str, int]]]()
 STATE = pytest.StashKey[Path]()
@@ -107,8 +112,8 @@ def _state_of_the_run() -> Path:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The tests that were left out, and what became of each command that was killed, where somebody asked for a number of kills."""
     _tell_left_out(terminalreporter, config)
-    by_test = config.stash[TALLY].by_test
-    terminalreporter.write_line(f"{len(by_test)} tests took {sum(by_test.values()):.0f} s of processor, without what they share")
+    for line in config.stash[TALLY].summary():
+        terminalreporter.write_line(line)
     counts = config.stash[KILLS]
     if config.getoption("--kills") and counts:
         terminalreporter.section("kill -9")
@@ -152,6 +157,15 @@ def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, "/dev/null")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+
+
+@pytest.fixture
+def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers of artifacts that this process starts are forked, with all loaded: a quarter of a second of processor less for each.
+
+    Those of `test_cache.py`, and of every command, are started as they are for a user.
+    """
+    monkeypatch.setattr(unpack, "subprocess", commands.Modules)
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ QUICK_S = 0.05
 UNMEASURED_S = 1.0
 """What a test that is marked `slow` is taken to cost where that was never measured."""
 
-_PROPERTY = "processor_s"
+_PROPERTY, _SHARED = "processor_s", "shared_processor_s"
+_SHOWN = 12
 
 
 def _spent() -> float:
@@ -67,7 +68,7 @@ class Meter:
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         now = _spent()
-        report.user_properties.append((_PROPERTY, max(0.0, now - self._since - self._shared)))
+        report.user_properties += [(_PROPERTY, max(0.0, now - self._since - self._shared)), (_SHARED, self._shared)]
         self._since, self._shared = now, 0.0
         return report
 
@@ -78,6 +79,7 @@ class Tally:
     def __init__(self, *, writes: bool) -> None:
         self.writes = writes
         self.by_test: dict[str, float] = {}
+        self.shared: Counter[str] = Counter()
         self.marked: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -85,8 +87,20 @@ class Tally:
             self.by_test[report.nodeid] = 0.0
             if "slow" in report.keywords:
                 self.marked.add(function_of(report.nodeid))
-        spent = [value for name, value in report.user_properties if name == _PROPERTY]
-        self.by_test[report.nodeid] += float(str(spent[-1])) if spent else 0.0  # each report repeats those before it
+        said = dict(report.user_properties)  # each report repeats those before it
+        self.by_test[report.nodeid] += float(str(said.get(_PROPERTY, 0.0)))
+        self.shared[report.nodeid.partition("::")[0]] += float(str(said.get(_SHARED, 0.0)))
+
+    def summary(self) -> list[str]:
+        """What all tests cost, and the dearest modules: seconds of processor of their tests and of the fixtures that these share."""
+        own: Counter[str] = Counter()
+        for nodeid, spent in self.by_test.items():
+            own[nodeid.partition("::")[0]] += spent
+        dearest = sorted(own, key=lambda module: -own[module] - self.shared[module])[:_SHOWN]
+        return [
+            f"{len(self.by_test)} tests took {sum(own.values()):.0f} s of processor, and {sum(self.shared.values()):.0f} s what they share",
+            *(f"{own[module]:>8.0f} + {self.shared[module]:>4.0f}  {module}" for module in dearest if len(own) > 1),
+        ]
 
     def pytest_sessionfinish(self) -> None:
         if self.writes:

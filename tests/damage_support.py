@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -212,11 +212,11 @@ def _copy_of_database(root: Path, target: Path) -> Path:
 HOW = ("flip", "flips", "truncate", "empty", "garbage", "swap", "remove", "folder", "full folder", "double", "value", "zeros")
 
 
-def damage(seed: Seed, chance: random.Random) -> str:
-    """Damages one file, and says how."""
+def damage(seed: Seed, kind: str, chance: random.Random) -> str:
+    """Damages one file of a kind, a key of `seed.files()`, and says how."""
     top = seed.root / FOLDER
     by_kind = seed.files()
-    name = chance.choice(by_kind[chance.choice(sorted(by_kind))])
+    name = chance.choice(by_kind[kind])
     place = top / name
     content = place.read_bytes()
     how = chance.choice(HOW)
@@ -287,11 +287,17 @@ class Wrong(AssertionError):
     pass
 
 
-def try_case(seed: Seed, number: int, start: int, counts: Counter[str]) -> None:
-    """Damages a file, asks, indexes, asks again. Raises Wrong with all that is needed to do it again."""
+def try_case(seeds: Sequence[Seed], number: int, start: int, counts: Counter[str]) -> None:
+    """Damages a file, asks, indexes, asks again. Cases with numbers one after the other damage a file of each kind of each seed in turn.
+
+    Raises:
+        Wrong: with all that is needed to do it again.
+    """
+    kinds = [(seed, kind) for seed in seeds for kind in sorted(seed.files())]
+    seed, kind = kinds[number % len(kinds)]
     chance = random.Random(f"{start} {number}")
     seed.restore()
-    done = damage(seed, chance)
+    done = damage(seed, kind, chance)
     words = chance.choice(QUESTIONS)
     said: list[tuple[tuple[str, ...], Said]] = []
 

@@ -290,19 +290,25 @@ def graph(index: duckdb.DuckDBPyConnection, corpus: Path, behaviour: str, *, own
 # ---- commands that are killed
 
 
-DIES_AT = """
+_AT_STEPS = """
 import os, signal, sys
 steps = 0
 EVENTS = {{"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.copyfile"}}
-
+@BEFORE@
 def hook(event, arguments):
     global steps
     if event in EVENTS or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
         steps += 1
-        if steps == {step}:
-            os.kill(os.getpid(), signal.SIGKILL)
+        @AT@
 
 sys.dont_write_bytecode = True
 sys.addaudithook(hook)
 """
+
+DIES_AT = _AT_STEPS.replace("@BEFORE@", "").replace("@AT@", "if steps == {step}: os.kill(os.getpid(), signal.SIGKILL)")
 """What a command begins with that is to kill itself just before a step on the disk: files opened to be written, renamed, removed."""
+
+TELLS_STEPS = _AT_STEPS.replace("@BEFORE@", 'out = os.open("{file}", os.O_WRONLY | os.O_CREAT)').replace(
+    "@AT@", 'os.write(out, (event + " " + " ".join(str(one) for one in arguments if isinstance(one, (str, bytes))) + "\\n").encode())'
+)
+"""The same where it is to write each of these steps into a file, a line for each: what is done, and to which paths."""

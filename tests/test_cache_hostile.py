@@ -63,7 +63,7 @@ def victim(shop_root: Path, files: Files, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-def refused(victim: tuple[Path, dict[str, bytes]], tmp_path: Path) -> Callable[[Path], str]:
+def refused(victim: tuple[Path, dict[str, bytes]], tmp_path: Path, forked_readers: None) -> Callable[[Path], str]:
     """Tries to import and returns the reason of the refusal."""
     root, before = victim
     beside = sorted(path.name for path in tmp_path.parent.iterdir())

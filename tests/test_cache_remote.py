@@ -32,6 +32,7 @@ from indexer.store.generations import Home
 from query.facts.index import open_index
 
 pytest_plugins = ["query_fixtures"]
+pytestmark = pytest.mark.usefixtures("forked_readers")
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -27,6 +27,7 @@ from indexer.errors import CacheRefused, UsageError
 from indexer.store.generations import Home
 
 pytest_plugins = ["query_fixtures"]
+pytestmark = pytest.mark.usefixtures("forked_readers")
 
 Files = dict[str, bytes]
 needs_openssh = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH's ssh-keygen is not installed")

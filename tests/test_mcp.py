@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import commands
 import jsonschema
 import mcp_types as types
 import msgspec
@@ -44,6 +45,10 @@ from query.surface.registry import ALIASES, call, load, names
 pytest_plugins = ["query_fixtures"]
 
 ERAS = ["legacy", "auto"]
+LOADED = ("query.cli.mcp", "query.mcp.server", "query.mcp.stdio", "query.mcp.http", "query.dialects", "uvicorn")
+"""What a server loads at its start, which takes a second of processor: so most of those here are forked. Those of `Wire`, and the one whose
+parent goes, are started as a user starts them."""
+
 SERVICE = "shop/service.py"
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "find_symbol": {"query": "run"},
@@ -86,7 +91,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 @asynccontextmanager
 async def connected(root: Path, *flags: str, mode: str = "legacy", command: list[str] | None = None, **more: Any) -> AsyncIterator[Client]:
     """A client of a server of its own, started in `root`. What the server said on stderr is printed, for a failed test."""
-    words = [*(command or [str(LSPIDX)]), "mcp", *flags]
+    words = [*(command or commands.program(loads=LOADED)), "mcp", *flags]
     with open(root.parent / "stderr.txt", "w+", encoding="utf-8") as stderr:
         transport = stdio_client(
             StdioServerParameters(command=words[0], args=words[1:], cwd=root, env=plain_environment(root)), errlog=stderr
@@ -892,7 +897,7 @@ class Listening:
 @contextmanager
 def listening(root: Path, *flags: str, address: str = "0", env: dict[str, str] | None = None, token: str = "") -> Iterator[Listening]:
     process = subprocess.Popen(
-        [str(LSPIDX), "mcp", "--http", address, *flags],
+        [*commands.program(loads=LOADED), "mcp", "--http", address, *flags],
         cwd=root, env=plain_environment(root, env),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
     )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import psutil
 import pytest
+from connection_support import FakeConnection, connected
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer.config import Config, LanguageConfig
@@ -624,33 +625,19 @@ def test_a_document_that_ends_its_worker_is_quarantined(crawl_with: CrawlWith, r
     assert crawl_with("good").manifest["lost"] == {}
 
 
-class _Answering:
-    """A connection whose other side answers initialize, and says something whenever it is written to."""
+class _Answering(FakeConnection):
+    """Says something whenever it is written to."""
 
-    pid = 0
-
-    def exchange(self, outgoing: bytearray, timeout_s: float) -> bytes:
-        said = b""
-        if b'"initialize"' in outgoing:
-            said = frame(b'{"jsonrpc":"2.0","id":0,"result":{"capabilities":{}}}')
-        elif outgoing:
-            said = frame(b'{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///a","diagnostics":[]}}')
+    def hears(self, outgoing: bytearray) -> bytes:
+        was_told = bool(outgoing)
         outgoing.clear()
-        return said
-
-    def unpin(self) -> None: ...
-    def kill(self) -> None: ...
-
-    def memory_bytes(self) -> int:
-        return 0
-
-    def wait(self, timeout_s: float) -> bool:
-        return True
+        said = b'{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///a","diagnostics":[]}}'
+        return frame(said) if was_told else b""
 
 
 def test_what_a_server_says_while_it_is_told_something_is_not_lost(tmp_path: Path) -> None:
     """Diagnostics are published once: one file's came in answer to another's didClose, one crawl of twelve lost them."""
-    client = Client([], cwd=tmp_path, environment={}, initialize_params=b"{}", settings={}, timeout_s=1.0, connection=_Answering())
+    client = connected(_Answering(), tmp_path, timeout_s=1.0)
     client.overheard()
     client.session.notify(b"textDocument/didClose", b"{}")
     client.flush()

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import psutil
 import pytest
+from connection_support import FakeConnection, connected
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer.config import Config
@@ -19,7 +20,6 @@ from indexer.crawl.plan import groups
 from indexer.crawl.pool import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.drive import client
-from indexer.drive.client import Client
 from indexer.drive.readiness import Readiness
 from indexer.errors import ServerProtocolError
 from indexer.lsp import decode, session
@@ -179,30 +179,16 @@ def test_notes_of_progress_that_never_end_take_no_memory_for_ever() -> None:
     assert not readiness.ready
 
 
-class _Talking:
-    """A connection whose other side answers initialize, then takes nothing and talks."""
+class _Talking(FakeConnection):
+    """Takes nothing and talks."""
 
-    pid = 0
-
-    def exchange(self, outgoing: bytearray, timeout_s: float) -> bytes:
-        if b'"initialize"' in outgoing:
-            outgoing.clear()
-            return frame(b'{"jsonrpc":"2.0","id":0,"result":{"capabilities":{}}}')
+    def hears(self, outgoing: bytearray) -> bytes:
         return frame(b'{"jsonrpc":"2.0","method":"$/noise","params":"%b"}' % (b"x" * 100_000)) * 10
-
-    def unpin(self) -> None: ...
-    def kill(self) -> None: ...
-
-    def memory_bytes(self) -> int:
-        return 0
-
-    def wait(self, timeout_s: float) -> bool:
-        return True
 
 
 def test_what_a_server_says_while_it_takes_nothing_is_kept_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_MOST_KEPT_BYTES", 5_000_000)
-    talk = Client([], cwd=tmp_path, environment={}, initialize_params=b"{}", settings={}, timeout_s=60.0, connection=_Talking())
+    talk = connected(_Talking(), tmp_path, timeout_s=60.0)
     talk.session.notify(b"textDocument/didOpen", b"{}")
     begun = time.monotonic()
     with pytest.raises(ServerProtocolError, match="says more than"):

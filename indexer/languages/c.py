@@ -82,7 +82,7 @@ C = Language(
     project_is_outermost=True,
     build_files=("CMakeLists.txt", "Makefile", "makefile", "GNUmakefile"),
     builds_choose_files=True,
-    parameters="c",
+    parameters="type name",
     locks=Locks(
         names=(
             *(

@@ -58,7 +58,7 @@ TYPESCRIPT = Language(
     points_at_texts=True,
     types_are_values=True,
     hooks=ECMASCRIPT_HOOKS,
-    parameters="typescript",
+    parameters="colon",
     # the language has none of its own but Atomics; these are packages
     locks=Locks(names=("Mutex", "Semaphore", "AsyncLock", "Atomics"), within=("async-mutex", "async-lock", "typescript")),
 )

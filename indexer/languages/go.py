@@ -33,7 +33,7 @@ GO = Language(
         }
     ),
     satisfies="unsaid",
-    parameters="go",
+    parameters="name type",
     locks=Locks(
         # a Cond holds a Locker
         names=(
@@ -56,6 +56,9 @@ GO = Language(
     runner="go",
     hooks=GO_HOOKS,
     test_names=("Test", "Fuzz", "Example"),
+    main_of_tests="TestMain",
+    has_suites=True,
+    tests_named_alone=True,
     tests_beside=True,
     runs_by_name=frozenset({"init"}),
     documented_by="go doc",

@@ -20,8 +20,9 @@ FileImports = Literal["", "include", "from"]
 PackageOf = Literal["folder", "module", "manifest"]
 Signs = Literal["", "none", "own", "all"]
 Runner = Literal["pytest", "go", "cargo", "file"]
+"""What runs a test. `file`: the language's runner takes the file (vitest, jest, ctest's sources)."""
 Satisfies = Literal["", "unsaid", "shape", "protocol"]
-Parameters = Literal["", "python", "typescript", "go", "c", "exact"]
+Parameters = Literal["", "keyword", "colon", "name type", "type name", "exact"]
 
 
 class Grammar(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,7 +150,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     merges_declarations: a class or interface may be declared in several parts, one of them in another package.
     points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
     types_are_values: a type's name is a value as others are: who gets it may make instances.
-    parameters: the reader of parameter lists (`query.changes.signatures`); "exact": any difference counts; empty: they are not read.
+    parameters: how a parameter is written, for who reads lists of them (`query.changes.signatures`): "keyword" (Python: callers may name
+        it), "colon" (`name: type`), "name type" or "type name"; "exact": any difference counts; empty: they are not read.
     locks: types that keep threads apart.
 
     Calls without a name:
@@ -170,6 +172,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     Tests and tools:
     runner: what runs a single test; "file": a whole file is run.
     test_names: how the names of functions begin that the runner runs.
+    main_of_tests: the function that runs all tests of its folder, where there is one.
+    has_suites: tests may be methods of a type that embeds a `Suite`; a function runs one, or a part of itself, by `Run`.
+    tests_named_alone: the runner takes a test by the name of its function, without its file.
     tests_have_attributes: a test is told by an attribute, wherever it is defined.
     tests_inside: tests are defined in the file that they test.
     tests_beside: files of tests lie in the folder of what they test.
@@ -241,6 +246,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
 
     runner: Runner = "file"
     test_names: tuple[str, ...] = ()
+    main_of_tests: str = ""
+    has_suites: bool = False
+    tests_named_alone: bool = False
     tests_have_attributes: bool = False
     tests_inside: bool = False
     tests_beside: bool = False

@@ -55,7 +55,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is to look at.
+    """A workspace and what is known of it, in which `find` looks for what is missing.
 
     root: the workspace, absolute. paths: its files, relative to it. languages: those that are crawled.
     environment: the caller's. fetched: lspidx's own folder of what `--fetch` has brought; need not be there.

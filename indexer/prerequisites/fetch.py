@@ -1,7 +1,8 @@
 """`--fetch`: runs the download steps of a workspace's build tools, with the user's consent and outside of the fence.
 
-A step names what it may execute and the trust that this takes; one that would execute more than is trusted is not run, and said so.
-It has the user's variables (registries ask for tokens) and nothing else that is open here; what it leaves running is ended with it.
+A step names what it may execute and the trust that this takes; a step that would execute more than is trusted is not run, and its
+outcome says so. A step gets the user's variables (registries ask for tokens) and no open file of this process; processes that it leaves
+running are ended with it.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class _Project:
         return wanted
 
     def missing(self, root: Path, place: Path) -> list[str]:
-        """Names of which there is no package where imports of the folder that asks for them look, here or in what was fetched."""
+        """Names of declared packages that no `node_modules` holds where an import would look: in the workspace, or in what was fetched."""
         found: dict[str, None] = {}
         looks = 0
         for folder, names in self._wanted().items():

@@ -82,7 +82,7 @@ def standard_library(prefix: str) -> list[str]:
 
 
 def user_base(program: str, home: str) -> str:
-    """Where a script of Python that pip has installed for the user finds its packages: in a home that it does not have in the fence."""
+    """The folder of packages of a Python script that `pip install --user` has installed; it lies in the home, which a fence hides."""
     real = os.path.realpath(program)
     base = os.path.dirname(os.path.dirname(real))
     is_script = os.path.basename(os.path.dirname(real)) in _BIN and _PYTHON.search(os.path.basename(_interpreter(real)))

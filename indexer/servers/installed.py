@@ -51,7 +51,7 @@ def version_of(package: str) -> str:
 
 
 def folder_of(server: str, packages: Sequence[str]) -> Path:
-    """All versions are in the name: another pin is another folder, and a running server keeps its own."""
+    """The folder for these packages. Their versions are in its name: another pin is another folder, and a running server keeps its own."""
     return servers_dir() / f"{server}-{'+'.join(version_of(package) for package in packages)}"
 
 

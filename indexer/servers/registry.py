@@ -390,7 +390,7 @@ class Candidate(NamedTuple):
 
 
 def find_executables(spec: ServerSpec, avoid: Sequence[str] = ()) -> Iterator[Candidate]:
-    """Beside our interpreter (pinned with us), in lspidx's own folder (what `spec` pins), on PATH; in this order.
+    """Executables of a server: beside our interpreter (pinned with us), then in lspidx's own folder (what `spec` pins), then on PATH.
 
     Args:
         avoid: folders whose programs are not trusted; PATH may lead there, as that of an activated environment does.

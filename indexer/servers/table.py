@@ -45,7 +45,7 @@ def _how(server: ServerSpec) -> str:
 
 
 def replace_block(text: str) -> str:
-    """`text` with the table of now between its marks.
+    """`text` with the present table between its marks.
 
     Raises:
         UsageError: it has no such marks.

@@ -51,7 +51,7 @@ def _overlaid(spec: ServerSpec, changes: Mapping[str, Mapping[str, Any]]) -> Ser
 
 
 def executed(spec: ServerSpec) -> list[dict[str, str]]:
-    """By what it executes: the level from which on it does, what happens below, for people and for JSON."""
+    """What a server executes of a repository: each with the least level at which it does, and what happens below, for people and JSON."""
     rows: list[dict[str, str]] = []
     for item in spec.executes:
         stays = "not started" if item.refused else "not started where it would" if item.hazard or item.missing else "off"

@@ -7,14 +7,12 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from indexer.languages.record import Runner
 from query.answers.envelope import Completeness, Provenance
 from query.changes.compare import What
 from query.changes.interfaces import How
 from query.changes.rules import Level
 from query.facts.risk import Level as Ladder
-
-Runner = Literal["pytest", "go", "cargo", "file"]
-"""What runs a test. `file`: the language's runner takes the file (vitest, jest, ctest's sources)."""
 
 
 class Affected(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -306,7 +306,7 @@ def _prepared(index: Index, ids: Collection[int], known: Mapping[int, Scope], do
     in_suites = suites(index)
     yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.prepares.get(sym_id, ()))
     yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.of.get(sym_id, ()))
-    mains = [sym_id for sym_id in ids if known[sym_id].name == "TestMain" and record_of(docs[known[sym_id].doc_id].language).runner == "go"]
+    mains = [sym_id for sym_id in ids if (known[sym_id].name or None) == record_of(docs[known[sym_id].doc_id].language).main_of_tests]
     for sym_id in sorted(go_mains(index, mains)):
         folder = docs[known[sym_id].doc_id].path.rpartition("/")[0]
         yield from ((sym_id, test) for test in sorted(go_tests(index, go_functions_of_tests(index, folder))))
@@ -343,7 +343,7 @@ def test_runs(index: Index, ids: Collection[int]) -> set[int]:
         rules = record_of(document.language)
         if rules.runner == "cargo":
             is_run = sym_id in by_cargo
-        elif rules.runner == "go":
+        elif rules.has_suites:
             is_run = sym_id in in_suites
             if document.is_test and scope.kind == SymbolKind.FUNCTION and scope.name.startswith(rules.test_names):
                 functions.add(sym_id)

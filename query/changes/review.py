@@ -227,7 +227,7 @@ def _records(index: Index, reach: Reach) -> Iterator[AffectedTest]:
             modules = [known[step].name for step in around(index, item.holder) if _is_module_within(known[step])]
             named = [(selectors.of_cargo(index.root, own.path, modules[::-1], known[item.holder].name), item.holder)]
         else:
-            named = [(known[item.holder].name if record_of(own.language).runner == "go" else own.path, item.holder)]
+            named = [(known[item.holder].name if record_of(own.language).tests_named_alone else own.path, item.holder)]
         for selector, at in named:
             there = docs[known[at].doc_id]
             beside = there.path.rpartition("/")[0] == own.path.rpartition("/")[0] and record_of(own.language).spreads

@@ -36,7 +36,7 @@ def is_compatible(language: str, kind: int, old: str, new: str) -> bool:
     if kind in TYPE_KINDS:
         return language == PYTHON.name and _without_arguments(old) == _without_arguments(new)
     rules = record_of(language)
-    if rules.parameters == "python":
+    if rules.parameters == "keyword":
         return _python(old, new)
     reader = _READERS.get(rules.parameters)
     if reader is None:
@@ -54,7 +54,7 @@ def stands_in(language: str, old: str, new: str) -> bool:
     if plain(old) == plain(new):
         return True
     rules = record_of(language)
-    if rules.parameters == "python":
+    if rules.parameters == "keyword":
         return _python(old, new)
     if rules.parameters == "exact":
         return False
@@ -270,5 +270,5 @@ def _at_top(text: str, mark: str) -> tuple[str, str, str]:
     return text, "", ""
 
 
-_READERS: Mapping[Parameters, Callable[[Sequence[str]], list[_Parameter]]] = {"typescript": _typescript, "go": _go, "c": _cpp}
-"""By how a language's parameter lists are read."""
+_READERS: Mapping[Parameters, Callable[[Sequence[str]], list[_Parameter]]] = {"colon": _typescript, "name type": _go, "type name": _cpp}
+"""By how a parameter is written."""

@@ -29,7 +29,7 @@ class Parameter(msgspec.Struct, frozen=True):
     enforced: bool = True
 
     def field(self) -> tuple[str, Any] | tuple[str, Any, Any]:
-        """As msgspec.defstruct takes it."""
+        """The parameter as a field for `msgspec.defstruct`."""
         types: dict[str, Any] = {
             "string": str,
             "position": Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)],
@@ -90,7 +90,7 @@ class Declared(msgspec.Struct, frozen=True, dict=True):
         }
 
     def check(self, ask: Any) -> None:
-        """What one parameter alone does not show.
+        """Checks parameters against each other.
 
         Raises:
             UsageError: a range that ends before it starts, or none of several arguments of which one is needed.

@@ -21,12 +21,12 @@ Place = tuple[str, int, int]
 
 
 def kind_number(label: str) -> int:
-    """Of the protocol's SymbolKind."""
+    """The number of a kind in the protocol's SymbolKind."""
     return _NUMBERS[label]
 
 
 def kind_name(label: str) -> str:
-    """As the protocol writes it: `EnumMember`."""
+    """The name of a kind as the protocol writes it: `EnumMember`."""
     return label.title().replace(" ", "")
 
 
@@ -60,12 +60,12 @@ def lsp_range(start_line: int, start_col: int, end_line: int, end_col: int, *, b
 
 
 def extents(index: Index, symbols: Iterable[Any]) -> dict[Place, Extent]:
-    """Ranges of symbol records or outline items."""
+    """The ranges of symbol records or outline items, by place."""
     return extents_by_moniker(index, {symbol.symbol for symbol in symbols})
 
 
 def extent_of(known: dict[Place, Extent], symbol: Any) -> Extent:
-    """Of a record or outline item; of one that is only declared at its place, or lies outside, no more than the name."""
+    """The range of a record or outline item; only the range of its name where that is a declaration, or lies outside of the workspace."""
     line, col = max(symbol.line - 1, 0), max(symbol.col - 1, 0)
     end = col + index_to_utf16(symbol.name, len(symbol.name)) if symbol.line else col
     return known.get((symbol.symbol, line, col)) or Extent(line, col, line, end, line, col, end)
@@ -76,7 +76,7 @@ def whole_range(extent: Extent, *, base: int = 0) -> dict[str, Any]:
 
 
 def ranges(extent: Extent, *, base: int = 0) -> dict[str, Any]:
-    """`range` and `selectionRange`."""
+    """The members `range` and `selectionRange` of a symbol."""
     return {
         "range": whole_range(extent, base=base),
         "selectionRange": lsp_range(extent.line, extent.col, extent.line, extent.name_end, base=base),
@@ -105,7 +105,7 @@ def resolved(desk_answer: Answer[Any]) -> str:
 
 
 def fenced(hover: str) -> tuple[str, str]:
-    """Code and prose of a hover text that begins with a code block; all prose of another."""
+    """Code and prose of a hover text: code is the block that it begins with, empty where it begins with none."""
     if not hover.startswith("```"):
         return "", hover.strip()
     code, _, prose = hover.partition("\n")[2].partition("\n```")

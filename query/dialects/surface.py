@@ -23,7 +23,7 @@ from query.answers.envelope import Answer
 from query.answers.style import one_line
 from query.context import Workspace
 from query.facts.index import Index
-from query.live.questions import inside
+from query.live.questions import path_inside
 from query.skills.session import Phases
 from query.surface.budget import PREVIEW_CHARS, bounded
 from query.surface.registry import MAX_RESULT_CHARS, call, load
@@ -99,7 +99,7 @@ class Desk:
 
     @property
     def root(self) -> Path:
-        """Of the index; where there is none, the folder that was asked in."""
+        """The root of the index; without an index, the folder in which the call was made."""
         return self._index_if_any.root if self._index_if_any is not None else self._service.start
 
     def ask(self, tool_name: str, **arguments: Any) -> Answer[Any]:
@@ -161,17 +161,17 @@ class Desk:
             return
         if self._service.served is not None:
             self._service.served.check(self.root, self._index_if_any, folder)
-        inside(Workspace(root=self.root, index=self._index_if_any, servers=self._service.servers(self.root)), folder)
+        path_inside(Workspace(root=self.root, index=self._index_if_any, servers=self._service.servers(self.root)), folder)
 
     # ---- replies
 
     def text(self, answer: Answer[Any], form: Callable[[Answer[Any]], str], *more: str) -> DialectReply:
-        """Prose. `more`: what the operation itself has to add to the note."""
+        """A reply in prose. `more`: what the operation itself adds to the note."""
         part, payload = self._fitting(answer, form)
         return DialectReply(payload=payload, note=note(part, *more))
 
     def value(self, answer: Answer[Any], form: Callable[[Answer[Any]], Any], *more: str, is_map: bool = False) -> DialectReply:
-        """JSON. `is_map`: an object whose keys are data, so that a complete answer has nothing else in it."""
+        """A reply in JSON. `is_map`: its keys are data, so that a complete answer has no field beside them."""
 
         def whole(of: Answer[Any]) -> Any:
             made = form(of)

@@ -116,7 +116,7 @@ def go_functions_of_tests(index: Index, folder: str) -> list[int]:
     rows = index.rows(
         """
         SELECT s.sym_id, d.path FROM symbol s JOIN document d USING (doc_id)
-        WHERE d.is_test AND language_has(d.language, 'runner', 'go') AND s.kind = symbol_kind('function') AND starts_with(d.path, $folder)
+        WHERE d.is_test AND language_has(d.language, 'has_suites') AND s.kind = symbol_kind('function') AND starts_with(d.path, $folder)
           AND NOT has_flag(s.flags, 'local')
         ORDER BY 1
         """,
@@ -130,7 +130,7 @@ def types_that_embed_a_suite(index: Index) -> set[int]:
     rows = index.rows(
         """
         SELECT DISTINCT o.encl_id FROM occ o JOIN document d USING (doc_id)
-        WHERE language_has(d.language, 'runner', 'go') AND d.status <> 'external' AND o.name = 'Suite'
+        WHERE language_has(d.language, 'has_suites') AND d.status <> 'external' AND o.name = 'Suite'
           AND has_role(o.roles, 'supertype') AND o.encl_id IS NOT NULL
         """
     )
@@ -161,7 +161,7 @@ def calls_of_run(index: Index) -> list[RunCall]:
         LEFT JOIN symbol s ON s.sym_id = r.sym_id
         LEFT JOIN occ q ON q.doc_id = r.doc_id AND q.line = r.line AND q.end_col + 1 = r.col
         LEFT JOIN symbol p ON p.sym_id = q.sym_id
-        WHERE language_has(d.language, 'runner', 'go') AND d.is_test AND r.name = 'Run' AND has_role(r.roles, 'call')
+        WHERE language_has(d.language, 'has_suites') AND d.is_test AND r.name = 'Run' AND has_role(r.roles, 'call')
           AND f.kind = symbol_kind('function')
           AND starts_with(f.name, 'Test')
         """

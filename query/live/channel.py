@@ -44,7 +44,7 @@ def admit(connected: socket.socket, token: str) -> Channel:
 
 
 def connect(place: Path, token: str) -> Channel:
-    """The caller's end; raises as `admit`."""
+    """Connects to a listener, both of which show that they know the token; the caller's end. Raises as `admit`."""
     caller = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         _limit(caller, _HANDSHAKE_S)

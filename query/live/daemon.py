@@ -47,7 +47,7 @@ class Daemon:
         self._told: queue.SimpleQueue[None] = queue.SimpleQueue()  # of all that wakes a thread only its `put` may interrupt itself
 
     def serve(self) -> None:
-        """Answers until it is time to end."""
+        """Answers requests until `end` is called or nobody has asked for long enough."""
         listener = channel.listen(self._socket)
         mine = _identity(self._socket)
         record = runtime.Record(

@@ -42,7 +42,7 @@ def wire_text(content: bytes) -> str:
 
 
 def read_text(path: str) -> tuple[str, tuple[int, int, int]]:
-    """A file's text and stamp.
+    """The text of a file on disk, and the stamp that tells whether it was written since.
 
     Raises:
         UsageError: no regular file, larger than MAX_FILE_BYTES, or not readable.

@@ -105,7 +105,7 @@ class Host:
             logging.getLogger(name).setLevel(level.upper())
 
     def close(self) -> None:
-        """Ends all servers, also while one is asked; nothing can be asked afterwards."""
+        """Ends all servers, also one that is being asked; no question can be asked afterwards."""
         self._closing = True
 
         def work() -> None:

@@ -26,7 +26,7 @@ class Matrix(msgspec.Struct, kw_only=True):
 
 
 def load_matrix() -> dict[str, Matrix]:
-    """By language."""
+    """The records of all servers, by language."""
     return msgspec.json.decode(DATA.read_bytes(), type=dict[str, Matrix]) if DATA.is_file() else {}
 
 

@@ -23,7 +23,7 @@ from query.facts.index import Index
 from query.facts.parameters import Named, asked
 from query.live import decode, outline
 from query.live.decode import CallItem, Location
-from query.live.questions import Spot, document, live, origin, places, refused, spot, supports, unsupported
+from query.live.questions import Spot, document, live_provenance, origin, places, refused, spot, supports, unsupported
 from query.live.replies import doubted, left_out
 
 R = TypeVar("R")
@@ -70,11 +70,11 @@ class Asked(msgspec.Struct, kw_only=True):
             status = "partial" if completeness.status == "complete" else completeness.status
             completeness = Completeness(status=status, reasons=[*completeness.reasons, *reasons])
         replies = [*([self.reply] if self.reply is not None else []), *more]
-        return enclose(asked(ask, self.record), result, extent, completeness, live(*replies, info=self.info))
+        return enclose(asked(ask, self.record), result, extent, completeness, live_provenance(*replies, info=self.info))
 
 
-def put(workspace: Workspace, ask: Named, method: str, more: Mapping[str, Any] = {}) -> Asked:
-    """Asks the server of a place's language.
+def ask_server(workspace: Workspace, ask: Named, method: str, more: Mapping[str, Any] = {}) -> Asked:
+    """Asks the server of a place's language about it; returns the question with what the server said.
 
     Raises:
         UsageError, NameNotFound, AmbiguousName: as `spot`. ServerError: no server, none that answers, or an answer of another form.

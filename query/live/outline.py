@@ -55,7 +55,7 @@ def outline(path: str, text: str) -> list[Present]:
 
 
 def of_server(symbols: Iterable[Symbol]) -> list[Present]:
-    """The same from a server's outline."""
+    """What a file defines, as `outline` gives it, from a server's documentSymbol answer."""
     return [
         Present(item.dotted, str(item.kind or ""), span := _span(item.whole), (span.line, span.col), _span(item.name_at))
         for item in symbols

@@ -88,7 +88,7 @@ class Spot(NamedTuple):
 
     @property
     def params(self) -> requests.DefinitionParams:
-        """As all questions about a place take them."""
+        """The parameters of a request about a place: its document and position."""
         return {"textDocument": self.document.identifier, "position": {"line": self.line, "character": self.col}}
 
     @property
@@ -105,7 +105,7 @@ def document(workspace: Workspace, path: str) -> Document:
     if not path:
         raise UsageError("name a document: file_path is empty")
     root = root_of(workspace)
-    place = inside(workspace, path)
+    place = path_inside(workspace, path)
     text, _ = read_text(place)
     return Document(os.path.relpath(place, root).replace(os.sep, "/"), place, text)
 
@@ -114,7 +114,7 @@ def root_of(workspace: Workspace) -> str:
     return str(workspace.top)
 
 
-def inside(workspace: Workspace, path: str) -> str:
+def path_inside(workspace: Workspace, path: str) -> str:
     """Absolute path of a file of the workspace, as given: from its root, else from the current folder.
 
     Raises:
@@ -136,7 +136,7 @@ def inside(workspace: Workspace, path: str) -> str:
 
 
 def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
-    """The place that is meant, in the file as it is now.
+    """The place that a tool's parameters mean, in the file as it is now.
 
     Raises:
         UsageError: no place, or one that is not in the file. NameNotFound, AmbiguousName: of a symbol's name.
@@ -215,7 +215,7 @@ class Extent(NamedTuple):
 
 
 def span(workspace: Workspace, ask: Ranged) -> Extent:
-    """The range that is meant; the whole file where no line is given."""
+    """The range that a tool's parameters mean; the whole file where no line is given."""
     of = document(workspace, ask.file_path)
     lines = of.lines
     if not ask.start_line and not ask.end_line:
@@ -232,7 +232,7 @@ def span(workspace: Workspace, ask: Ranged) -> Extent:
 # ---- what an answer is worth
 
 
-def live(*replies: Reply | Diagnosis, info: ServerInfo | None = None) -> Provenance:
+def live_provenance(*replies: Reply | Diagnosis, info: ServerInfo | None = None) -> Provenance:
     """Provenance of what running servers said, or of `info` where one said at its start that it cannot answer."""
     servers = [reply.server for reply in replies] or ([info] if info is not None else [])
     return by_servers(servers, sum(reply.elapsed_ms for reply in replies))
@@ -302,7 +302,7 @@ def _may_be_quoted(workspace: Workspace, place: str) -> bool:
     from indexer.packages import Externals
 
     try:
-        return bool(inside(workspace, place))
+        return bool(path_inside(workspace, place))
     except UsageError:
         return Externals().is_installed(place)
 

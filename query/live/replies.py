@@ -11,7 +11,7 @@ from indexer.lsp.decode import Diagnostic
 from query.answers.envelope import Completeness, Provenance, Reason
 from query.context import Diagnosis, ServerInfo, Workspace
 from query.live.decode import Fitting, Origin, diagnostics
-from query.live.questions import Document, live, origin, refused, supports, unsupported
+from query.live.questions import Document, live_provenance, origin, refused, supports, unsupported
 
 
 class Feature(NamedTuple):
@@ -42,23 +42,23 @@ def question(workspace: Workspace, of: Document, feature: Feature, params: Any, 
     """
     info = workspace.servers.info(of.path)
     if not supports(info, feature.capability, feature.method):
-        return without(info, feature)
+        return without_feature(info, feature)
     reply = workspace.servers.ask(of.path, feature.method, params, overlay=overlay)
     return Outcome(
         value=None if reply.error else reply.result,
         answered=not reply.error,
         completeness=refused(reply, feature.method),
-        provenance=live(reply),
+        provenance=live_provenance(reply),
         info=reply.server,
         origin=origin(reply.server, feature.method),
     )
 
 
-def without(info: ServerInfo, feature: Feature) -> Outcome:
+def without_feature(info: ServerInfo, feature: Feature) -> Outcome:
     """The outcome where the server has no such feature."""
     instead = f"; instead: {feature.instead}" if feature.instead else ""
     completeness = unsupported(info, f"{feature.words} ({feature.capability}){instead}")
-    return Outcome(None, False, completeness, live(info=info), info, origin(info, feature.method))
+    return Outcome(None, False, completeness, live_provenance(info=info), info, origin(info, feature.method))
 
 
 def provider(info: ServerInfo, capability: str) -> Options:
@@ -72,7 +72,7 @@ def diagnostics_of(diagnosis: Diagnosis, path: str) -> Fitting[Diagnostic]:
 
 
 def doubted(completeness: Completeness, reasons: Sequence[Reason]) -> Completeness:
-    """No longer complete, for these reasons too."""
+    """The same completeness with more reasons; partial where it was complete."""
     if not reasons:
         return completeness
     status = "partial" if completeness.status == "complete" else completeness.status

@@ -197,7 +197,7 @@ class Running:
         self._talk.flush()
 
     def close_document(self, path: str) -> bool:
-        """Whether it was open."""
+        """Closes a document; returns whether it was open."""
         was_open = path in self._documents.open
         self._documents.close(path)
         self._talk.flush()

@@ -111,7 +111,7 @@ def sites_of(scope: Scope, edit: Decoded, old_name: str) -> dict[Site, str]:
     return found
 
 
-def inside(scope: Scope, edit: Decoded) -> tuple[Decoded, list[str]]:
+def edit_inside(scope: Scope, edit: Decoded) -> tuple[Decoded, list[str]]:
     """An edit without changes of documents outside the workspace, where nothing may be written; and the paths of those.
 
     Raises:
@@ -134,7 +134,7 @@ def inside(scope: Scope, edit: Decoded) -> tuple[Decoded, list[str]]:
     return edit.only(is_inside), outside
 
 
-def without(scope: Scope, edit: Decoded, exclude_globs: Sequence[str]) -> Decoded:
+def edit_without(scope: Scope, edit: Decoded, exclude_globs: Sequence[str]) -> Decoded:
     """An edit without the files that are left alone on request."""
     from query.edits.globs import matcher
 

@@ -9,7 +9,7 @@ from query.answers.envelope import Answer
 from query.context import Workspace
 from query.live import control
 from query.live.control import Session
-from query.live.questions import InDocument, inside, root_of
+from query.live.questions import InDocument, path_inside, root_of
 from query.surface.registry import workspace_tool
 
 
@@ -33,7 +33,7 @@ def TOOL(workspace: Workspace, ask: CloseDocument) -> Answer[Session]:
     """Closes a file in its language server, also one that is gone from disk."""
     if not ask.file_path:
         raise UsageError("name a document: file_path is empty")
-    path = os.path.relpath(inside(workspace, ask.file_path), root_of(workspace)).replace(os.sep, "/")
+    path = os.path.relpath(path_inside(workspace, ask.file_path), root_of(workspace)).replace(os.sep, "/")
     was_open = workspace.servers.close_document(path)
     done = f"closed {path}" if was_open else f"{path} was not open"
     return control.answer(workspace, ask, done, workspace.servers.running())

@@ -17,8 +17,8 @@ from query.answers.pages import all_of
 from query.answers.style import Style, printable
 from query.context import ServerInfo, Workspace
 from query.live.proposals import EditPreview, preview
-from query.live.questions import document, live, origin, refused, root_of, supports
-from query.live.replies import Feature, doubted, provider, without
+from query.live.questions import document, live_provenance, origin, refused, root_of, supports
+from query.live.replies import Feature, doubted, provider, without_feature
 from query.refactor.outcome import Apply
 from query.surface.registry import workspace_tool
 
@@ -82,11 +82,11 @@ def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
     path = _server_path(workspace, ask)
     info = workspace.servers.info(path)
     if not supports(info, _FEATURE.capability, _FEATURE.method):
-        outcome = without(info, _FEATURE)
+        outcome = without_feature(info, _FEATURE)
         return workspace.answer(ask, CommandResult(result=None, edits=[]), all_of(0), outcome.completeness, outcome.provenance)
     _check(ask.command, info)
     if not ask.apply:
-        return workspace.answer(ask, CommandResult(result=None, edits=[]), all_of(0), provenance=live(info=info))
+        return workspace.answer(ask, CommandResult(result=None, edits=[]), all_of(0), provenance=live_provenance(info=info))
     params: requests.ExecuteCommandParams = {"command": ask.command, "arguments": [_plain(item) for item in ask.arguments]}
     reply = workspace.servers.ask(path, _FEATURE.method, params)
     edits: list[EditPreview] = []
@@ -99,7 +99,7 @@ def TOOL(workspace: Workspace, ask: ExecuteCommand) -> Answer[CommandResult]:
         except (ServerProtocolError, EditRefused) as error:
             reasons.append(Reason(code="malformed_answer", detail=str(error)))
     result = CommandResult(result=reply.result, edits=edits, applied=True)
-    return workspace.answer(ask, result, all_of(len(edits)), doubted(refused(reply, _FEATURE.method), reasons), live(reply))
+    return workspace.answer(ask, result, all_of(len(edits)), doubted(refused(reply, _FEATURE.method), reasons), live_provenance(reply))
 
 
 def _plain(argument: Any) -> Any:

@@ -145,11 +145,11 @@ def _counted(answer: Answer[list[Edge]]) -> str:
 
 def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
     from indexer.lsp import methods
-    from query.live.navigation import calls, is_test_file, put
+    from query.live.navigation import ask_server, calls, is_test_file
 
     if ask.evidence:
         raise UsageError("a running server tells no evidence: ask the index for that, without live")
-    question = put(workspace, ask, methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     edges: list[Edge] = []
     replies: list[Any] = []
     reasons: list[Reason] = []

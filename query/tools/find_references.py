@@ -52,11 +52,11 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
 
 def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
     from indexer.lsp import methods
-    from query.live.navigation import enclosing, fits, found_places, is_outside, is_test_file, put
+    from query.live.navigation import ask_server, enclosing, fits, found_places, is_outside, is_test_file
 
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
-    question = put(workspace, ask, methods.TEXT_DOCUMENT_REFERENCES, {"context": {"includeDeclaration": ask.include_declaration}})
+    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_REFERENCES, {"context": {"includeDeclaration": ask.include_declaration}})
     enclosed, number = enclosing(workspace), Counter[str]()
     found: list[FoundReference] = []
     for place in sorted(found_places(workspace, question), key=lambda item: (item.path, item.line, item.col)):

@@ -62,7 +62,7 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
 
 def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
     from query.live.navigation import completeness_of
-    from query.live.questions import document, live
+    from query.live.questions import document, live_provenance
     from query.live.replies import diagnostics_of, doubted, left_out
 
     if not ask.file_path:
@@ -85,7 +85,7 @@ def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
         ),
         page_of(offset, len(shown), len(rows)),
         doubted(completeness_of(diagnosis), left_out(known.others, "diagnostics", diagnosis.server)),
-        live(diagnosis),
+        live_provenance(diagnosis),
         more={"file_path": of.path},
     )
 

@@ -15,7 +15,7 @@ from query.answers.style import Style, printable
 from query.context import Workspace
 from query.live import decode
 from query.live.questions import Document, Extent, Ranged, span
-from query.live.replies import Feature, Outcome, doubted, provider, question, without
+from query.live.replies import Feature, Outcome, doubted, provider, question, without_feature
 from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _ask(workspace: Workspace, extent: Extent) -> tuple[Outcome, decode.Legend |
     said = provider(info, _CAPABILITY)
     legend = decode.legend(said.legend, info.name or info.entry)
     if legend is None:
-        return without(info, _FULL), None
+        return without_feature(info, _FULL), None
     if said.ranges:
         of_range: requests.SemanticTokensRangeParams = {"textDocument": of.identifier, "range": extent.range}
         return question(workspace, of, _RANGE, of_range), legend

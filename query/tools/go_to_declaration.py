@@ -39,9 +39,9 @@ def _text(answer: Answer[list[Declaration]], style: Style) -> Iterator[str]:
 
 def _live(workspace: Workspace, ask: GoToDeclaration) -> Answer[list[Declaration]]:
     from indexer.lsp import methods
-    from query.live.navigation import live_definitions, put
+    from query.live.navigation import ask_server, live_definitions
 
-    question = put(workspace, ask, methods.TEXT_DOCUMENT_DECLARATION)
+    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_DECLARATION)
     result = [Declaration(symbol=item.symbol, what="declaration", places=item.places) for item in live_definitions(workspace, question)]
     return question.answer(ask, result, all_of(sum(len(item.places) for item in result)))
 

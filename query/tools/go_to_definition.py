@@ -22,9 +22,9 @@ class GoToDefinition(Named, kw_only=True):
 
 def _live(workspace: Workspace, ask: GoToDefinition) -> Answer[list[Definition]]:
     from indexer.lsp import methods
-    from query.live.navigation import live_definitions, put
+    from query.live.navigation import ask_server, live_definitions
 
-    question = put(workspace, ask, methods.TEXT_DOCUMENT_DEFINITION)
+    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_DEFINITION)
     result = live_definitions(workspace, question, source=ask.show_source)
     return question.answer(ask, result, all_of(sum(len(item.places) for item in result)))
 

@@ -54,9 +54,9 @@ def _text(answer: Answer[list[Implementation]], style: Style) -> Iterator[str]:
 
 def _live(workspace: Workspace, ask: GoToImplementation) -> Answer[list[Implementation]]:
     from indexer.lsp import methods
-    from query.live.navigation import live_definitions, put
+    from query.live.navigation import ask_server, live_definitions
 
-    question = put(workspace, ask, methods.TEXT_DOCUMENT_IMPLEMENTATION)
+    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_IMPLEMENTATION)
     found = live_definitions(workspace, question)
     offset = offset_of(ask.cursor)
     result = [

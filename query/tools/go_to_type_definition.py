@@ -46,9 +46,9 @@ def _text(answer: Answer[list[TypeDefinition]], style: Style) -> Iterator[str]:
 
 def _live(workspace: Workspace, ask: GoToTypeDefinition) -> Answer[list[TypeDefinition]]:
     from indexer.lsp import methods
-    from query.live.navigation import live_definitions, put
+    from query.live.navigation import ask_server, live_definitions
 
-    question = put(workspace, ask, methods.TEXT_DOCUMENT_TYPE_DEFINITION)
+    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_TYPE_DEFINITION)
     result = [
         TypeDefinition(of=question.record.symbol, symbol=item.symbol, evidence="live", places=item.places)
         for item in live_definitions(workspace, question)

@@ -46,9 +46,9 @@ def _text(answer: Answer[Inspection], style: Style) -> Iterator[str]:
 
 def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
     from indexer.lsp import methods
-    from query.live.navigation import put
+    from query.live.navigation import ask_server
 
-    question = put(workspace, ask, methods.TEXT_DOCUMENT_HOVER)
+    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_HOVER)
     result = Inspection(symbol=question.record, signature="", documentation="", hover=question.hover)
     return question.answer(ask, result, all_of(1))
 

@@ -8,7 +8,7 @@ from query.answers.envelope import Answer
 from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.live.questions import NamedPlace, live, spot
+from query.live.questions import NamedPlace, live_provenance, spot
 from query.refactor.preparation import Renameable, prepared
 from query.surface.registry import workspace_tool
 
@@ -38,4 +38,4 @@ def TOOL(workspace: Workspace, ask: PrepareRename) -> Answer[Renameable]:
     at = spot(workspace, ask)
     info = workspace.servers.info(at.document.path)
     found, completeness, replies = prepared(at, info, workspace.servers.ask)
-    return workspace.answer(ask, found, all_of(int(found.can_rename)), completeness, live(*replies, info=info))
+    return workspace.answer(ask, found, all_of(int(found.can_rename)), completeness, live_provenance(*replies, info=info))

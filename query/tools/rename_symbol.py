@@ -17,10 +17,10 @@ from query.answers.style import Style, count
 from query.context import Workspace
 from query.facts.completeness import DEFINITION, Certificate
 from query.live import decode
-from query.live.questions import NamedPlace, Spot, live, origin, spot, supports, unsupported
+from query.live.questions import NamedPlace, Spot, live_provenance, origin, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
 from query.refactor.preparation import prepared
-from query.refactor.rename import Renaming, Verdict, check, check_name, inside, name_at, sites_of, symbols_at, without
+from query.refactor.rename import Renaming, Verdict, check, check_name, edit_inside, edit_without, name_at, sites_of, symbols_at
 from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     check_name(ask.new_name, language_of(at.document.path))
     if not supports(info, "renameProvider", methods.TEXT_DOCUMENT_RENAME):
         nothing = Renamed(old_name=old_name, new_name=ask.new_name, edited=_nothing(), workspace_edit={})
-        return workspace.answer(ask, nothing, all_of(0), unsupported(info, "rename"), live(info=info))
+        return workspace.answer(ask, nothing, all_of(0), unsupported(info, "rename"), live_provenance(info=info))
     found, _, replies = prepared(at, info, workspace.servers.ask)
     if not found.can_rename:
         raise EditRefused(f"'{old_name}' at {at.shown} cannot be renamed: {found.why}")
@@ -147,7 +147,7 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     if workspace.index is not None and workspace.index.foreign:
         whole = msgspec.structs.replace(whole, status="unknown")
     long = any(item.diff_lines_left_out for item in outcome.edited.files)
-    return workspace.answer(ask, result, all_of(outcome.edited.edits, cut_short=long), whole, live(*replies))
+    return workspace.answer(ask, result, all_of(outcome.edited.edits, cut_short=long), whole, live_provenance(*replies))
 
 
 class _Judged(NamedTuple):
@@ -165,7 +165,7 @@ def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: 
     from query.edits.workspace_edit import DIGESTS
 
     index = workspace.index
-    wanted, outside = inside(scope, edit)
+    wanted, outside = edit_inside(scope, edit)
     renaming = Renaming(
         symbols=symbols_at(index, at) if index is not None else [],
         old_name=old_name,
@@ -184,7 +184,7 @@ def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: 
         doubts.append(f"uses may be left that are not known: {said}; sites=both and sites=server rename what is known")
     if ask.apply and ask.sites != "server" and doubts:
         raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
-    shown = without(scope, wanted, ask.exclude_globs)
+    shown = edit_without(scope, wanted, ask.exclude_globs)
     digests = digests_of(scope, (operation.uri for operation in shown.operations))
     return _Judged(verdict, gaps, plan_decoded(scope, wanted, ask.exclude_globs), {**shown.wire(), DIGESTS: digests})
 

@@ -17,8 +17,8 @@ from query.answers.style import Style, one_line, printable
 from query.context import Diagnosis, Workspace
 from query.live import decode
 from query.live.proposals import EditPreview, preview
-from query.live.questions import Document, Extent, Ranged, live, span, supports
-from query.live.replies import Feature, Outcome, diagnostics_of, doubted, left_out, provider, question, without
+from query.live.questions import Document, Extent, Ranged, live_provenance, span, supports
+from query.live.replies import Feature, Outcome, diagnostics_of, doubted, left_out, provider, question, without_feature
 from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def TOOL(workspace: Workspace, ask: SuggestFixes) -> Answer[list[Fix]]:
     of = extent.document
     info = workspace.servers.info(of.path)
     if not supports(info, _FEATURE.capability, _FEATURE.method):
-        return _answer(workspace, of, ask, without(info, _FEATURE), [], [])
+        return _answer(workspace, of, ask, without_feature(info, _FEATURE), [], [])
     diagnosis = workspace.servers.diagnose([of.path])
     known = diagnostics_of(diagnosis, of.path)
     mending = [raw for raw, item in known.items if _overlaps(item, extent)]
@@ -98,7 +98,7 @@ def TOOL(workspace: Workspace, ask: SuggestFixes) -> Answer[list[Fix]]:
         context["only"] = ask.only
     params: requests.CodeActionParams = {"textDocument": of.identifier, "range": extent.range, "context": context}
     outcome = question(workspace, of, _FEATURE, params)
-    provenance = live(diagnosis)
+    provenance = live_provenance(diagnosis)
     elapsed = diagnosis.elapsed_ms + (outcome.provenance.elapsed_ms or 0)
     outcome = outcome._replace(provenance=msgspec.structs.replace(provenance, elapsed_ms=elapsed))
     reasons = [*_unsettled(diagnosis, of), *left_out(known.others, "diagnostics", diagnosis.server)]

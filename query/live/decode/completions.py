@@ -63,7 +63,7 @@ class Completions(NamedTuple):
 
 
 def completions(value: Any, origin: Origin) -> Completions:
-    """A list of items, or a CompletionList.
+    """Completions from a list of items or a CompletionList.
 
     Raises:
         ServerProtocolError: neither.
@@ -105,7 +105,7 @@ class SignatureHelp(NamedTuple):
 
 
 def signature_help(value: Any, origin: Origin) -> SignatureHelp:
-    """No signatures of null.
+    """Signatures from a SignatureHelp; none if the answer is null.
 
     Raises:
         ServerProtocolError: another form.

@@ -22,7 +22,7 @@ class TextEdit(Wire, frozen=True):
 
 
 def text_edits(value: Any, origin: Origin) -> list[TextEdit]:
-    """Edits of one document; of null none. All or none: half of them would be another edit.
+    """The edits of one document; none if the answer is null. One broken edit refuses all: half of them would be another edit.
 
     Raises:
         ServerProtocolError: no list, or one that holds something else.
@@ -65,7 +65,7 @@ class PreparedRename(NamedTuple):
 
 
 def prepared_rename(value: Any, origin: Origin) -> PreparedRename | None:
-    """None of null: nothing there can be renamed.
+    """What a server says about renaming at a place; None if the answer is null: nothing there can be renamed.
 
     Raises:
         ServerProtocolError: another form.

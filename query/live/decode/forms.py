@@ -57,7 +57,7 @@ def shaped(value: Any, kind: Any, origin: Origin) -> Any:
 
 
 def each(values: Any, kind: type[T], origin: Origin) -> Fitting[T]:
-    """The items of a list that are records of `kind`; none of null.
+    """The items of a list that are records of `kind`; no items if the answer is null.
 
     Raises:
         ServerProtocolError: no list.
@@ -75,7 +75,7 @@ def each(values: Any, kind: type[T], origin: Origin) -> Fitting[T]:
 
 
 def strange(origin: Origin, why: str) -> ServerProtocolError:
-    """The error of an answer that has another form."""
+    """The error for an answer that does not have the protocol's form."""
     return ServerProtocolError(f"{origin.server} answered {origin.method} in a form that the protocol does not know: {why}")
 
 
@@ -87,7 +87,7 @@ def _said(value: Any) -> str:
 
 
 def words(documentation: Documentation) -> str:
-    """The text of a documentation."""
+    """The text of a documentation: a string, or MarkupContent."""
     return documentation.value if isinstance(documentation, MarkupContent) else documentation or ""
 
 

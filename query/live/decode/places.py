@@ -25,7 +25,7 @@ class Location(NamedTuple):
 
 
 def locations(value: Any, origin: Origin) -> Fitting[Location]:
-    """Locations and LocationLinks, one or many; of null none.
+    """Places from Locations or LocationLinks, one or many; no places if the answer is null.
 
     Raises:
         ServerProtocolError: neither an object nor a list.
@@ -53,7 +53,7 @@ def hover(value: Any, origin: Origin) -> str:
 
 
 def diagnostics(items: Sequence[Any], origin: Origin) -> Fitting[Diagnostic]:
-    """Of one document, as its server gives them."""
+    """The diagnostics of one document, as its server gives them."""
     return each(list(items), Diagnostic, origin)
 
 
@@ -160,7 +160,7 @@ class CallSites(NamedTuple):
 
 
 def call_items(value: Any, origin: Origin) -> Fitting[CallItem]:
-    """What a call hierarchy begins with.
+    """The functions at a place that a call hierarchy can start from.
 
     Raises:
         ServerProtocolError: no list.
@@ -171,7 +171,7 @@ def call_items(value: Any, origin: Origin) -> Fitting[CallItem]:
 
 
 def calls(value: Any, direction: Literal["incoming", "outgoing"], origin: Origin) -> Fitting[CallSites]:
-    """Callers or callees.
+    """Callers or callees, each with the places of its calls.
 
     Raises:
         ServerProtocolError: no list.
