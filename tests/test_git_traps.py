@@ -177,6 +177,7 @@ def test_no_command_springs_a_trap_where_the_repository_lies_elsewhere(here: Rep
     """`.git` is a file or a link that leads to a folder which came with the tree, or a work tree of the repository there."""
     own = here.root / ".git"
     own.rename(here.root / ".data")
+    (here.root / "library" / ".git").write_text("gitdir: ../.data/modules/library\n", encoding="utf-8")
     if way == "link":
         own.symlink_to(".data")
     elif way == "file":
