@@ -98,7 +98,7 @@ class Config:
     max_unit_questions: int = 200_000
     max_file_s: float = 180.0
     max_unit_s: float = 900.0
-    max_load_s: float = 600.0
+    max_load_s: float = 1_800.0
     python: str = ""
     source_roots: tuple[str, ...] = ()
     request_timeout_s: float = 0.0

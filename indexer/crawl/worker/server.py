@@ -27,7 +27,7 @@ log = logging.getLogger("indexer.crawl.worker")
 _LATE_LOOKS = 3
 """For registrations right after the start: what a crawl asks of them comes much later."""
 
-_VAIN_SHARE = 0.5
+_VAIN_SHARE = 0.25
 """Of the seconds that a server may load: one that was started in vain for so long is not tried again with more patience."""
 
 _PATIENT = 2.5  # times `timeout_s`, at the second try of a unit
