@@ -23,6 +23,9 @@ MOST_MANIFEST_BYTES = 20_000_000
 MOST_TOML_BYTES = 1_000_000
 """Of settings and manifests, which people write."""
 
+_LONG_KEY = re.compile(r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){50}""")
+"""More parts than a key of anybody's has."""
+
 _NOT_TEXT = frozenset({"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem", "utf-7"})
 """Codecs that make text of something else, or another text on each machine."""
 
@@ -125,13 +128,24 @@ def read_toml(file: str | Path) -> dict[str, Any]:
         OSError: it cannot be read, is no regular file, or is larger than any: a megabyte takes two seconds.
         ValueError: it is no TOML, or nested too deeply.
     """
-    import tomllib
-
     content = read_manifest(file)
     if len(content) > MOST_TOML_BYTES:
         raise OSError(errno.EFBIG, "is larger than settings may be", str(file))
+    return parse_toml(content.decode("utf-8-sig").replace("\r\n", "\n"))
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """What TOML says that a stranger has written. Python's reader takes time in squares of the parts of a key: minutes for `a.a.a…`.
+
+    Raises:
+        ValueError: it is no TOML, or nested too deeply.
+    """
+    import tomllib
+
+    if _LONG_KEY.search(text):
+        raise ValueError("nested too deeply: a key has too many parts")
     try:
-        return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
+        return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 

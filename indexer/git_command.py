@@ -73,6 +73,14 @@ _OURS: Mapping[str, str] = {
 
 _PATIENCE_S = 600.0
 _PATIENCE_WITH_SETTINGS_S = 60.0
+_OWN_FILES = ("HEAD", "index", "commondir", "gitdir", "info/sparse-checkout")
+_PATTERNS = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
+_LOOKS_AFTER_S = 2.0
+_COMMON_FILES = (
+    "packed-refs", "shallow", "info/attributes", "info/exclude", "info/grafts", "objects/info/alternates", "objects/info/commit-graph",
+)  # fmt: skip
+_MOST_MEMORY_KB = 4_000_000
+_SHELL = "/bin/sh"
 _MOST_OVERRIDES = 5_000
 _MOST_LINK_BYTES = 8_192
 _DUBIOUS = ("dubious ownership", "unsafe repository")
@@ -274,10 +282,26 @@ def _stamp(top: Path | None) -> object:
         for path in (top / ".git", own / "config", own / "config.worktree", common_directory(own) / "config"):
             found = _stamp_of(path)
             if found and not stat.S_ISREG(found[0]) and not (stat.S_ISDIR(found[0]) and path == top / ".git"):
-                raise UsageError(f"'{path}' is no plain file, so git cannot be asked about '{top}'")
+                raise _no_plain_file(path, top)
             stamps.append(found)
+        _check_own_files(top, own)
     names = (*_KEPT, "PATH", "GIT_INDEX_FILE", "GIT_CONFIG_COUNT")
     return (*stamps, *(os.environ.get(name) for name in names))
+
+
+def _check_own_files(top: Path, own: Path) -> None:
+    """Git reads some files of its own to their end, whatever they are: a pipe has none, nor has a link to `/dev/zero`."""
+    common = common_directory(own)
+    head = _line_of(own / "HEAD")
+    named = [head.removeprefix("ref:").strip()] if head.startswith("ref:") else []
+    for path in (*(own / name for name in _OWN_FILES), *(common / name for name in (*_COMMON_FILES, *named))):
+        found = _stamp_of(path)
+        if found and not stat.S_ISREG(found[0]) and not stat.S_ISDIR(found[0]):
+            raise _no_plain_file(path, top)
+
+
+def _no_plain_file(path: Path, top: Path) -> UsageError:
+    return UsageError(f"'{path}' is no plain file, so git cannot be asked about '{top}'")
 
 
 def _stamp_of(path: str | Path) -> tuple[int, ...]:
@@ -328,13 +352,52 @@ def _start(
 ) -> subprocess.CompletedProcess[bytes]:
     import subprocess
 
-    given: dict[str, Any] = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
+    given = subprocess.DEVNULL if stdin is None else subprocess.PIPE
     try:
-        return subprocess.run(command, cwd=folder, env=variables, capture_output=True, check=False, timeout=patience_s, **given)
-    except subprocess.TimeoutExpired as error:
-        raise UsageError(f"git {command[1]} has not ended after {patience_s:.0f} s in '{folder}'") from error
+        process = subprocess.Popen(
+            [*_bounded(), *command], cwd=folder, env=variables, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
     except OSError as error:
         raise UsageError(f"git cannot be started in '{folder}': {error.strerror}") from error
+    with process:
+        try:
+            out, said = _ended(process, folder, stdin, patience_s)
+        except subprocess.TimeoutExpired as error:
+            raise UsageError(f"git {command[1]} has not ended after {patience_s:.0f} s in '{folder}'") from error
+        finally:
+            process.kill()  # without effect on one that has ended
+    return subprocess.CompletedProcess(command, process.returncode, out, said)
+
+
+def _ended(process: subprocess.Popen[bytes], folder: Path, stdin: bytes | None, patience_s: float) -> tuple[bytes, bytes]:
+    """What git printed. One that takes long is perhaps waiting for a pipe in the work tree that is called as what it reads."""
+    import subprocess
+
+    try:
+        return process.communicate(stdin, timeout=min(_LOOKS_AFTER_S, patience_s))
+    except subprocess.TimeoutExpired:
+        top = holder(folder)
+        found = _endless(top) if top is not None else None
+        if top is not None and found is not None:
+            raise _no_plain_file(found, top) from None
+        return process.communicate(timeout=max(0.0, patience_s - _LOOKS_AFTER_S))
+
+
+def _endless(top: Path) -> Path | None:
+    """A file of patterns in the work tree that is a pipe, a socket or a device: whoever opens it may wait for ever."""
+    for folder, _, names in os.walk(top):
+        for name in _PATTERNS.intersection(names):
+            place = Path(folder, name)
+            if not stat.S_ISREG(mode := place.lstat().st_mode) and not stat.S_ISLNK(mode):
+                return place
+    return None
+
+
+def _bounded() -> list[str]:
+    """What goes before git, so that a file of its own without an end (a link to `/dev/zero`) does not take all of the machine's memory."""
+    if not os.access(_SHELL, os.X_OK):
+        return []
+    return [_SHELL, "-c", f'ulimit -d {_MOST_MEMORY_KB} 2>/dev/null; exec "$@"', "sh"]
 
 
 def _refuse_of_others(said: str) -> None:
@@ -360,31 +423,27 @@ def _class(program: str) -> Any:
         """Runs in one folder, with the variables of the door and no other ones of git's."""
 
         GIT_PYTHON_GIT_EXECUTABLE = program
-        __slots__ = ("_without",)
+        __slots__ = ("_variables",)
 
         def __init__(self, folder: str, variables: Mapping[str, str]) -> None:
             super().__init__(folder)
-            self.update_environment(**variables)
-            dropped = sorted(name for name in os.environ if name not in variables)
-            # GitPython hands down all of our own environment, and can add to it only
-            env = shutil.which("env", path=variables["PATH"]) or "/usr/bin/env"
-            self._without = [env, *(word for name in dropped for word in ("-u", name))] if dropped else []
+            self._variables = variables
 
         def execute(self, command: Any, *args: Any, **options: Any) -> Any:
-            told = [program, *_told(list(command)[1:])]
-            options.setdefault("kill_after_timeout", _PATIENCE_S)
-            try:
-                return super().execute([*self._without, *told], *args, **options)
-            except git.GitCommandError as error:
-                said = _as_text(error.stderr)
+            """In place of GitPython's, which hands down all of our own environment and waits by its own rules."""
+            istream, strips = options.pop("istream", None), options.pop("strip_newline_in_stdout", True)
+            with_exceptions = options.pop("with_exceptions", True)
+            if args or options:
+                raise Bug(f"no option of a command of git here: {sorted(options)}")
+            told, folder = [program, *_told(list(command)[1:])], Path(str(self.working_dir))
+            stdin = istream.read() if istream is not None else None
+            done = _start(told, folder, self._variables, stdin=stdin, patience_s=_PATIENCE_S)
+            if done.returncode:
+                said = done.stderr.decode("utf-8", "replace").strip()
                 _refuse_of_others(said)
-                status = error.status if isinstance(error.status, int) else 128
-                raise GitFailed(f"git {told[1]} failed in '{self.working_dir}': {said}", status=status, said=said) from error
+                if with_exceptions:
+                    raise GitFailed(f"git {told[1]} failed in '{folder}': {said}", status=done.returncode, said=said)
+            text = done.stdout.decode("utf-8", "surrogateescape")
+            return text.removesuffix("\n") if strips else text
 
     return Commands
-
-
-def _as_text(value: object) -> str:
-    """GitPython quotes what git said."""
-    words = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return words.strip().removeprefix("stderr: ").strip().strip("'").strip()

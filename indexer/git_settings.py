@@ -42,6 +42,7 @@ FIXED: tuple[Pair, ...] = (
     ("log.showSignature", "false"),
     ("log.mailmap", "false"),
     ("diff.external", _HARMLESS_PROGRAM),  # and never asked: --no-ext-diff
+    ("diff.orderFile", "/dev/null"),  # a list that is read to its end, whatever it is
     ("uploadpack.packObjectsHook", _HARMLESS_PROGRAM),
     ("protocol.allow", "never"),
     ("submodule.recurse", "false"),
@@ -93,11 +94,11 @@ def parse(listing: bytes) -> list[Setting]:
     return found
 
 
-def taken_apart(key: str) -> tuple[str, str, str]:
-    """Section, the name in between (which may contain anything, dots too), and the last part."""
+def taken_apart(key: str) -> tuple[str, str | None, str]:
+    """Section, the name in between (which may contain anything, dots too, or be empty: `[filter ""]`), and the last part."""
     section, _, rest = key.partition(".")
-    name, _, last = rest.rpartition(".")
-    return section.lower(), name, last.lower()
+    name, dot, last = rest.rpartition(".")
+    return section.lower(), name if dot else None, last.lower()
 
 
 def overrides(settings: Iterable[Setting]) -> list[Pair]:
@@ -107,9 +108,9 @@ def overrides(settings: Iterable[Setting]) -> list[Pair]:
 
 def _of_name(key: str) -> Iterator[Pair]:
     section, name, last = taken_apart(key)
-    if section == "pager" and not name:
+    if section == "pager" and name is None:
         yield key, "false"
-    elif name:
+    elif name is not None:
         for part, value in _BY_NAME.get(section, {}).get(last, ()):
             yield f"{section}.{name}.{part}", value
 
@@ -117,7 +118,7 @@ def _of_name(key: str) -> Iterator[Pair]:
 def filters(settings: Iterable[Setting]) -> set[str]:
     """Names of the filters that are configured, by whomever, and that we switch off."""
     apart = (taken_apart(item.key) for item in settings if item.value)
-    return {name for section, name, last in apart if section == "filter" and name and last in ("clean", "smudge", "process")}
+    return {name for section, name, last in apart if section == "filter" and name is not None and last in ("clean", "smudge", "process")}
 
 
 def for_fetching(settings: Sequence[Setting]) -> list[Pair]:
@@ -137,7 +138,7 @@ def for_fetching(settings: Sequence[Setting]) -> list[Pair]:
         said = users.get(_canonical(key), [])
         if section == "credential" and last == "helper":
             pairs += [(key, ""), *((key, value) for value in said)]  # a list: it is emptied, and made of the user's
-        elif section == "protocol" and name and last == "allow":
+        elif section == "protocol" and name is not None and last == "allow":
             pairs.append((key, said[-1] if said else _USUALLY_ALLOWED.get(name, "never")))
         elif key.lower() in neutral and key.lower() not in hooks:
             pairs.append((key, said[-1] if said else neutral[key.lower()]))
@@ -148,7 +149,7 @@ def for_fetching(settings: Sequence[Setting]) -> list[Pair]:
 
 def _canonical(key: str) -> str:
     section, name, last = taken_apart(key)
-    return f"{section}.{name}.{last}" if name else f"{section}.{last}"
+    return f"{section}.{last}" if name is None else f"{section}.{name}.{last}"
 
 
 def as_variables(pairs: Sequence[Pair], *, after: Mapping[str, str]) -> dict[str, str]:

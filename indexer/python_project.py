@@ -10,14 +10,13 @@ import hashlib
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer.encoding import read_manifest
+from indexer.encoding import parse_toml, read_manifest
 from indexer.python_manifests import Manifest, normalised, read_manifests, read_text
 from indexer.python_requirements import Need, declared, is_aside
 from indexer.python_roots import Roots, find_source_roots
@@ -364,7 +363,7 @@ def settings_digest(root: Path, paths: Iterable[str]) -> str:
             continue
         if name == "pyproject.toml":
             try:
-                parsed = tomllib.loads(content.decode("utf-8"))
+                parsed = parse_toml(content.decode("utf-8"))
                 project, tool = parsed.get("project", {}), parsed.get("tool", {})
                 content = repr([project.get("requires-python"), [(name, tool.get(name)) for name in _OF_SERVERS]]).encode()
             except (ValueError, AttributeError, RecursionError):

@@ -7,7 +7,6 @@ registry (a URL, a path, a repository, an option of pip) is left out, since to f
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from indexer.encoding import parse_toml
 from indexer.python_manifests import Manifest, normalised, read_text, rows, strings, table
 
 _REQUIREMENTS = re.compile(r"(?:^|/)(?:[^/]*requirements?[^/]*\.(?:txt|in)|requirements?/[^/]+(?:/[^/]+)?\.(?:txt|in))\Z", re.IGNORECASE)
@@ -225,7 +225,7 @@ def _tox_lines(text: str) -> Iterator[str]:
 
 def _pipfile(text: str) -> Iterator[tuple[str, Kind]]:
     try:
-        parsed = tomllib.loads(text)
+        parsed = parse_toml(text)
     except (ValueError, RecursionError):
         return
     sections: tuple[tuple[str, Kind], ...] = (("packages", "run"), ("dev-packages", "more"))

@@ -77,7 +77,7 @@ def make(root: Path, files: Mapping[str, str | bytes], changed: Mapping[str, str
     marks = root.parent / "marks"
     marks.mkdir()
     made = Repository(root=root, marks=marks)
-    write_tree(root, {**files, "included.txt": "1\n", "own.txt": "1\n"})
+    write_tree(root, {**files, "included.txt": "1\n", "own.txt": "1\n", "empty.txt": "1\n"})
     library = write_tree(root.parent / "library", {"lib.py": "def lib():\n    return 1\n"})
     git(library, "init", "-q")
     git(library, "add", "-A")
@@ -173,6 +173,13 @@ def _set_of_work_tree(at: Repository) -> None:
     _attributes(at.root, "own.txt filter=own")
 
 
+def _set_without_name(at: Repository) -> None:
+    """`[filter ""]`: a name that is there, and empty."""
+    with (at.root / ".git" / "config").open("a", encoding="utf-8") as file:
+        file.write(f'[filter ""]\n\tclean = {at.program("without_name")}\n')
+    _attributes(at.root, "empty.txt filter=")
+
+
 def _set_submodule(at: Repository) -> None:
     folder = at.root / ".git" / "modules" / "library"
     _config(at.root, ("core.fsmonitor", at.program("submodule_fsmonitor")), file=str(folder / "config"))
@@ -234,6 +241,7 @@ SETTINGS: Sequence[Trap] = (
     Trap(name="process", set=_set_process, springs=_status(*_QUIET)),
     Trap(name="included", set=_set_included, springs=_status(*_QUIET)),
     Trap(name="of_work_tree", set=_set_of_work_tree, springs=_status(*_QUIET)),
+    Trap(name="without_name", set=_set_without_name, springs=_status(*_QUIET)),
     Trap(name="submodule_fsmonitor", set=_set_submodule, springs=_plain("status")),
     Trap(name="submodule_filter", set=lambda at: None, springs=_status()),
     Trap(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import pytest
 from change_support import commit, edit, git, look, named, selectors, what
 from support import crawl_with_ty, write_tree
@@ -365,6 +367,21 @@ def test_a_conflict_is_told_and_the_rest_is_compared(root: Path):
         assert {item.path: item.special for item in found.files} == {"shop/prices.py": "conflict", "shop/cart.py": ""}
         assert what(found) == {"shop.cart.show": "body"}
         assert "not_read" in codes(found)
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_file_whose_name_is_not_utf8_is_told_and_the_rest_is_compared(root: Path, staged: bool):
+    """No index holds it, no statement takes its name, no JSON has it."""
+    with open(os.fsencode(root) + b"/shop/n\xffm.py", "wb") as file:
+        file.write(b"def late(): ...\n")
+    edit(root, "shop/cart.py", ("return helper(text)", "return helper(text + 'x')"))
+    if staged:
+        git(root, "add", "-A")
+    found = look(root, scope="staged" if staged else "unstaged")
+    assert {item.path: item.special for item in found.files} == {"shop/n\ufffdm.py": "name", "shop/cart.py": ""}
+    assert what(found) == {"shop.cart.show": "body"}
+    assert "not_read" in codes(found)
+    assert msgspec.json.encode([found.files, found.symbols, found.tests, found.completeness])
 
 
 @pytest.mark.parametrize(

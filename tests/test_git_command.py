@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -295,6 +297,53 @@ def test_settings_that_are_a_pipe_are_refused(root: Path):
         vcs.checkout(root)
 
 
+def _pipe(place: Path) -> None:
+    os.mkfifo(place)
+
+
+def _without_end(place: Path) -> None:
+    place.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("kind", [_pipe, _without_end])
+@pytest.mark.parametrize(
+    "name", ["HEAD", "index", "commondir", "packed-refs", "info/attributes", "info/grafts", "objects/info/alternates", "refs/heads/main"]
+)
+def test_a_file_of_gits_own_that_never_ends_is_refused(name: str, kind: Callable[[Path], None], root: Path):
+    """Git waits at a pipe for ever, and keeps all that it reads of `/dev/zero`."""
+    place = root / ".git" / name
+    place.unlink(missing_ok=True)
+    place.parent.mkdir(exist_ok=True)
+    kind(place)
+    with pytest.raises(UsageError, match="is no plain file"):
+        vcs.list_files(root)
+
+
+@pytest.mark.parametrize("name", [".gitignore", "pkg/.gitattributes"])
+def test_a_pipe_among_the_patterns_of_a_work_tree_is_named(name: str, root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(git_command, "_LOOKS_AFTER_S", 0.2)
+    os.mkfifo(root / name)
+    with pytest.raises(UsageError, match=rf"{re.escape(name)}' is no plain file"):
+        (vcs.checkout(root), vcs.attributes(root, ["pkg/b.py"]))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit does not hold for what is mapped")
+def test_git_takes_no_more_than_so_much_memory(root: Path, monkeypatch: pytest.MonkeyPatch):
+    """A branch that is asked for by its name may be a link to what never ends."""
+    monkeypatch.setattr(git_command, "_MOST_MEMORY_KB", 200_000)
+    _without_end(root / ".git" / "refs" / "heads" / "other")
+    done = git_command.run(root, "rev-parse", "--verify", "other")
+    assert done.returncode == 128
+    assert b"ut of memory" in done.stderr
+    assert _said(root, "rev-parse", "--verify", "main") == git(root, "rev-parse", "HEAD")
+
+
+def test_an_order_of_files_that_never_ends_is_not_read(root: Path):
+    git(root, "config", "diff.orderFile", "/dev/zero")
+    (root / "a.py").write_text("x = 2\n", encoding="utf-8")
+    assert [file.path for file in diff(root, sides(root)).files] == ["a.py"]
+
+
 def test_settings_that_cannot_be_read_are_one_line(root: Path):
     (root / ".git" / "config").write_text("[core\nno section", encoding="utf-8")
     with pytest.raises(UsageError, match="git cannot read its settings"):
@@ -434,6 +483,7 @@ def test_a_server_that_starts_git_within_the_fence_gets_harmless_settings(root: 
         ("hook.mine.command", {"hook.mine.enabled": "false", "hook.mine.event": ""}),
         ("gpg.ssh.program", {"gpg.ssh.program": "false"}),
         ("submodule.x.update", {"submodule.x.update": "none"}),
+        ("filter..process", {"filter..clean": "", "filter..process": ""}),
     ],
 )
 def test_a_setting_under_any_name_is_overridden(key: str, overridden: dict[str, str]):

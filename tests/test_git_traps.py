@@ -172,6 +172,33 @@ def test_no_command_springs_a_trap_where_an_object_is_missing(partial: Repositor
             )
 
 
+@pytest.mark.parametrize("way", ["file", "link", "work tree"])
+def test_no_command_springs_a_trap_where_the_repository_lies_elsewhere(here: Repository, way: str):
+    """`.git` is a file or a link that leads to a folder which came with the tree, or a work tree of the repository there."""
+    own = here.root / ".git"
+    own.rename(here.root / ".data")
+    (here.root / "library" / ".git").write_text("gitdir: ../.data/modules/library\n", encoding="utf-8")
+    if way == "link":
+        own.symlink_to(".data")
+    elif way == "file":
+        own.write_text("gitdir: .data\n", encoding="utf-8")
+    else:
+        tree = here.root / ".data" / "worktrees" / "one"
+        tree.mkdir(parents=True)
+        (tree / "commondir").write_text("../..\n", encoding="utf-8")
+        (tree / "gitdir").write_text(f"{own}\n", encoding="utf-8")
+        for name in ("HEAD", "index"):
+            (tree / name).write_bytes((here.root / ".data" / name).read_bytes())
+        (here.root / ".data" / "config.worktree").rename(tree / "config.worktree")
+        own.write_text("gitdir: .data/worktrees/one\n", encoding="utf-8")
+    git(here.root, "status", check=False)
+    assert here.sprung() >= {"fsmonitor"}
+    here.forget()
+    for words in (["index", "--jobs", "1"], ["query", "changes", "--base", "HEAD~1"], ["doctor"], ["status"], ["index", "--jobs", "1"]):
+        assert _lspidx(here, *words).returncode in (0, 1), words
+        assert here.sprung() == set(), words
+
+
 def test_no_tool_springs_a_trap(here: Repository, monkeypatch: pytest.MonkeyPatch):
     """In one process, as a server of tools is one: what it knows of the settings has to hold for all of them."""
     assert _lspidx(here, "index", "--jobs", "1").returncode == 0

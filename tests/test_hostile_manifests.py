@@ -64,6 +64,17 @@ def test_settings_that_take_minutes_to_read_are_refused_by_name(tmp_path: Path) 
         load_config(tmp_path, environment={}, user_dir=tmp_path / "none")
 
 
+@pytest.mark.parametrize(
+    "key", ["a." * 50_000 + "a = 1", '"a" . ' * 50_000 + "a = 1", "[" + "a." * 50_000 + "a]", "x = {" + "a." * 50_000 + "a = 1}"]
+)
+def test_a_key_of_many_parts_is_refused_before_it_is_read(key: str, tmp_path: Path) -> None:
+    """Python's reader takes two minutes for each of these, which a project's own settings had cost every command."""
+    write_tree(tmp_path, {"lspidx.toml": key})
+    with pytest.raises(ConfigError, match="too many parts"):
+        load_config(tmp_path, environment={}, user_dir=tmp_path / "none")
+    assert encoding.parse_toml('a.b."c.d" = "' + "e." * 40 + '"') == {"a": {"b": {"c.d": "e." * 40}}}
+
+
 def test_a_path_that_the_system_does_not_take_is_a_gap(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     place = os.open(tmp_path, os.O_RDONLY)

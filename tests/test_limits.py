@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,9 @@ from indexer.crawl.messages import Limits
 from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl, crawl
 from indexer.crawl.worker.limits import Budget
-from indexer.errors import ConfigError
+from indexer.errors import ConfigError, ServerError
 from indexer.model import Trust
+from indexer.store.generations import Home
 from query.facts import hierarchy
 from query.facts.index import open_index
 from query.surface.registry import call
@@ -157,6 +159,34 @@ def test_a_unit_that_takes_too_long_ends_with_a_gap_for_the_rest(crawl_with: Cra
     assert _asked(record, "z_slow") < 150
 
 
+LOADS = {"ready": "progress", "ready_title": "Load"}
+
+
+@pytest.mark.slow
+def test_a_server_that_says_for_ever_how_far_it_has_loaded_is_ended_when_its_time_is_over(crawl_with: CrawlWith, root: Path) -> None:
+    """It is never silent, and fifteen times its limit of silence would be five minutes here."""
+    with pytest.raises(ServerError, match="time that there was for it"):
+        crawl_with("progress_goes_on", max_load_s=2.0, spec=LOADS)
+    assert Home(root).current() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["hangs_at_initialize", "trickles_at_initialize"])
+def test_a_server_that_hangs_at_its_start_is_ended_when_its_time_is_over(crawl_with: CrawlWith, fault: str) -> None:
+    with pytest.raises(ServerError, match="time that there was for it"):
+        crawl_with(fault, max_load_s=2.0)
+
+
+@pytest.mark.slow
+def test_what_a_server_loads_after_it_was_lost_is_time_of_the_unit(crawl_with: CrawlWith, root: Path) -> None:
+    """The second one says for ever that it loads: what the unit had before stays, and the rest of it is a gap."""
+    (root / "poison.py").write_text(POISON)
+    done = crawl_with("poison_dies_and_then_loads_for_ever", max_unit_s=4.0, spec={**LOADS, "open": "each"})
+    assert _coverage(done, "poison.py")["definition"] == ("lost", "time_limit")
+    assert {_statuses(done)[path] for path in FILES} == {"ok"}
+    assert done.manifest["server_restarts"] == 2
+
+
 @pytest.mark.slow
 def test_a_worker_that_hangs_is_ended_and_only_its_document_is_lost(
     crawl_with: CrawlWith, root: Path, monkeypatch: pytest.MonkeyPatch
@@ -219,6 +249,12 @@ def test_a_files_and_a_units_seconds_bound_the_patience() -> None:
     budget.begin(2_000.0)
     assert budget.file_left_s("a.py") == 100.0
     assert budget.unit_left_s(2_500.0) == 500.0
+    assert budget.load_left_s() == math.inf
+    bounded = _budget(unit_s=1_000.0, load_s=60.0)
+    for _ in range(3):
+        bounded.excuse(50.0)  # a server that is replaced again and again for its memory
+    assert bounded.load_left_s() == 0.0
+    assert bounded.unit_left_s(1_000.0) == 60.0
     assert Counter(budget.questions_left(asked) > 0 for asked in (0, 10**9)) == {True: 2}  # 0: no limit
 
 

@@ -15,6 +15,7 @@ from indexer.crawl.worker.limits import Budget
 from indexer.crawl.worker.questions import Question
 from indexer.crawl.worker.schedule import (
     FINAL,
+    MOST_HANGING_STARTS,
     MOST_STARTS_IN_A_ROW,
     SERVERS,
     TABLE,
@@ -127,16 +128,17 @@ def test_each_event_of_a_server_is_either_impossible_or_leads_on(state: ServerSt
         (ServerNotReady("x"), ServerEvent.NOT_READY, LossReason.NOT_READY),
         (ServerMissing("x"), ServerEvent.MISSING, LossReason.SERVER_UNAVAILABLE),
         (ServerTooLarge("x"), ServerEvent.MISSING, LossReason.SERVER_MEMORY),
-        (LimitReached("x"), ServerEvent.FAILED, LossReason.TIME_LIMIT),
+        (LimitReached("x"), ServerEvent.NOT_READY, LossReason.TIME_LIMIT),
         (ServerError("x"), ServerEvent.MISSING, LossReason.SERVER_UNAVAILABLE),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, ServerError) else None,
 )
 def test_only_a_start_that_may_go_better_is_tried_again(error: ServerError, event: ServerEvent, reason: LossReason):
     assert reason_of(error) is reason
-    for failures in range(1, MOST_STARTS_IN_A_ROW):
+    most = MOST_HANGING_STARTS if isinstance(error, ServerTimeout) else MOST_STARTS_IN_A_ROW
+    for failures in range(1, most):
         assert failed_start(error, failures) is event
-    last = failed_start(error, MOST_STARTS_IN_A_ROW)
+    last = failed_start(error, most)
     assert last is (ServerEvent.FAILED_AGAIN if event is ServerEvent.FAILED else event)
 
 

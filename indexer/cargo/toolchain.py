@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from indexer.cargo.manifest import table_of
-from indexer.encoding import read_manifest
+from indexer.encoding import parse_toml, read_manifest
 from indexer.sandbox import safe_path
 
 _LIBRARY = "lib/rustlib/src/rust/library"
@@ -91,7 +91,7 @@ def _channel(file: Path) -> str:
     except (OSError, ValueError):
         return ""
     try:
-        named = str(table_of(tomllib.loads(text).get("toolchain")).get("channel") or "")
+        named = str(table_of(parse_toml(text).get("toolchain")).get("channel") or "")
     except RecursionError:
         return ""
     except ValueError:  # the old form: a name on a line

@@ -261,6 +261,7 @@ class Work:
                 unit_questions=config.max_unit_questions,
                 file_s=config.max_file_s,
                 unit_s=config.max_unit_s,
+                load_s=config.max_load_s,
             ),
             memory_bytes=memory_bytes,
             may_exceed=not (own.memory_mb or config.server_memory_mb or config.memory_mb),  # a number that was given holds

@@ -22,6 +22,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     unit_questions: int = 0
     file_s: float = 0.0
     unit_s: float = 0.0
+    load_s: float = 0.0
 
 
 class Setup(msgspec.Struct, kw_only=True):

@@ -5,6 +5,7 @@ Synchronous on purpose: one worker process drives one server and has nothing els
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 
 from indexer.drive.process import ServerProcess
 from indexer.drive.texts import Texts
-from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
+from indexer.errors import LimitReached, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
 from indexer.lsp.session import Answer, Notification, Session, State
 from indexer.sandbox import Confinement
 
@@ -62,6 +63,7 @@ class Client:
         given_up: Callable[[], bool] = lambda: False,
         overlays: Mapping[str, str] = {},
         meanwhile: Callable[[], None] = lambda: None,
+        deadline: float = math.inf,
     ) -> None:
         """Starts the server and waits until it is initialized.
 
@@ -71,10 +73,11 @@ class Client:
             confinement: what it may see; None for all that we see.
             given_up: asked now and then while something is waited for; once it is true, that raises ServerCrashed.
             meanwhile: called twice a second or more while something is waited for.
+            deadline: of the clock `time.monotonic`: from then on nothing is waited for, whatever the server says or keeps to itself.
         Raises:
-            ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError.
+            ServerMissing, ServerCrashed, ServerTimeout, ServerProtocolError; LimitReached at the deadline, as all that waits does.
         """
-        self.timeout_s = timeout_s
+        self.timeout_s, self.deadline = timeout_s, deadline
         self.session = Session(initialize_params, settings)
         self._process: Connection = connection or ServerProcess(
             command, cwd=cwd, environment=environment, one_processor=one_thread, confinement=confinement
@@ -183,7 +186,10 @@ class Client:
         return self.session.receive(data)
 
     def _exchange(self, timeout_s: float) -> bytes:
-        data = self._process.exchange(self.session.outgoing, timeout_s)
+        left_s = self.deadline - time.monotonic()
+        if left_s <= 0:
+            raise LimitReached("has had all the time that there was for it")
+        data = self._process.exchange(self.session.outgoing, min(timeout_s, left_s))
         self._meanwhile()
         return data
 

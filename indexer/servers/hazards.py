@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from indexer.encoding import read_manifest
+from indexer.encoding import parse_toml, read_manifest
 
 _HARMLESS = frozenset(
     {"alias", "profile", "term", "http", "net", "registries", "registry", "source", "patch", "paths", "cargo-new", "install", "resolver"}
@@ -49,7 +48,7 @@ def cargo_config(folders: Iterable[Path], paths: Iterable[str]) -> str:
 
 def _parsed(file: Path) -> Mapping[str, Any] | None:
     try:
-        return tomllib.loads(read_manifest(file).decode("utf-8"))
+        return parse_toml(read_manifest(file).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
 

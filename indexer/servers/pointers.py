@@ -11,7 +11,6 @@ import errno
 import itertools
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +19,7 @@ import msgspec
 
 from indexer import go_modules, tsconfig
 from indexer.consent import POINTER, UNSEARCHED, Reach, Refusal
-from indexer.encoding import MOST_TOML_BYTES, read_manifest
+from indexer.encoding import MOST_TOML_BYTES, parse_toml, read_manifest
 from indexer.languages import CPP, GO, JAVASCRIPT, PYTHON, RUST, TYPESCRIPT, C
 from indexer.plain_files import entries_of
 from indexer.servers.environments import linked, of_python
@@ -176,12 +175,12 @@ def _of_python_json(text: str) -> Iterator[str]:
 
 
 def _of_python_toml(text: str) -> Iterator[str]:
-    table = tomllib.loads(text)
+    table = parse_toml(text)
     return _outward(table.get("tool", {}) if "tool" in table else table, _OF_PYTHON)
 
 
 def _of_cargo(text: str) -> Iterator[str]:
-    return _outward(tomllib.loads(text), _OF_CARGO)
+    return _outward(parse_toml(text), _OF_CARGO)
 
 
 def _of_npm(text: str) -> Iterator[str]:

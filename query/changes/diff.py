@@ -45,7 +45,8 @@ class FileChange(NamedTuple):
     """One file that differs. Paths are relative to the workspace root; `old_path` is empty for a new file, `new_path` for a deleted one.
 
     `old_blob`, `new_blob`: git's names of the contents; empty where there is none. `special`: no file of text on one side: `symlink`,
-    `submodule`, `binary`, `conflict`, `filter` (git has another text for it than the work tree); such a change has no hunks.
+    `submodule`, `binary`, `conflict`, `filter` (git has another text for it than the work tree), `name` (not in UTF-8); such a change
+    has no hunks.
     """
 
     status: Status
@@ -194,7 +195,15 @@ def diff(root: Path, between: Sides) -> Diff:
         known = {item.new_path for item in files}
         files += [FileChange("modified", path, path, "", "", (), "submodule") for path in vcs.changed_submodules(root) if path not in known]
         files += [item for path in _untracked(root) if path not in known for item in [_new_file(root, path)] if item is not None]
-    return Diff(between, sorted(files, key=lambda item: (item.path, item.old_path)))
+    return Diff(between, sorted((_with_names(item) for item in files), key=lambda item: (item.path, item.old_path)))
+
+
+def _with_names(item: FileChange) -> FileChange:
+    """A file whose name is not UTF-8 is in no index; it is named as a survey names it, and none of its lines is looked at."""
+    old, new = (path.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for path in (item.old_path, item.new_path))
+    if (old, new) == (item.old_path, item.new_path):
+        return item
+    return item._replace(old_path=old, new_path=new, hunks=(), special="name")
 
 
 def parse(text: bytes) -> Iterator[FileChange]:
@@ -373,7 +382,7 @@ def blobs(root: Path, names: Collection[str]) -> dict[str, bytes]:
 
 
 def listing(root: Path, tree: str) -> dict[str, str]:
-    """Regular files below the workspace root in a commit, or what is staged: git's name of the content by path."""
+    """Regular files below the workspace root in a commit, or what is staged: git's name of the content by path, as a survey spells it."""
     if tree == STAGED:
         entries = _git(root, "ls-files", "--stage", "-z", "--", ".").stdout.split(b"\0")
     else:
@@ -384,7 +393,7 @@ def listing(root: Path, tree: str) -> dict[str, str]:
         words = head.split()
         if len(words) >= 3 and words[0] in (b"100644", b"100755"):
             blob = words[1] if tree == STAGED else words[2]
-            found[name.decode("utf-8", "surrogateescape")] = blob.decode()
+            found[name.decode("utf-8", "replace")] = blob.decode()
     return found
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from indexer.errors import Damaged, IndexUnusable, NoIndex, UnsafeIndex, UsageError, VersionMismatch
 from indexer.store.damage import read_manifest
@@ -110,6 +110,10 @@ class Index:
         """All rows of a statement; parameters by name (`$x`) or by order (`?`), numbers by their names of `indexer.store.macros`."""
         try:
             return self.cursor().execute(expand(sql), parameters).fetchall()
+        except duckdb.InvalidInputException as error:
+            if "surrogate" not in str(error):
+                raise
+            return self.cursor().execute(expand(sql), _encodable(parameters)).fetchall()
         except duckdb.Error as error:
             if is_damage(error):
                 raise _damaged(self.generation, error) from error
@@ -208,6 +212,17 @@ def _unproven(generation: Path) -> str:
 def is_damage(error: BaseException) -> bool:
     """Whether DuckDB says that the file is not what it wrote."""
     return isinstance(error, _DAMAGE) or type(error) is duckdb.Error
+
+
+def _encodable(parameters: Any) -> Any:
+    """Names of files that are not UTF-8, as git lists them, made into names that no row has: no index holds such a file."""
+    if isinstance(parameters, str):
+        return parameters.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if isinstance(parameters, Mapping):
+        return {key: _encodable(value) for key, value in cast("Mapping[str, Any]", parameters).items()}
+    if isinstance(parameters, list | tuple | set | frozenset):
+        return [_encodable(value) for value in cast("Iterable[Any]", parameters)]
+    return parameters
 
 
 def _damaged(generation: Path, error: BaseException) -> IndexUnusable:

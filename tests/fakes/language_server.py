@@ -25,8 +25,10 @@ A script's keys, all optional:
     modified         how often each question is answered with "content modified" first; about files with `marker` only, if there is one
     forks            "child": has a child that ignores SIGTERM and the end of its input; "session": it is in a session of its own;
                      "orphan": and its parent has ended
-    progress         "ends", "never_ends", "never_begins", "crawls": begins to load when initialized and knows nothing until it has ended;
-                     "crawls" says five times how far it has come, every half second, before it ends
+    progress         "ends", "never_ends", "never_begins", "crawls", "goes_on": begins to load when initialized and knows nothing until it
+                     has ended; "crawls" says five times how far it has come, every half second, before it ends; "goes_on" says something
+                     new twenty times a second and never ends
+    later            keys of the script that are others in the processes after the first
     unbuilt          part of the paths about which every question is answered by the error "no package metadata for file"
     complains        message that it logs as an error when it is initialized; it then knows nothing
     notifies         "loads", "never_loads": the same, said by the notification `fake/status`
@@ -58,6 +60,7 @@ request, and one for the number of processors that the process saw at its start.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -191,6 +194,8 @@ class Server:
                 for number in range(1, 6):
                     threading.Timer(0.5 * number, self.come_so_far, [20 * number]).start()
                 threading.Timer(3.0, self.loaded).start()
+            if self.script["progress"] == "goes_on":
+                threading.Thread(target=self.go_on, daemon=True).start()
         if "complains" in self.script:
             self.send({"method": "window/logMessage", "params": {"type": 1, "message": self.script["complains"]}})
         if self.script.get("notifies") == "loads":
@@ -199,6 +204,11 @@ class Server:
 
     def come_so_far(self, percentage: int) -> None:
         self.send({"method": "$/progress", "params": {"token": "load", "value": {"kind": "report", "percentage": percentage}}})
+
+    def go_on(self) -> None:
+        for number in itertools.count():
+            self.come_so_far(number)
+            time.sleep(0.05)
 
     def loaded(self) -> None:
         """Its signal; whoever has asked before has been told nothing."""
@@ -597,6 +607,8 @@ def main() -> None:
     if pids:
         is_first = not any(Path(pids).iterdir())
         (Path(pids) / str(os.getpid())).touch()
+    if not is_first:
+        script |= script.get("later", {})
     if script.get("spies"):
         spy()
     if script.get("ignores_shutdown"):

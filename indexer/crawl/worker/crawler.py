@@ -117,10 +117,13 @@ class Crawler:
                 server.stop()
 
     def _ensure(self) -> Conversation:
-        starts = self.server.starts
-        talk = self.server.ensure()
-        if self.server.starts != starts and not self.restarts:
-            self._budget.excuse(self.server.ready_after_s)
+        """The server, which is waited for no longer than the unit may take, whatever it says; what it loads after a loss counts too."""
+        starts, is_excused, budget = self.server.starts, not self.restarts, self._budget
+        left_s = budget.unit_left_s(time.monotonic())
+        talk = self.server.ensure(left_s + budget.load_left_s() if is_excused else left_s)
+        if self.server.starts != starts and is_excused:
+            budget.excuse(self.server.ready_after_s)
+        talk.client.deadline = (now := time.monotonic()) + budget.unit_left_s(now)
         return talk
 
     # ---- questions and answers
@@ -257,6 +260,9 @@ class Crawler:
         self.server.stop(polite=False)
         self._pending.clear()
         self.restarts += 1
+        if self._budget.unit_left_s(time.monotonic()) <= 0:
+            self._stop_short(schedule)
+            return
         if not was_running:  # it cannot be started at all
             self._give_up(schedule.give_up(Event.NO_SERVER), self.server.unusable_for)
             return

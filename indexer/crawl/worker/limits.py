@@ -7,6 +7,8 @@ such document shortens the time that the next ones get, down to a few times what
 
 from __future__ import annotations
 
+import math
+
 from indexer.crawl.messages import Limits
 
 _MANY = 10**12
@@ -32,15 +34,21 @@ class Budget:
         self._charged: dict[str, float] = {}
         self._held: dict[str, int] = {}
         self._slowest_s = self._silent_s = 0.0
-        self._unit_since = 0.0
+        self._unit_since = self._loaded_s = 0.0
 
     def begin(self, now: float) -> None:
         """A unit is in hand from now on."""
-        self._charged, self._unit_since = {}, now
+        self._charged, self._unit_since, self._loaded_s = {}, now, 0.0
 
     def excuse(self, seconds: float) -> None:
-        """Seconds in which a server loaded the project for the first time: no document's fault."""
+        """Seconds in which a server loaded the project, and not because it had been lost: no document's fault, as far as they go."""
+        seconds = min(seconds, self.load_left_s())
         self._unit_since += seconds
+        self._loaded_s += seconds
+
+    def load_left_s(self) -> float:
+        """How much more loading is not counted as time of the unit."""
+        return self.limits.load_s - self._loaded_s if self.limits.load_s else math.inf
 
     # ---- depth
 
@@ -69,11 +77,11 @@ class Budget:
 
     def file_left_s(self, path: str) -> float:
         """How much longer a document may be waited for, in all its tries."""
-        return self.limits.file_s - self._charged.get(path, 0.0) if self.limits.file_s else float("inf")
+        return self.limits.file_s - self._charged.get(path, 0.0) if self.limits.file_s else math.inf
 
     def unit_left_s(self, now: float) -> float:
         """How much longer the unit may take."""
-        return self.limits.unit_s - (now - self._unit_since) if self.limits.unit_s else float("inf")
+        return self.limits.unit_s - (now - self._unit_since) if self.limits.unit_s else math.inf
 
     def patience_s(self, path: str, now: float) -> float:
         """Silence after which a server counts as hung while it is asked about this document."""

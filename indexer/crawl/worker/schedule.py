@@ -31,6 +31,8 @@ from indexer.errors import (
 from indexer.model import LossReason
 
 MOST_STARTS_IN_A_ROW = 3
+MOST_HANGING_STARTS = 2
+"""One that hangs takes all of its time, and would again."""
 
 
 class State(StrEnum):
@@ -264,10 +266,11 @@ SERVERS: Final[Mapping[tuple[ServerState, ServerEvent], ServerState]] = {
 
 def failed_start(error: ServerError, failures: int) -> ServerEvent:
     """What a start that went wrong is, with so many failures in a row, this one included. After FAILED it is tried again, else not."""
-    if isinstance(error, ServerNotReady):
+    if isinstance(error, ServerNotReady | LimitReached):
         return ServerEvent.NOT_READY
     if isinstance(error, ServerCrashed | ServerTimeout | ServerProtocolError):
-        return ServerEvent.FAILED if failures < MOST_STARTS_IN_A_ROW else ServerEvent.FAILED_AGAIN
+        most = MOST_HANGING_STARTS if isinstance(error, ServerTimeout) else MOST_STARTS_IN_A_ROW
+        return ServerEvent.FAILED if failures < most else ServerEvent.FAILED_AGAIN
     return ServerEvent.MISSING
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,8 +27,8 @@ log = logging.getLogger("indexer.crawl.worker")
 _LATE_LOOKS = 3
 """For registrations right after the start: what a crawl asks of them comes much later."""
 
-_VAIN_SHARE = 0.5
-"""Of the seconds of a unit: a server that was started in vain for so long is not tried again with more patience."""
+_VAIN_SHARE = 0.25
+"""Of the seconds that a server may load: one that was started in vain for so long is not tried again with more patience."""
 
 _PATIENT = 2.5  # times `timeout_s`, at the second try of a unit
 
@@ -52,22 +53,27 @@ class Server:
 
     # ---- start and end
 
-    def ensure(self) -> Conversation:
+    def ensure(self, most_s: float) -> Conversation:
         """The server, started if need be.
 
+        Args:
+            most_s: so long it may take, all tries together, whatever it says meanwhile.
         Raises:
             ServerError: it does not start, several times in a row; one that never did is not tried again.
+            LimitReached: the time is over, or all that it may take to load was taken before, in vain.
         """
         if self._state is ServerState.UNUSABLE:
             raise ServerError(self.unusable)
         if self.talk is not None:
             return self.talk
         failures = 0
+        begun = time.monotonic()
+        deadline = begun + min(most_s, self._load_left_s())
         while True:
             begun = time.monotonic()
             try:
                 with self._pace.loading():
-                    return self._start()
+                    return self._start(deadline)
             except ServerError as error:
                 failures += 1
                 self._vain_s += time.monotonic() - begun
@@ -78,17 +84,20 @@ class Server:
                 if event is not ServerEvent.FAILED:
                     raise
 
+    def _load_left_s(self) -> float:
+        return self._setup.limits.load_s - self._vain_s if self._setup.limits.load_s else math.inf
+
     def _failed(self, error: ServerError, event: ServerEvent) -> None:
         failure = self.talk.readiness.failure if self.talk is not None else ""
         self.stop(polite=False)
         self._state = next_server(self._state, event)
         if self._state is ServerState.UNUSABLE:
             self.unusable = str(error)
-            is_over = 0 < self._setup.limits.unit_s * _VAIN_SHARE < self._vain_s
+            is_over = 0 < self._setup.limits.load_s * _VAIN_SHARE < self._vain_s
             self.may_recover = isinstance(error, ServerTimeout | ServerCrashed) and not failure and not is_over
             self.unusable_for = LossReason.NOT_READY if event is ServerEvent.NOT_READY else LossReason.SERVER_UNAVAILABLE
 
-    def _start(self) -> Conversation:
+    def _start(self, deadline: float) -> Conversation:
         setup, begun = self._setup, time.monotonic()
         client = Client(
             setup.command,
@@ -101,6 +110,7 @@ class Server:
             confinement=setup.confinement,
             overlays=setup.overlays,
             meanwhile=self._pace.look,
+            deadline=deadline,
         )
         published = self.published if setup.diagnostics == "publish" else None
         talk = self.talk = Conversation(
