@@ -219,8 +219,7 @@ def load_config(
     user_file, project_file, pyproject = setting_files(root, env, user_dir)
     if user_file.is_file():
         take(_read_toml(user_file), str(user_file))
-    allowed = allowed_folders(root)
-    allowed += [entry.rpartition("=")[2] for entry in values.get("folders", ())]  # of the user's file, whatever a project says over it
+    allowed = [*allowed_folders(root), *(entry.rpartition("=")[2] for entry in values.get("folders", ()))]
     if project_file.is_file() and not _leads_out(project_file, root, refused):
         take(_read_toml(project_file), _PROJECT[0], of_project=True)
     elif pyproject.is_file() and not _leads_out(pyproject, root, refused):
