@@ -12,7 +12,7 @@ from query.answers.paths import of_paths
 from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
-from query.facts.gaps import causes, environment, escapes, nameless, names, reading, registration, shapes, strings, unread
+from query.facts.gaps import causes, environment, escapes, hierarchies, nameless, names, reading, registration, shapes, strings, unread
 from query.facts.gaps.reading import SUPERTYPES as SUPERTYPES
 from query.facts.gaps.scope import Scope
 from query.facts.gaps.uses import Question, Uses
@@ -161,16 +161,16 @@ class Certificate:
         return names.unresolved_callers(self._index, callers, about=about)
 
     def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
-        return names.unresolved_supertypes(self._index, classes)
+        return hierarchies.unresolved_supertypes(self._index, classes)
 
     def unresolved_subtypes(self, known: Collection[str], *, about: str = "") -> list[Reason]:
-        return names.unresolved_subtypes(self._index, known, about=about)
+        return hierarchies.unresolved_subtypes(self._index, known, about=about)
 
     def unlisted_subtypes(self, ids: Collection[int]) -> list[Reason]:
-        return names.unlisted_subtypes(self._index, ids)
+        return hierarchies.unlisted_subtypes(self._index, ids)
 
     def unlisted_supertypes(self, sym_id: int) -> list[Reason]:
-        return names.unlisted_supertypes(self._index, sym_id)
+        return hierarchies.unlisted_supertypes(self._index, sym_id)
 
     def _certify(self, reasons: list[Reason], *, is_whole: bool = True) -> Completeness:
         """Args: is_whole: any file of the workspace may matter, so that a run that was cut off does."""

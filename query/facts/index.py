@@ -80,7 +80,7 @@ class Index:
         return found
 
     def _require_plain(self) -> None:
-        from query.facts.shape import require_plain
+        from query.facts.plain_database import require_plain
 
         try:
             require_plain(self._connection, self.generation.name)

@@ -30,7 +30,7 @@ def unresolved_calls(index: Index, callers: Sequence[int]) -> list[Reason]:
     else:
         sql = "SELECT u.name, u.doc_id FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN unresolved_call u ON u.encl_id = c.id"
         rows = index.rows(f"{sql} ORDER BY ALL", {"ids": list(callers)})
-    return _unknown(index, "unresolved_calls", "calls in the text of", "callee", rows)
+    return unknown_of(index, "unresolved_calls", "calls in the text of", "callee", rows)
 
 
 def unresolved_callers(index: Index, callers: Sequence[int], *, about: str = "") -> list[Reason]:
@@ -48,87 +48,11 @@ def unresolved_callers(index: Index, callers: Sequence[int], *, about: str = "")
         """,
         {"ids": list(callers)},
     )
-    return _unknown(index, "unresolved_callers", "identifiers named like callers of", "meaning", rows, about)
+    return unknown_of(index, "unresolved_callers", "identifiers named like callers of", "meaning", rows, about)
 
 
-def unresolved_supertypes(index: Index, classes: Sequence[int]) -> list[Reason]:
-    """Unresolved bases in the class lists of these classes."""
-    wanted = set(classes)
-    rows = [(name, doc_id) for class_id, name, doc_id in _unresolved_bases(index) if class_id in wanted]
-    return _unknown(index, "unresolved_supertypes", "bases of", "class", rows)
-
-
-def unresolved_subtypes(index: Index, names: Collection[str], *, about: str = "") -> list[Reason]:
-    """Unresolved bases that have the name of one of these classes."""
-    rows = [(name, doc_id) for _, name, doc_id in _unresolved_bases(index) if name in names]
-    return _unknown(index, "unresolved_subtypes", "bases named like", "class", rows, about)
-
-
-_UNLISTED = """
-    WITH asked AS (SELECT unnest($ids::INTEGER[]) AS id),
-    near AS (SELECT DISTINCT r.doc_id FROM asked a JOIN refs r ON r.sym_id = a.id WHERE has_role(r.roles, 'supertype')),
-    base AS (
-        SELECT doc_id, line, col, sym_id, line * 65536 + col AS place
-        FROM occ SEMI JOIN near USING (doc_id) WHERE has_role(roles, 'supertype')
-    ),
-    owned AS (  -- what is written in an implementation follows its head
-        SELECT b.doc_id, b.place, bool_or(is_type(c.kind)) AS of_type
-        FROM (SELECT doc_id, start_line * 65536 + start_col AS place, container_id FROM symbol WHERE has_flag(flags, 'implements')) m
-        ASOF JOIN base b ON b.doc_id = m.doc_id AND m.place >= b.place
-        LEFT JOIN symbol c ON c.sym_id = m.container_id GROUP BY ALL
-    )
-    SELECT b.sym_id, s.name, d.path, d.language, count(*)
-    FROM asked a JOIN base b ON b.sym_id = a.id JOIN symbol s ON s.sym_id = a.id JOIN document d ON d.doc_id = b.doc_id
-    LEFT JOIN owned o ON o.doc_id = b.doc_id AND o.place = b.place
-    WHERE NOT coalesce(o.of_type, EXISTS (SELECT 1 FROM type_edge_rev t WHERE t.super_id = b.sym_id)) GROUP BY ALL
-    UNION ALL  -- the name of an interface that no place needs but a macro's
-    SELECT r.sym_id, s.name, d.path, d.language, count(*)
-    FROM asked a JOIN refs r ON r.sym_id = a.id JOIN symbol s ON s.sym_id = a.id JOIN document d ON d.doc_id = r.doc_id
-    WHERE is_kind(s.kind, 'interface') AND has_role(r.roles, 'read') AND NOT is_evidence(r.evidence, 'string')
-      AND NOT has_role(r.roles, 'supertype', 'annotation', 'import', 'definition', 'confined', 'call', 'decorator') GROUP BY ALL
-    ORDER BY ALL
-"""
-
-
-def unlisted_subtypes(index: Index, ids: Collection[int]) -> list[Reason]:
-    """Places that derive something from one of these that is no type of the index, where the text tells all that is derived."""
-    languages = "SELECT DISTINCT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id IN (SELECT unnest($ids::INTEGER[]))"
-    if not any(record_of(language).bases_are_named for (language,) in index.rows(languages, {"ids": sorted(ids)})):
-        return []
-    rows = [row for row in index.rows(_UNLISTED, {"ids": sorted(ids)}) if record_of(row[3]).bases_are_named]
-    if not rows:
-        return []
-    count, names = sum(row[4] for row in rows), sorted({f"'{row[1]}'" for row in rows})
-    detail = (
-        f"{count} place{'' if count == 1 else 's'} derive{'s' if count == 1 else ''} from {listed(names)} what is no type of the index: "
-        f"any type that fits, one outside, what a macro makes"
-    )
-    return [of_paths("unlisted_subtypes", detail, sorted({row[2] for row in rows}), count)]
-
-
-def unlisted_supertypes(index: Index, sym_id: int) -> list[Reason]:
-    """Interfaces that are implemented for any type that fits, or by a macro, and so perhaps for this one."""
-    row = index.row("SELECT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id = ?", [sym_id])
-    if row is None or not record_of(row[0]).says_implementations:
-        return []
-    sql = """
-        SELECT s.sym_id FROM symbol s JOIN document d USING (doc_id)
-        WHERE is_kind(s.kind, 'interface') AND d.language = ? AND NOT has_flag(s.flags, 'external') ORDER BY ALL
-    """
-    found: list[Reason] = index.keep(
-        f"unlisted {row[0]}", lambda: unlisted_subtypes(index, [other for (other,) in index.rows(sql, [row[0]])])
-    )
-    return found
-
-
-def _unresolved_bases(index: Index) -> list[tuple[int, str, int]]:
-    bases: list[tuple[int, str, int]] = index.keep(
-        "unresolved bases", lambda: index.rows("SELECT class_id, name, doc_id FROM unresolved_base ORDER BY ALL")
-    )
-    return bases
-
-
-def _unknown(index: Index, code: str, what: str, missing: str, rows: Sequence[tuple[Any, ...]], about: str = "") -> list[Reason]:
+def unknown_of(index: Index, code: str, what: str, missing: str, rows: Sequence[tuple[Any, ...]], about: str = "") -> list[Reason]:
+    """One reason for all rows of a name and a document; none where no file of them can refer to what lies in `about`."""
     if not rows:
         return []
     documents = index.documents({doc_id for _, doc_id in rows})
@@ -145,7 +69,8 @@ def _unknown(index: Index, code: str, what: str, missing: str, rows: Sequence[tu
 
 def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str, int]:
     """Without files in which the name stands alone only, where it would have to be imported and is not."""
-    if (tests := _of_tests(index, uses)) and not _are_members(index, uses):
+    is_member = _are_members(index, uses)
+    if (tests := _of_tests(index, uses)) and not is_member:
         # What is no test imports nothing of one; but an import that is unresolved may be of a test's folder.
         open_files = {path for (path,) in index.rows(_WITH_OPEN_IMPORTS, {"paths": sorted(found)})}
         found = {path: count for path, count in found.items() if path in tests or path in open_files}
@@ -164,7 +89,6 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
         {"paths": asked, "names": sorted(uses.scope.own_names)},
     )
     sources = Sources(index)
-    is_member = _are_members(index, uses)
     possible = {
         path for path, line, col, is_certain in rows if is_certain or not _is_another(sources.lines(path), line, col, is_member=is_member)
     }
