@@ -415,7 +415,7 @@ def test_a_strict_server_calls_an_incomplete_answer_an_error(copy: Path):
 
     async def scenario() -> None:
         for strict in (True, False):
-            async with connected(copy, *(["--strict"] if strict else [])) as client:
+            async with connected(copy, "--no-refresh", *(["--strict"] if strict else [])) as client:
                 result = await client.call_tool("find_symbol", {"query": "middle"})
                 assert result.is_error == strict
                 assert ("strict: the answer is partial" in text(result)) == strict

@@ -127,7 +127,8 @@ class Tools:
         phases = self.phases(ctx)
 
         def ask(job: Job[Answer[Any]]) -> Answer[Any]:
-            self.workspace.service.catch_up(name, progress=job.progress)
+            if not fresh:
+                self.workspace.service.catch_up(name, progress=job.progress)
             if tool.needs_index:
                 job.uses(self.workspace.index(fresh=fresh, progress=job.progress).cursor())
             return self.workspace.service.ask(name, given, progress=job.progress, phases=phases, cut=False, strict=self.options.strict)

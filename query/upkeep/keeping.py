@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from indexer.errors import Locked, LspidxError
+from query.context import Progress, silent
 
 log = logging.getLogger(__name__)
 
@@ -24,37 +25,43 @@ _AGAIN_S = 30.0
 class Keeper:
     """Any number of threads may ask for the same refresh; they wait for one."""
 
-    def __init__(self, refresh: Callable[[], object]) -> None:
-        """`refresh`: brings the index up to date, or raises."""
+    def __init__(self, refresh: Callable[[Progress], object]) -> None:
+        """`refresh`: brings the index up to date and tells how far it is, or raises."""
         self._refresh = refresh
         self._lock = threading.Lock()
         self._under_way: threading.Thread | None = None
         self._took_s = 0.0
         self._failed: tuple[tuple[str, ...], float] | None = None
 
-    def catch_up(self, changed: Sequence[str]) -> bool:
-        """Begins a refresh for these files if none is under way, and waits for it where that pays; whether it is over, and did not fail."""
+    def catch_up(self, changed: Sequence[str], progress: Progress = silent) -> bool:
+        """Begins a refresh for these files if none is under way, and waits for it where that pays; whether it is over, and did not fail.
+
+        Args:
+            progress: told how far it is, for as long as this call waits for what it has begun.
+        """
+        told = _Told(progress)
         with self._lock:
             thread = self._under_way
             if thread is None:
                 if self._failed is not None and self._failed[0] == tuple(changed) and time.monotonic() < self._failed[1]:
                     return False
-                thread = self._under_way = threading.Thread(target=self._run, args=(tuple(changed),), name="keeper", daemon=True)
+                thread = self._under_way = threading.Thread(target=self._run, args=(tuple(changed), told), name="keeper", daemon=True)
                 thread.start()
             waits = len(changed) <= MOST_FILES and self._took_s <= LONGEST_WAIT_S
         if waits:
             thread.join(LONGEST_WAIT_S)
+        told.is_heard = False
         return not thread.is_alive() and self._failed is None
 
     @property
     def is_busy(self) -> bool:
         return self._under_way is not None
 
-    def _run(self, changed: tuple[str, ...]) -> None:
+    def _run(self, changed: tuple[str, ...], told: Progress) -> None:
         begun = time.monotonic()
         failed: tuple[tuple[str, ...], float] | None = None
         try:
-            self._refresh()
+            self._refresh(told)
         except Locked:  # another process is at it; the next question sees what it has made
             failed = (changed, 0.0)
         except LspidxError as error:
@@ -68,3 +75,18 @@ class Keeper:
                 self._took_s = time.monotonic() - begun
                 self._failed = failed
                 self._under_way = None
+
+
+class _Told:
+    """Passes on how far a refresh is while somebody waits for it: who asked may go before it ends, and others need what it makes."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.is_heard = True
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        if self.is_heard:
+            try:
+                self._progress(done, total, what)
+            except Exception:  # how a cancelled question ends a crawl of its own
+                self.is_heard = False
