@@ -145,9 +145,18 @@ def assert_all_ended(pids: list[int]) -> None:
                 left.append(process)
         except (psutil.NoSuchProcess, psutil.ZombieProcess):
             continue
-    workers = [child for child in psutil.Process().children(recursive=True) if WORKER in _command(child)]
+    workers = [child for child in _children() if WORKER in _command(child)]
     _, alive = psutil.wait_procs([*left, *workers], timeout=10)
     assert alive == []
+
+
+def _children() -> list[psutil.Process]:
+    for _ in range(10):
+        try:
+            return psutil.Process().children(recursive=True)
+        except IndexError:  # psutil has read the status of a process in the moment of its end
+            continue
+    raise AssertionError("the processes cannot be listed")
 
 
 def _command(process: psutil.Process) -> str:
