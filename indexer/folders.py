@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+TICK_NS = 20_000_000
+"""Times of files are those of the kernel's last tick, which lie 1 to 10 ms apart."""
+
+_NO_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
+
 
 def walk(
     top: str | os.PathLike[str], onerror: Callable[[OSError], object] = lambda error: None
@@ -28,6 +33,13 @@ def walk(
         yield place, folders, files
         inner = [os.path.join(place, name) for name in folders]
         waiting += [path for path in reversed(inner) if not os.path.islink(path)]
+
+
+def may_hold_sources(entry: os.DirEntry[str]) -> bool:
+    """Whether a folder is one that files of a repository appear in: not hidden, no environment and nothing that tools fill."""
+    if entry.name.startswith(".") or entry.name in _NO_SOURCES or not entry.is_dir(follow_symlinks=False):
+        return False
+    return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

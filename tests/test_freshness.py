@@ -127,6 +127,39 @@ def test_a_file_in_a_folder_that_has_appeared_is_seen_though_nothing_else_change
     assert asking() == ["stale"]
 
 
+def test_a_file_is_seen_in_a_folder_that_was_empty_when_the_index_was_made(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "thing", FILES)
+    (root / "empty/deep").mkdir(parents=True)
+    crawl_with_ty(root)
+    asking = Asking(root)
+    for _ in range(5):
+        assert asking() == []
+    (root / "empty/deep/d.py").write_text("first")
+    assert asking() == ["stale"]
+    asking.service.close()
+
+
+def test_a_file_is_seen_in_a_folder_that_was_made_anew_while_nothing_else_is_different(asking: Asking, root: Path) -> None:
+    for _ in range(2):
+        shutil.rmtree(root / "thing/inner")
+        write_tree(root, FILES)
+        assert asking() == []
+        (root / "thing/inner/c.py").write_text("first")
+        assert asking() == ["stale"]
+        write_tree(root, FILES)
+        assert asking() == []
+
+
+def test_two_edits_in_one_tick_of_the_clock_are_two(asking: Asking, root: Path) -> None:
+    """The second has the times of the first, whose content was what the index knows."""
+    path = root / "thing/b.py"
+    for _ in range(20):
+        path.write_text(FILES["thing/b.py"])
+        assert asking() == []
+        path.write_text(FILES["thing/b.py"].replace("second", "secant"))
+        assert asking() == ["stale"]
+
+
 def test_a_file_is_seen_that_a_rule_of_git_no_longer_hides(asking: Asking, root: Path) -> None:
     import subprocess
 
@@ -160,7 +193,7 @@ def test_where_the_system_cannot_tell_of_changes_each_question_looks(root: Path,
 
         monkeypatch.setattr(inotify_simple.INotify, "add_watch", refuse)
     if fault == "not local":
-        monkeypatch.setattr("query.facts.watching._is_local", lambda root: False)
+        monkeypatch.setattr("query.facts.watching._are_local", lambda folders: False)
     asking = Asking(root)
     for _ in range(5):
         assert asking() == []
@@ -176,7 +209,7 @@ def _moves(chance: random.Random, root: Path) -> None:
     sources = sorted(path for path in root.rglob("*.py"))
     folders = [root, *sorted(path for path in root.rglob("*") if path.is_dir() and ".lspidx" not in path.parts)]
     path = chance.choice(sources) if sources else root / "thing/a.py"
-    kind = chance.randrange(9)
+    kind = chance.randrange(10)
     if kind == 0:
         path.write_text(f"first()  # {chance.randrange(9)}\n")
     elif kind == 1:
@@ -192,6 +225,9 @@ def _moves(chance: random.Random, root: Path) -> None:
         write_tree(root, {name: FILES[name]})
     elif kind == 6:
         path.rename(chance.choice(folders) / path.name)
+    elif kind == 8 and (root / "thing/inner").is_dir():
+        shutil.rmtree(root / "thing/inner")
+        write_tree(root, {name: text for name, text in FILES.items() if name.startswith("thing/inner")})
     elif kind == 7 and len(folders) > 2:
         inner = chance.choice(folders[1:])
         with contextlib.suppress(OSError):  # a folder of that name is there

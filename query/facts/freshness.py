@@ -1,6 +1,7 @@
 """How far the work tree has moved on since the index was made: by stat, then by digest where stat differs.
 
-A new or deleted file changes the modification time of its folder, so no listing of the whole tree is needed. What git ignores
+A new or deleted file changes the modification time of its folder, so no listing of the whole tree is needed; the index knows the folders
+that hold no file yet, too. What git ignores
 is no new file; git is asked only when a candidate has turned up.
 
 Each question looks anew. A process that lives long has the system tell it of changes (`query.facts.watching`), and looks only after one.
@@ -10,12 +11,13 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexer.errors import UsageError
-from indexer.folders import identity_of
+from indexer.folders import TICK_NS, identity_of, may_hold_sources
 from indexer.model import BY_WORDS
 from indexer.text import blob_digest
 from query.facts import documents
@@ -32,8 +34,6 @@ MAX_READS = 500
 
 MAX_FOLDERS = 500
 """Folders that are listed for new files in one look; with more than that nobody knows, and the answer says so."""
-
-_NO_SOURCES = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,8 @@ def _look(index: Index) -> tuple[Drift, bool]:
             if reads < MAX_READS:
                 reads += 1
                 if _digest(root + path) == digests(index).get(path):
-                    _read_again(index)[path] = _times(status)
+                    if time.time_ns() - status.st_ctime_ns > TICK_NS:  # else a write within this tick would have the same times
+                        _read_again(index)[path] = _times(status)
                     continue
         changed.append(path)
     new, checked, is_watched = _new_files(index, root, {row[0] for row in stamps})
@@ -199,7 +200,7 @@ def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], boo
                             found.append(path)
                     elif path not in known and path not in skipped and _is_script(entry, languages):
                         found.append(path)
-                    elif path not in folders and _may_hold_sources(entry):
+                    elif path not in folders and may_hold_sources(entry):
                         waiting.append(path)
                         beyond += 1
         except OSError:
@@ -226,12 +227,6 @@ def _is_script(entry: os.DirEntry[str], languages: Collection[str]) -> bool:
             return language_of_script(file.read(SHEBANG_BYTES)) in languages
     except OSError:
         return False
-
-
-def _may_hold_sources(entry: os.DirEntry[str]) -> bool:
-    if entry.name.startswith(".") or entry.name in _NO_SOURCES or not entry.is_dir(follow_symlinks=False):
-        return False
-    return not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
 
 
 def _not_ignored(index: Index, paths: list[str]) -> list[str]:

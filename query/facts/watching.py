@@ -20,6 +20,13 @@ _TRUSTED_S = 5.0
 """After so long a process looks for itself all the same: what is written through a mapping of memory, or through a second name that a file
 got outside of these folders since the watch began, is told to nobody."""
 
+# The numbers of inotify, whose library is there on Linux only.
+_ATTRIB, _MODIFY, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x4, 0x2, 0x40, 0x80, 0x100, 0x200
+_DELETE_SELF, _MOVE_SELF, _UNMOUNT, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
+_ONLY_FOLDERS, _IS_FOLDER = 0x1000000, 0x40000000
+_ALL_CHANGES = _ATTRIB | _MODIFY | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF | _ONLY_FOLDERS
+_FOLDER_CHANGED = _IS_FOLDER | _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _OVERFLOW | _IGNORED
+
 _LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "zfs", "bcachefs"})
 """File systems that nobody changes but this system, and through the folders that are watched."""
 
@@ -30,51 +37,64 @@ class Watch:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._notices: Any = None
-        self._covered: set[str] = set()
+        self._folders: dict[str, None] = {}
         self._aside: dict[str, tuple[int, ...]] = {}
         self._moment = 0
         self._trusted_until = 0.0
 
     def cover(self, root: str, folders: Iterable[str], files: Iterable[str]) -> bool:
         """Adds folders, relative to the root, and the files in them that matter; False where changes may happen that are not told of."""
-        wanted = [os.path.join(root, folder) for folder in folders]
-        if not sys.platform.startswith("linux") or len(wanted) > _MOST_FOLDERS or not _is_local(root):
+        wanted = dict.fromkeys(os.path.normpath(os.path.join(root, folder)) for folder in folders)
+        if not sys.platform.startswith("linux") or len(wanted) > _MOST_FOLDERS or not _are_local(wanted):
             return False
-        from inotify_simple import INotify, flags
+        from inotify_simple import INotify
 
-        mask = flags.CREATE | flags.DELETE | flags.MODIFY | flags.ATTRIB | flags.MOVED_FROM | flags.MOVED_TO
-        mask |= flags.DELETE_SELF | flags.MOVE_SELF | flags.UNMOUNT | flags.ONLYDIR
         with self._lock:
-            try:
-                if self._notices is None:
+            if self._notices is None:
+                try:
                     self._notices = INotify()
-                    weakref.finalize(self, self._notices.close)
-                for folder in wanted:
-                    if folder not in self._covered:
-                        self._notices.add_watch(folder, mask)
-                        self._covered.add(folder)
-            except OSError:  # gone meanwhile, or more than the system lets a user watch
-                return False
+                except OSError:  # as many as a user may have
+                    return False
+                weakref.finalize(self, self._notices.close)
+            self._folders |= wanted
             self._aside = {path: status for file in files if (status := _of_many_names(path := os.path.join(root, file)))}
             self._moment += 1
-            return True
+            return self._add()
 
     def moment(self) -> int:
         """A number that is another one after any change: what was seen under the same number still holds."""
         with self._lock:
-            now = time.monotonic()
-            has_changed = self._notices is None or bool(list(self._notices.read(timeout=0)))
+            events = list(self._notices.read(timeout=0)) if self._notices is not None else []
+            has_changed = self._notices is None or bool(events)
+            if any(event.mask & _FOLDER_CHANGED for event in events) and not self._add():
+                self._end()
             has_changed |= any(_of_many_names(path) != status for path, status in self._aside.items())
-            if has_changed or now > self._trusted_until:
+            if has_changed or time.monotonic() > self._trusted_until:
                 self._moment += 1
-                self._trusted_until = now + _TRUSTED_S
+                self._trusted_until = time.monotonic() + _TRUSTED_S
             return self._moment
 
     def close(self) -> None:
         with self._lock:
-            if self._notices is not None:
-                self._notices.close()
-                self._notices = None
+            self._end()
+
+    def _add(self) -> bool:
+        """Watches what stands at the paths now: a folder that is made anew is another one. One that is not there is told of by the folder
+        around it. Whether the system watches them all.
+        """
+        for folder in self._folders:
+            try:
+                self._notices.add_watch(folder, _ALL_CHANGES)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError:  # more than the system lets a user watch
+                return False
+        return True
+
+    def _end(self) -> None:
+        if self._notices is not None:
+            self._notices.close()
+            self._notices = None
 
 
 def _of_many_names(path: str) -> tuple[int, ...]:
@@ -86,24 +106,21 @@ def _of_many_names(path: str) -> tuple[int, ...]:
     return (status.st_size, status.st_mtime_ns, status.st_ctime_ns) if status.st_nlink > 1 else ()
 
 
-def _is_local(root: str) -> bool:
-    """Whether the root and all that is mounted below lie on file systems whose changes are told of."""
-    above, below = "", set[str]()
-    kind = ""
+def _are_local(folders: Iterable[str]) -> bool:
+    """Whether these folders, and all that is mounted below them, lie on file systems whose changes are told of."""
+    kinds: dict[str, str] = {}
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
             for line in file:
                 fields = line.split()
-                place = fields[4].replace("\\040", " ")
-                found = fields[fields.index("-") + 1]
-                if _lies_in(root, place) and len(place) >= len(above):
-                    above, kind = place, found
-                elif _lies_in(place, root):
-                    below.add(found)
+                kinds[fields[4].replace("\\040", " ")] = fields[fields.index("-") + 1]  # the last one mounted at a place is what is there
     except (OSError, ValueError, IndexError):
         return False
-    return {kind, *below} <= _LOCAL
+    known: dict[str, bool] = {}
 
+    def is_local(folder: str) -> bool:
+        if folder not in known:
+            known[folder] = kinds[folder] in _LOCAL if folder in kinds else folder != "/" and is_local(os.path.dirname(folder))
+        return known[folder]
 
-def _lies_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+    return all(map(is_local, folders))

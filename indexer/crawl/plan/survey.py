@@ -26,6 +26,7 @@ from indexer.crawl.plan.unread import ignored_sources, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.embedded import COMPONENT, form_of, rest_of, source_of
 from indexer.encoding import encoding_of
+from indexer.folders import TICK_NS, may_hold_sources
 from indexer.git_filters import is_pointer
 from indexer.languages import PYTHON
 from indexer.manifests import ManifestFile, read_manifest
@@ -55,8 +56,7 @@ MOST_SEARCHED_BYTES = 30_000_000
 
 _BINARY_PROBE_BYTES = 8_000  # as git does
 _MOST_ATTRIBUTES = 1_000_000
-_TICK_NS = 20_000_000
-"""Times of files are those of the kernel's last tick: 1 to 10 ms apart."""
+_MOST_EMPTY_FOLDERS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Survey:
     stamps: Mapping[str, FileStamp]
     skipped: list[Skipped]
     folders: Mapping[str, int]
-    """Modification time (ns) of every folder that holds a file of the repository: a new or deleted file changes it."""
+    """Modification time (ns) of every folder that holds a file of the repository, or may: a new or deleted file changes it."""
     manifests: Sequence[ManifestFile] = ()
     """Files that are no source and name symbols, by path; their stamps are among `stamps`."""
     words: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
@@ -111,13 +111,14 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
 
     read = _manifests(root, [path for path in paths if path not in look.documents], config, judge, look.stamps)
     sources = {path for path, _ in candidates} - set(look.others) | {item.path for item in read}
-    unseen, looked_at = _by_words(root, paths, sources, languages, judge, skipped)
+    ignored = vcs.ignored_files(root)
+    unseen, looked_at = _by_words(root, paths, ignored, sources, languages, judge, skipped)
     look.stamps.update(looked_at)
     return Survey(
         documents=list(look.documents.values()),
         stamps=look.stamps,
         skipped=sorted([*skipped, *unseen], key=lambda item: item.path),
-        folders=_stamp_folders(root, paths),
+        folders=_stamp_folders(root, paths, {path.rstrip("/") for path in ignored} | {item.path for item in skipped}),
         manifests=read,
         words=look.parts,
     )
@@ -251,7 +252,13 @@ def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
 
 
 def _by_words(
-    root: Path, paths: Sequence[str], sources: Collection[str], languages: Collection[str], judge: Judge, borders: Sequence[Skipped]
+    root: Path,
+    paths: Sequence[str],
+    ignored: Sequence[str],
+    sources: Collection[str],
+    languages: Collection[str],
+    judge: Judge,
+    borders: Sequence[Skipped],
 ) -> tuple[list[Skipped], dict[str, FileStamp]]:
     """Files that are not read and have words which may name a symbol, and their stamps."""
     stamps: dict[str, FileStamp] = {}
@@ -262,8 +269,10 @@ def _by_words(
             stamps[path] = stamp
         return content, problem
 
-    ignored = ignored_sources(root, vcs.ignored_files(root), borders, languages, judge, look)
-    found = [*unread_files(paths, sources, judge, look), *ignored]
+    found = [
+        *unread_files(paths, sources, judge, look),
+        *ignored_sources(root, ignored, borders, languages, judge, look),
+    ]
     return found, {item.path: stamps[item.path] for item in found}
 
 
@@ -275,12 +284,17 @@ def _marks(root: Path, paths: Sequence[str], wanted: Sequence[str]) -> Mapping[s
     return {}
 
 
-def _stamp_folders(root: Path, paths: Sequence[str]) -> dict[str, int]:
-    """Modification times of all folders that the repository's files lie in, up to the root."""
+def _stamp_folders(root: Path, paths: Sequence[str], beyond: Collection[str]) -> dict[str, int]:
+    """Modification times of all folders that the repository's files lie in, up to the root, and of those in them that hold none yet.
+
+    Args:
+        beyond: folders that are ignored, or another repository's.
+    """
     folders: set[str] = {""}
     for path in paths:
         while (path := path.rpartition("/")[0]) and path not in folders:
             folders.add(path)
+    folders |= _without_files(root, folders, beyond)
     stamps: dict[str, int] = {}
     for folder in sorted(folders):
         with contextlib.suppress(OSError, UnicodeEncodeError):
@@ -289,11 +303,26 @@ def _stamp_folders(root: Path, paths: Sequence[str]) -> dict[str, int]:
     return stamps
 
 
+def _without_files(root: Path, folders: Collection[str], beyond: Collection[str]) -> set[str]:
+    """Folders below these in which no file of the repository lies, but one may appear."""
+    found: set[str] = set()
+    waiting = list(folders)
+    while waiting and len(found) < _MOST_EMPTY_FOLDERS:
+        folder = waiting.pop()
+        with contextlib.suppress(OSError), os.scandir(root / folder) as entries:
+            for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if path not in folders and path not in beyond and may_hold_sources(entry):
+                    found.add(path)
+                    waiting.append(path)
+    return found
+
+
 def _settled(descriptor: int) -> os.stat_result:
     """The status of an open file that any later write will change: one within the same tick of the file system's clock would not."""
     status = os.fstat(descriptor)
-    if 0 <= time.time_ns() - status.st_ctime_ns < _TICK_NS:
-        time.sleep(_TICK_NS / 1e9)
+    if 0 <= time.time_ns() - status.st_ctime_ns < TICK_NS:
+        time.sleep(TICK_NS / 1e9)
         status = os.fstat(descriptor)
     return status
 
