@@ -129,6 +129,19 @@ CASES: dict[str, str] = {
           </Foo.Bar>
         );
         """,
+    "javascript/functions_that_are_given.js": """
+        var app = exports = module.exports = {};
+        app.render = function render(name) { return name ? app.other() : render(1); };
+        app.other = app.same = () => app.render();
+        View.prototype.draw = function draw() { draw(); };
+        exports.own = function own() {};
+        wrap(async function dispatch(config) { return dispatch(config); });
+        new Promise(function* executor() { done(); });
+        function make() { const thing = {}; thing.run = function () { done(); }; return function named() { done(); }; }
+        """,
+    "javascript/module_that_is_a_function.js": """
+        module.exports = function session(options) { return session(inner()); function inner() {} };
+        """,
     "javascript/commonjs.js": """
         const fs = require('fs'), { join } = require("path");
         exports.foo = function (a) { return a; };

@@ -57,6 +57,7 @@ _OPERATIONS: dict[str, tuple[int, str]] = {
     "base.trait": (LEAF, "trait"),
     "owner": (LEAF, "owner"),
     "poison": (LEAF, "poison"),
+    "inner": (LEAF, "inner"),
 }
 
 
@@ -89,10 +90,17 @@ class Sweep:
             for name in ("body", "body.plain", "members", "scope.module")
             for node in captures.get(name, ())
         }
+        given = {(node.start_byte, node.end_byte) for node in captures.get("body", ())}
         definitions: dict[tuple[int, int], str] = {}
         names: dict[tuple[int, int], str] = {}
         for capture, nodes in captures.items():
-            if capture.startswith("def."):
+            if capture == "def.closure":
+                for node in nodes:
+                    body = node.child_by_field_name("body")
+                    if body is not None and (body.start_byte, body.end_byte) not in given:
+                        definitions.setdefault((node.start_byte, -node.end_byte), "closure")
+                        events.append((body.start_byte, -body.end_byte, BODY, "body"))
+            elif capture.startswith("def."):
                 kind = capture[4:]
                 priority = _PRIORITY.get(kind, 9)
                 for node in nodes:
@@ -112,6 +120,7 @@ class Sweep:
                     start, end = node.start_byte, -node.end_byte
                     if operation not in ("scope", "object") or (start, end) not in bodies:
                         events.append((start, end, rank, operation))
+        events = [event for event in events if event[3] != "inner" or event[:2] not in names]
         events.extend((*key, DEF, kind) for key, kind in definitions.items())
         events.extend((*key, LEAF, f"name.{kind}") for key, kind in names.items())
         return sorted(set(events))
@@ -255,6 +264,8 @@ class Sweep:
     def _leaf(self, operation: str, start: int, end: int, draft: Draft | None, scope: Scope) -> None:
         if operation == "poison":
             self.poison(scope, start, end)
+        elif operation == "inner":
+            self._inner(start, end, draft, scope)
         elif operation == "embedded":
             if draft is None and scope.kind == CLASS and scope.owner is not None:
                 scope.owner.bases.append(start)
@@ -293,6 +304,19 @@ class Sweep:
         made = Entry(Draft(start, end, "poison", scope, None), SymbolKind.NULL, scope)
         made.start, made.end = start, end
         self.entries.append(made)
+
+    def _inner(self, start: int, end: int, draft: Draft | None, scope: Scope) -> None:
+        """A function's own name, seen in itself only: of the definition that has its body, where that has no other name."""
+        self.poison(scope, start, end)
+        if draft is None or draft.kind != "closure":
+            draft = Draft(start, end, "closure", scope, None)
+        elif draft.first().end >= 0:
+            return
+        entry = draft.first()
+        entry.start, entry.end = start, end
+        entry.scope = Scope(BLOCK, draft.scope)
+        self.scopes.append(entry.scope)
+        self.entries.append(entry)
 
     def _name(self, hint: str, start: int, end: int, draft: Draft, scope: Scope) -> None:
         if hint == "parameterfield":

@@ -13,6 +13,7 @@ IMPL: members of a type that is named above them."""
 KINDS: dict[str, SymbolKind] = {
     "alias": SymbolKind.CLASS,
     "class": SymbolKind.CLASS,
+    "closure": SymbolKind.FUNCTION,
     "component": SymbolKind.FIELD,
     "condition": SymbolKind.VARIABLE,
     "constant": SymbolKind.CONSTANT,

@@ -18,9 +18,9 @@
 (arrow_function body: (statement_block) @body.plain)
 (class_static_block body: (_) @scope.function)
 
-; A named function expression is visible in itself only.
-(function_expression name: (identifier) @poison)
-(generator_function name: (identifier) @poison)
+; A named function expression is visible in itself only. Where nothing else gives its body a name, that is its own.
+(function_expression name: (identifier) @inner) @def.closure
+(generator_function name: (identifier) @inner) @def.closure
 
 ; ---- statements around definitions
 
@@ -124,6 +124,27 @@
       (generator_function body: (_) @body)
     ]) @def.method
   (#eq? @_prototype "prototype"))
+
+; `module.exports = function session() {…}`
+(expression_statement
+  (assignment_expression
+    left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+    right: [
+      (function_expression name: (identifier) @name body: (_) @body)
+      (generator_function name: (identifier) @name body: (_) @body)
+    ]) @def.export
+  (#eq? @_module "module")
+  (#eq? @_exports "exports"))
+; `app.render = function () {…}`
+((assignment_expression
+  left: (member_expression object: (identifier) @owner property: (property_identifier) @name)
+  right: [
+    (arrow_function body: (_) @body)
+    (function_expression body: (_) @body)
+    (generator_function body: (_) @body)
+  ]) @def.method
+  (#not-eq? @owner "exports")
+  (#not-eq? @owner "module"))
 
 ; ---- names that are exported apart from their definition
 
