@@ -25,7 +25,7 @@ DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optional
 
 _MOST_MANIFESTS = 3_000
 _MOST_BYTES = 2_000_000
-_FIXTURES = frozenset({"fixtures", "__fixtures__", "test", "tests", "__tests__", "testdata", "templates", "node_modules"})
+FIXTURES = frozenset({"fixtures", "__fixtures__", "test", "tests", "__tests__", "testdata", "templates", "node_modules"})
 """Folders whose packages are made up: without a workspace that names them, they stand for nobody's import."""
 
 _MAJOR = re.compile(r"[\^~=v]*(\d{1,18})(?:\.[\dx*]|\Z)(?!.*\|\|)")
@@ -98,9 +98,9 @@ class NodeWorkspace:
         members: set[str] = set(self._tops)
         loose = set(self.manifests)
         for folder, manifest in self.manifests.items():
-            patterns = [*_patterns(manifest.get("workspaces")), *self._patterns_of(folder)]
-            if patterns:
-                members |= {folder, *_matching(folder, patterns, self.manifests)}
+            inside = self.members_of(folder)
+            if inside is not None:
+                members |= {folder, *inside}
                 loose -= {other for other in loose if other == folder or not folder or other.startswith(f"{folder}/")}
             for specifier in dependencies(manifest).values():
                 if (match := _LOCAL.match(specifier)) is not None:
@@ -108,9 +108,14 @@ class NodeWorkspace:
         if loose:
             wanted = {name for manifest in self.manifests.values() for name in dependencies(manifest)}
             members |= {
-                folder for folder in loose if _FIXTURES.isdisjoint(folder.split("/")) and self.manifests[folder].get("name") in wanted
+                folder for folder in loose if FIXTURES.isdisjoint(folder.split("/")) and self.manifests[folder].get("name") in wanted
             }
         return members
+
+    def members_of(self, folder: str) -> set[str] | None:
+        """Folders of the packages that the workspace in a folder names; None where none is there."""
+        patterns = [*_patterns(self.manifests[folder].get("workspaces")), *self._patterns_of(folder)]
+        return _matching(folder, patterns, self.manifests) if patterns else None
 
     def _patterns_of(self, folder: str) -> list[str]:
         """What pnpm-workspace.yaml and lerna.json in a folder name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -134,20 +135,29 @@ def test_nothing_of_the_repository_is_executed_by_an_installation(tmp_path: Path
     assert all(not path.is_relative_to(tmp_path / "work") for path in (step.cwd, *step.writes))
 
 
-def test_a_projects_lock_file_in_a_folder_is_found(tmp_path: Path) -> None:
-    """The outermost one of each branch."""
+def test_a_lock_file_in_a_folder_is_a_project_but_where_a_workspace_around_installs_it(tmp_path: Path) -> None:
+    """What lies in a project within another is missing in the inner one only; made-up packages of tests are nobody's to install."""
+
+    def package(name: str, dependency: str, **more: object) -> str:
+        return json.dumps({"name": name, "dependencies": {dependency: "1"}, **more})
+
     files = {
         "README.md": "",
-        "web/package.json": json.dumps({"name": "web", "dependencies": {"react": "1"}}),
-        "web/package-lock.json": "{}",
-        "web/inner/package.json": json.dumps({"name": "inner", "dependencies": {"vue": "1"}}),
-        "web/inner/package-lock.json": "{}",
+        "web/package.json": package("web", "react", workspaces=["parts/*"]),
+        "web/parts/one/package.json": package("one", "lodash"),
+        "web/inner/package.json": package("inner", "vue"),
+        "web/inner/deep/package.json": package("deep", "zod"),
+        "web/tests/made/package.json": package("made", "evil"),
     }
-    made = look(tmp_path, files)
-    [found] = node.find(made)
-    assert found.remedy == "npm ci (in web)"
-    [step] = node.steps(made)
-    assert step.cwd == made.fetched_here / node.FOLDER / "web"
+    locked = [path.replace("package.json", "package-lock.json") for path in files if "package.json" in path and "deep" not in path]
+    made = look(tmp_path, files | dict.fromkeys(locked, "{}"))
+    outer, inner = node.find(made)
+    assert outer.remedy == "npm ci (in web)"
+    assert "3 of the 3 packages" in outer.detail
+    assert not {"vue", "zod"} & set(re.findall(r"\w+", outer.detail))
+    assert inner.remedy == "npm ci (in web/inner)"
+    assert inner.detail.endswith("of web/inner name are not installed: vue, zod")
+    assert [step.cwd for step in node.steps(made)] == [made.fetched_here / node.FOLDER / path for path in ("web", "web/inner")]
 
 
 def test_files_of_a_step_are_there_before_it_runs(tmp_path: Path) -> None:

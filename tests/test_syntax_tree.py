@@ -129,6 +129,22 @@ CASES: dict[str, str] = {
           </Foo.Bar>
         );
         """,
+    "javascript/defaults_without_a_name.js": """
+        export default async (config) => { return config; };
+        export default function* () { run(); }
+        export default class { method() {} }
+        export default { data() { return 1; }, size: 2 };
+        export default Object.freeze([1]);
+        export default named;
+        export default function other() {}
+        module.exports = (x) => x;
+        module.exports = class { quiet() {} };
+        """,
+    "typescript/defaults_without_a_name.ts": """
+        export default (n: number): number => n;
+        export default { data() { return 1; } } satisfies Options;
+        export default abstract class Named {}
+        """,
     "javascript/functions_that_are_given.js": """
         var app = exports = module.exports = {};
         app.render = function render(name) { return name ? app.other() : render(1); };

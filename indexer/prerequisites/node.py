@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ import msgspec
 
 from indexer.encoding import read_beginning
 from indexer.languages import JAVASCRIPT, TYPESCRIPT
-from indexer.node_workspace import DEPENDENCIES, NodeWorkspace, read_yaml
+from indexer.node_workspace import DEPENDENCIES, FIXTURES, NodeWorkspace, read_yaml
 from indexer.prerequisites import Look, Prerequisite, Step
 
 FOLDER = "node"
@@ -26,6 +26,7 @@ FOLDER = "node"
 _MOST_MANIFESTS = 400
 _MOST_LOOKS = 4_000
 _MOST_BYTES = 64_000_000
+_MOST_PROJECTS = 20
 _NAMED = 3
 _LEFT_OUT = ("scripts", "packageManager", "devEngines", "engines", "husky", "lint-staged", "simple-git-hooks")
 """Keys of package.json that a package manager would act upon, and that no lock file depends on."""
@@ -133,11 +134,14 @@ def _place(look: Look) -> Path:
 class _Project:
     """What one lock file holds for: a workspace, or a package alone."""
 
-    def __init__(self, folder: str, manager: _Manager, lock: str, workspace: NodeWorkspace) -> None:
+    def __init__(self, folder: str, manager: _Manager, lock: str, workspace: NodeWorkspace, others: Collection[str] = ()) -> None:
+        """Args: others: folders of other projects, which what lies in them belongs to."""
         self.folder, self.manager, self.lock = folder, manager, lock
-        prefix = f"{folder}/" if folder else ""
+        others = {folder, *others}
         self.manifests = {
-            inner: manifest for inner, manifest in workspace.manifests.items() if inner == folder or not prefix or inner.startswith(prefix)
+            inner: manifest
+            for inner, manifest in workspace.manifests.items()
+            if next((above for above in _upwards(inner) if above in others), None) == folder
         }
         self._own = {manifest.get("name") for manifest in workspace.manifests.values()}
         self._root = workspace.root
@@ -210,7 +214,7 @@ class _Project:
 
 
 def _projects(look: Look) -> Iterator[_Project]:
-    """The outermost folders with a lock file; the root where none has one."""
+    """Folders with a lock file, but those of packages that a workspace around them installs; the root where none has one."""
     inside = [path for path in look.paths if not path.startswith("../")]  # other workspace folders are others' to install
     workspace = NodeWorkspace(look.root, inside)
     if not workspace.manifests:
@@ -220,15 +224,20 @@ def _projects(look: Look) -> Iterator[_Project]:
         folder, name = posixpath.split(path)
         if folder in workspace.manifests and any(name in manager.locks for manager in _MANAGERS):
             locks.setdefault(folder, set()).add(name)
-    outermost = [folder for folder in sorted(locks) if not any(folder != above and above in locks for above in _upwards(folder))]
-    for folder in outermost or [min(workspace.manifests, key=lambda folder: (folder.count("/"), folder))]:
+    projects: list[str] = []
+    for folder in sorted(locks, key=lambda folder: (folder.count("/"), folder)):
+        above = [other for other in projects if other in _upwards(folder)]
+        is_made_up = bool(above) and not FIXTURES.isdisjoint(folder.split("/"))
+        if not is_made_up and not any(folder in (workspace.members_of(other) or ()) for other in above):
+            projects.append(folder)
+    if not projects:
+        folder = min(workspace.manifests, key=lambda folder: (folder.count("/"), folder))
+        yield _Project(folder, _Manager(name="npm", locks=(), remedy="npm install", command=_BY_RANGES), "", workspace)
+    for folder in projects[:_MOST_PROJECTS]:
         said = str(workspace.manifests[folder].get("packageManager", "")).partition("@")[0]
-        there = [manager for manager in _MANAGERS if locks.get(folder, set()) & set(manager.locks)]
-        manager = next((one for one in there if one.name == said), there[0] if there else None)
-        if manager is None:
-            yield _Project(folder, _Manager(name="npm", locks=(), remedy="npm install", command=_BY_RANGES), "", workspace)
-        else:
-            yield _Project(folder, manager, next(name for name in manager.locks if name in locks[folder]), workspace)
+        there = [manager for manager in _MANAGERS if locks[folder] & set(manager.locks)]
+        manager = next((one for one in there if one.name == said), there[0])
+        yield _Project(folder, manager, next(name for name in manager.locks if name in locks[folder]), workspace, projects)
 
 
 def _upwards(folder: str) -> Iterator[str]:

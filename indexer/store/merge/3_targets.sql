@@ -46,14 +46,24 @@ SEMI JOIN pointed_at a ON a.doc_id = o.doc_id
 WHERE has_role(o.roles, 'definition', 'write')
 GROUP BY ALL;
 
+-- Where servers point at texts, a module is all of the file, from the first token on, and up to the end where one definition is all of it.
+CREATE TEMP TABLE whole AS
+SELECT p.place_id
+FROM place p JOIN document d USING (doc_id)
+LEFT JOIN (SELECT doc_id, min((line, col)) AS first FROM raw_occ SEMI JOIN pointed_at USING (doc_id) GROUP BY doc_id) o USING (doc_id)
+LEFT JOIN raw_symbol m ON m.doc_id = p.doc_id AND m.ordinal = 0
+LEFT JOIN (SELECT DISTINCT doc_id, start_line, start_col, end_line, end_col FROM raw_symbol WHERE ordinal > 0) s
+       ON s.doc_id = p.doc_id AND s.start_line = p.line AND s.start_col = p.col AND s.end_line = p.end_line AND s.end_col = p.end_col
+WHERE language_has(d.language, 'points_at_texts') AND p.end_line > p.line AND p.end_line >= d.line_count - 1
+  AND (o.first IS NULL OR (p.line, p.col) <= o.first)
+  AND (s.doc_id IS NULL OR (s.end_line, s.end_col) = (m.end_line, m.end_col));
+
 CREATE TEMP TABLE exact AS
 SELECT p.place_id, coalesce(module.sym_id, ranged.sym_id, b.sym_id) AS sym_id
 FROM place p
-LEFT JOIN (SELECT doc_id, sym_id, line_count, language FROM sym_of JOIN document USING (doc_id) WHERE ordinal = 0) module
-       ON module.doc_id = p.doc_id
-      AND (p.line = 0 AND p.col = 0 AND p.end_line = 0 AND p.end_col = 0
-           -- Where servers point at texts, a module is all of the file, from the first token on.
-           OR language_has(module.language, 'points_at_texts') AND p.end_line > p.line AND p.end_line >= module.line_count - 1)
+LEFT JOIN sym_of module
+       ON module.doc_id = p.doc_id AND module.ordinal = 0
+      AND (p.line = 0 AND p.col = 0 AND p.end_line = 0 AND p.end_col = 0 OR p.place_id IN (FROM whole))
 LEFT JOIN (SELECT doc_id, start_line, start_col, end_line, end_col, min(sym_id) AS sym_id FROM raw_range GROUP BY ALL) ranged
        ON ranged.doc_id = p.doc_id AND ranged.start_line = p.line AND ranged.start_col = p.col
       AND ranged.end_line = p.end_line AND ranged.end_col = p.end_col
@@ -93,15 +103,16 @@ JOIN raw_target t ON t.path = p.path AND t.line = p.line AND t.col = p.col AND t
 JOIN raw_occ o ON o.doc_id = t.doc_id AND o.target = t.ordinal AND has_role(o.roles, 'call')
 WHERE e.sym_id IS NULL;
 
--- What is left and is no identifier: the innermost definition around it.
+-- What is left and is no identifier: the innermost definition around it, or the one that is just this text.
 CREATE TEMP TABLE around AS
-SELECT p.place_id, coalesce(min(b.sym_id), arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id))) AS sym_id
+SELECT p.place_id, coalesce(min(b.sym_id), arg_max(s.sym_id, (s.start_line, s.start_col, -s.end_line, -s.end_col, s.sym_id))) AS sym_id
 FROM exact e JOIN place p USING (place_id)
 LEFT JOIN bound_start b ON b.doc_id = p.doc_id AND b.line = p.line AND b.col = p.col  -- a whole declaration that begins with its name
 JOIN symbol s ON s.doc_id = p.doc_id
  AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
 JOIN document d ON d.doc_id = p.doc_id
-WHERE e.sym_id IS NULL AND is_scope(s.kind)
+WHERE e.sym_id IS NULL
+  AND (is_scope(s.kind) OR (s.start_line, s.start_col, s.end_line, s.end_col) = (p.line, p.col, p.end_line, p.end_col))
   AND p.place_id NOT IN (SELECT place_id FROM at_token)
   -- Whoever points at texts points at names, and at whole constructors: a name that is nothing here (a quoted key) is not what is around it.
   AND (NOT language_has(d.language, 'points_at_texts')
@@ -115,7 +126,7 @@ CREATE TEMP TABLE signature AS
 SELECT p.place_id, arg_max(s.sym_id, (s.start_line, s.start_col, s.sym_id)) AS sym_id
 FROM called c JOIN place p USING (place_id)
 JOIN (
-    SELECT doc_id, sym_id, name, start_line, start_col, end_line, end_col FROM symbol
+    SELECT doc_id, sym_id, name, start_line, start_col, end_line, end_col FROM symbol WHERE NOT is_kind(kind, 'module')
     UNION ALL
     SELECT r.doc_id, r.sym_id, s.name, r.start_line, r.start_col, r.end_line, r.end_col FROM raw_range r JOIN symbol s USING (sym_id)
 ) s ON s.doc_id = p.doc_id AND s.name = c.name

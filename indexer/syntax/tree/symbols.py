@@ -340,8 +340,8 @@ class Symbols:
         inside = SymbolFlag.EXPORTED in container.flags
         name = group.name
         if rule == "export":
-            if group.qualifier:  # a member of an object, which anybody may get
-                return inside
+            if group.qualifier or any(entry.draft.kind == "export" for entry in group.entries):
+                return inside  # a member of an object, which anybody may get, or what CommonJS exports
             if group.container is None or container.kind == SymbolKind.NAMESPACE:
                 if self.path.endswith(_DECLARATIONS) or (group.container is None and name in exports):
                     return inside

@@ -146,6 +146,35 @@
   (#not-eq? @owner "exports")
   (#not-eq? @owner "module"))
 
+; `module.exports = function () {…}`, `module.exports = class {…}`
+(expression_statement
+  (assignment_expression
+    left: (member_expression object: (identifier) @_module property: (property_identifier) @name @_exports)
+    right: [
+      (arrow_function body: (_) @body)
+      (function_expression !name body: (_) @body)
+      (generator_function !name body: (_) @body)
+    ]) @def.export
+  (#eq? @_module "module")
+  (#eq? @_exports "exports"))
+(expression_statement
+  (assignment_expression
+    left: (member_expression object: (identifier) @_module property: (property_identifier) @name.class @_exports)
+    right: (class !name body: (_) @body)) @def.export
+  (#eq? @_module "module")
+  (#eq? @_exports "exports"))
+
+; `export default () => …`: what has no name is called `default`
+(export_statement
+  "default" @name
+  value: [
+    (arrow_function body: (_) @body)
+    (function_expression !name body: (_) @body)
+    (generator_function !name body: (_) @body)
+  ]) @def.function
+(export_statement "default" @name value: (class !name body: (_) @body)) @def.class
+(export_statement "default" @name value: (object) @members) @def.constant
+
 ; ---- names that are exported apart from their definition
 
 (export_statement (export_clause (export_specifier name: (identifier) @export)) !source)

@@ -16,3 +16,10 @@
 (formal_parameters
   [(identifier) (assignment_pattern) (object_pattern) (array_pattern) (rest_pattern)] @def.parameter)
 (formal_parameters (identifier) @name)
+
+(export_statement
+  "default" @name
+  value: [
+    (array) (await_expression) (binary_expression) (call_expression) (new_expression) (number) (parenthesized_expression) (string)
+    (template_string) (ternary_expression)
+  ]) @def.constant

@@ -78,3 +78,10 @@
 
 ; `[...rest: T[]]` in a tuple type binds nothing.
 (tuple_type [(required_parameter name: (_)) (optional_parameter name: (_))] @def.none)
+
+(export_statement
+  "default" @name
+  value: [
+    (array) (await_expression) (binary_expression) (call_expression) (new_expression) (number) (parenthesized_expression) (string)
+    (template_string) (ternary_expression) (as_expression) (satisfies_expression)
+  ]) @def.constant

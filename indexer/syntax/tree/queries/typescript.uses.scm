@@ -41,3 +41,10 @@
 (class name: (type_identifier) @member)
 (infer_type (type_identifier) @bound)
 (mapped_type_clause name: (type_identifier) @bound)
+
+(export_statement
+  "default" @token
+  value: [
+    (array) (arrow_function) (await_expression) (binary_expression) (call_expression) (class !name) (function_expression !name)
+    (generator_function !name) (new_expression) (number) (object) (parenthesized_expression) (string) (template_string) (ternary_expression) (as_expression) (satisfies_expression)
+  ])
