@@ -23,12 +23,15 @@ def find(look: Look) -> list[Prerequisite]:
     if not absent:
         return []
     required = {item.path for folder in folders for item in go_modules.read(folder / "go.mod").requires}
-    named = ", ".join(item.path for item in absent[:_NAMED]) + (", …" if len(absent) > _NAMED else "")
+    own = {item.path for item in absent} & required
+    paths = sorted(own or {item.path for item in absent})
+    named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
+    counted = f"{len(own)} of {len(required)} required modules" if own else f"{len(paths)} modules that the required ones need"
     return [
         Prerequisite(
             language=GO.name,
             name="modules",
-            detail=f"{len(absent)} of {len(required)} required modules are not downloaded ({named})",
+            detail=f"{counted} are not downloaded ({named})",
             remedy=_remedy(look),
             can_fetch=True,
         )

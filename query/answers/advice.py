@@ -14,7 +14,8 @@ def lacking(manifest: Mapping[str, Any]) -> list[str]:
     for item in manifest.get("prerequisites", []):
         numbers = manifest.get("resolution", {}).get(item["language"], {})
         identifiers, behind = numbers.get("identifiers", 0), numbers.get("unresolved_behind_imports", 0)
-        share = f"; up to {100 * behind / identifiers:.0f} % of the {item['language']} identifiers are unresolved for it" if behind else ""
+        percent = f"up to {100 * behind / identifiers:.0f}" if 200 * behind >= identifiers else "less than 1"
+        share = f"; {percent} % of the {item['language']} identifiers are unresolved for it" if behind else ""
         helps = "lspidx index --fetch, or: " if item["can_fetch"] else ""
         lines.append(f"{item['language']}: {one_line(item['detail'])}{share}; to get it: {helps}{one_line(item['remedy'])}")
     return lines
