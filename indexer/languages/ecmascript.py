@@ -37,11 +37,19 @@ _RUN_BY = (
     (_ITERATORS, ("Map", "Set", "WeakMap", "WeakSet", "from", "fromAsync", "fromEntries", "groupBy", "all", "allSettled", "any", "race")),
 )
 
+_RESERVED = (
+    "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in "
+    "instanceof new null return super switch this throw true try typeof var void while with yield let static implements interface package "
+    "private protected public await"
+)
+
 TYPESCRIPT = Language(
     names=("typescript",),
     family="typescript",
     grammar=_TYPESCRIPT,
     variants=((".tsx", _TSX),),  # `<T>x` means two things
+    keywords=frozenset(_RESERVED.split()),
+    fixed_names=frozenset({"constructor", "default", "exports"}),
     name_marks=("#", "@"),
     lookups=tuple(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0, roles=Role(0)) for call in ("spyOn", "stub")),
     file_imports="from",

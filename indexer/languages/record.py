@@ -114,6 +114,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     decorators_above: a definition begins with the lines of its decorators, before the line that names it.
     is_indented: a block is told by its indentation, and needs a statement.
     keywords: words that are no names.
+    fixed_names: names that the language or its loader looks for itself: what has one means another thing under another name.
     lexer: its name in Pygments, where that is none of its own.
     name_marks: what a name may begin with beside letters.
     type_before_name: a declaration has the type before the name.
@@ -193,6 +194,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     decorators_above: bool = False
     is_indented: bool = False
     keywords: frozenset[str] = frozenset()
+    fixed_names: frozenset[str] = frozenset()
     lexer: str = ""
     name_marks: tuple[str, ...] = ()
     type_before_name: bool = False

@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 
+from indexer.languages import record_of
 from indexer.lsp import methods
+from indexer.servers.registry import language_of
 from indexer.text import index_to_utf16
 from query.answers.envelope import Completeness
 from query.context import Reply, ServerInfo
@@ -43,6 +45,10 @@ def prepared(at: Spot, info: ServerInfo, ask: Any) -> tuple[Renameable, Complete
     if not provider(info, "renameProvider").prepares:
         found = Renameable(can_rename=True, path=path, line=at.line + 1, col=at.col + 1, placeholder=name)
         return found, unsupported(info, "prepareRename: whether it can be renamed here is seen only when it is"), []
+    language = language_of(path)
+    if name in record_of(language).fixed_names:
+        why = f"{language.capitalize()} gives this name its meaning"
+        return Renameable(can_rename=False, path=path, line=at.line + 1, col=at.col + 1, why=why), Completeness(status="complete"), []
     reply = ask(path, methods.TEXT_DOCUMENT_PREPARE_RENAME, at.params)
     said = decode.prepared_rename(None if reply.error else reply.result, origin(reply.server, methods.TEXT_DOCUMENT_PREPARE_RENAME))
     if said is None:

@@ -1,0 +1,93 @@
+"""What JavaScript and TypeScript export without a name, and functions that are assigned to members, given away or exported whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from query_support import generation
+from support import Watcher, rows, write_tree
+from toolchains import requires
+
+from indexer.config import Config
+from indexer.crawl.run import crawl
+from indexer.errors import EditRefused, UsageError
+from query.surface.service import Service
+
+pytestmark = pytest.mark.slow
+
+FILES = {
+    "package.json": '{"name": "thing"}\n',
+    "arrow.ts": "import { helper } from './lib';\n\nexport default (size: number) => {\n  return helper(size);\n};\n",
+    "alone.ts": "export default function (size: number) {\n  return size;\n}\n",
+    "made.js": "export default class {\n  go() {}\n}\n",
+    "table.ts": "import { helper } from './lib';\nexport default Object.freeze({\n  run: helper,\n});\n",
+    "lib.ts": "export function helper(size: number) { return size; }\n",
+    "whole.cjs": "module.exports = function session(size) { return size; };\n",
+    "short.cjs": "module.exports = (size) => size;\n",
+    "app.js": (
+        "import { helper } from './lib';\nexport const app = {};\napp.render = function render(size) { return helper(size); };\n"
+        "export const later = new Promise(function executor(done) { done(helper(1)); });\n"
+    ),
+    "use.ts": (
+        "import sized from './arrow';\nimport alone from './alone';\nimport Made from './made';\nimport table from './table';\n"
+        "import * as arrow from './arrow';\n\nexport function all() {\n  new Made();\n  table;\n"
+        "  return sized(1) + alone(2) + arrow.default(3);\n}\n"
+    ),
+    "use.cjs": "const session = require('./whole.cjs');\nfunction start() { return session(1); }\n",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    requires("ts7")
+    root = write_tree(tmp_path_factory.mktemp("exports") / "thing", FILES)
+    crawl(root, Config(jobs=1), Watcher(), environment={})
+    return root
+
+
+@pytest.fixture
+def service(root: Path) -> Iterator[Service]:
+    made = Service(root)
+    yield made
+    made.close()
+
+
+def test_callers_of_what_has_no_name_are_found(root: Path) -> None:
+    """By the import's own name, by `default`, and of a file that holds nothing else: that is the function, and no module."""
+    found = rows(generation(root), "SELECT callee, caller, line FROM calls WHERE path = 'use.ts' ORDER BY ALL")
+    assert sorted((callee.rpartition("`")[0].rpartition("`")[2], caller.rpartition("/")[2], line) for callee, caller, line in found) == [
+        ("alone.ts", "all().", 9),
+        ("arrow.ts", "all().", 9),
+        ("arrow.ts", "all().", 9),
+        ("made.js", "all().", 7),
+    ]
+    assert all("default" in callee for callee, _, _ in found)
+    tables = "SELECT DISTINCT symbol FROM occurrences WHERE path = 'use.ts' AND name = 'table'"
+    assert [symbol.rpartition("/")[2] for (symbol,) in rows(generation(root), tables)] == ["default."]
+    modules = "SELECT DISTINCT target_path, target_line FROM occurrences WHERE path = 'use.ts' AND name = 'arrow'"
+    assert rows(generation(root), modules) == [("arrow.ts", 0)]
+
+
+def test_a_function_that_is_a_module_has_its_callers(root: Path) -> None:
+    found = rows(generation(root), "SELECT callee, caller FROM calls WHERE path = 'use.cjs' AND callee LIKE '%session%'")
+    assert [(callee.rpartition("/")[2], caller.rpartition("/")[2]) for callee, caller in found] == [("session().", "start().")]
+
+
+def test_the_caller_is_the_function_that_is_given_and_not_the_file(service: Service) -> None:
+    answer = service.ask("callers", {"symbol": "lib.helper"})
+    assert [edge.symbol.qualified_name for edge in answer.result] == ["app.app.render", "app.executor", "arrow.default", "table"]
+    assert [reason.code for reason in answer.completeness.reasons] == ["escapes"]  # `table` gets it as a value
+    assert "app" not in {symbol.qualified_name for symbol in service.ask("unreferenced", {}).result}
+
+
+@pytest.mark.parametrize(("symbol", "new_name", "why"), [("arrow.default", "sized", "default"), ("short.exports", "brief", "exports")])
+def test_what_the_language_names_itself_is_not_renamed(service: Service, symbol: str, new_name: str, why: str) -> None:
+    with pytest.raises(EditRefused, match=f"'{why}' at .* cannot be renamed: .* gives this name its meaning"):
+        service.ask("rename_symbol", {"symbol": symbol, "new_name": new_name})
+
+
+def test_a_reserved_word_is_no_new_name(service: Service) -> None:
+    with pytest.raises(UsageError, match="'class' is a keyword of Typescript"):
+        service.ask("rename_symbol", {"symbol": "lib.helper", "new_name": "class"})
