@@ -79,7 +79,7 @@ def test_the_caller_is_the_function_that_is_given_and_not_the_file(service: Serv
     answer = service.ask("callers", {"symbol": "lib.helper"})
     assert [edge.symbol.qualified_name for edge in answer.result] == ["app.app.render", "app.executor", "arrow.default", "table"]
     assert [reason.code for reason in answer.completeness.reasons] == ["escapes"]  # `table` gets it as a value
-    assert "app" not in {symbol.qualified_name for symbol in service.ask("unreferenced", {}).result}
+    assert "app" not in {found.symbol.qualified_name for found in service.ask("unreferenced", {}).result}
 
 
 @pytest.mark.parametrize(("symbol", "new_name", "why"), [("arrow.default", "sized", "default"), ("short.exports", "brief", "exports")])
