@@ -60,6 +60,8 @@ class Index:
             raise _damaged(generation, error) from error
         self._own.cursor = self._connection
         self.kept: dict[str, Any] = {}
+        self.is_catching_up = False
+        """Whether this process is making the index that follows, as answers then say of files that differ."""
         self.foreign = _unproven(generation)
         """Why nobody can tell that this user made the index; empty where that is proven."""
         if self.foreign:

@@ -60,9 +60,7 @@ def stale(index: Index, paths: Sequence[str]) -> list[Reason]:
     if not paths:
         return []
     plural = "s have" if len(paths) > 1 else " has"
-    remedy = (
-        "it is being brought up to date, so ask again" if index.kept.get("is behind") else f"to bring it up to date: {index_command(index)}"
-    )
+    remedy = "it is being brought up to date, so ask again" if index.is_catching_up else f"to bring it up to date: {index_command(index)}"
     detail = f"{len(paths)} file{plural} changed since the index was made; {remedy}"
     return [of_paths("stale", detail, paths)]
 
