@@ -91,3 +91,11 @@ def test_what_the_language_names_itself_is_not_renamed(service: Service, symbol:
 def test_a_reserved_word_is_no_new_name(service: Service) -> None:
     with pytest.raises(UsageError, match="'class' is a keyword of Typescript"):
         service.ask("rename_symbol", {"symbol": "lib.helper", "new_name": "class"})
+
+
+@pytest.mark.parametrize(("asked", "meant"), [("arrow", "arrow.default"), ("made.js", "made.default"), ("lib", "lib")])
+def test_who_asks_for_the_callers_of_a_module_means_what_it_exports(service: Service, asked: str, meant: str) -> None:
+    """Nothing calls a module: without a default export that has no name there is no other answer."""
+    answer = service.ask("callers", {"symbol": asked})
+    assert answer.query["resolved"]["qualified_name"] == meant
+    assert bool(answer.result) == (meant != asked)

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from indexer.encoding import as_text
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
+from indexer.languages import record_of
 from indexer.model import FOREIGN
 from indexer.text import index_to_utf16
 from query.facts.dotted import dotted, named
@@ -204,6 +205,21 @@ def by_name(index: Index, name: str, path: str = "", kinds: Collection[str] = ()
         where = f" in '{path}'" if path else ""
         raise NameNotFound(f"no symbol is called '{name}'{where}{_hint(index, name)}")
     return _the_one(index, name, [symbol for symbol in found if symbol.record.kind in kinds] or found)
+
+
+def callable_of(index: Index, symbol: Symbol) -> Symbol:
+    """What is called where a module is: the function or class that it exports without a name of its own, where it has one."""
+    if symbol.record.kind != "module":
+        return symbol
+    [(language,)] = index.rows("SELECT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id = ?", [symbol.sym_id])
+    rows = index.rows(
+        f"""
+        SELECT {CARD} FROM symbol_card s JOIN symbol own USING (sym_id)
+        WHERE own.container_id = $module AND list_contains($names, s.name) AND (is_callable(s.kind) OR is_type(s.kind))
+        """,
+        {"module": symbol.sym_id, "names": sorted(record_of(language).fixed_names)},
+    )
+    return to_symbol(rows[0]) if len(rows) == 1 else symbol
 
 
 def on_line(index: Index, path: str, line: int) -> Symbol:

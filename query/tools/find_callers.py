@@ -21,7 +21,7 @@ from query.facts.documents import documents
 from query.facts.gaps import escapes
 from query.facts.hierarchy import OVERRIDE
 from query.facts.index import Index
-from query.facts.names import unambiguous
+from query.facts.names import callable_of, unambiguous
 from query.facts.parameters import Live, Named
 from query.facts.sources import Sources
 from query.facts.symbols import symbols_by_id
@@ -188,6 +188,8 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     """Callers and callees of a symbol with every call site, to any depth."""
     index, certificate = context.index, context.certificate
     symbol = ask.resolve(index)
+    if ask.direction == "incoming":
+        symbol = callable_of(index, symbol)
     selection = Selection(evidence=_evidence(ask.evidence), tests=ask.tests, external=ask.external, dispatch=ask.dispatch)
     edges: list[Reached] = []
     capped = False
