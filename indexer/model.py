@@ -121,6 +121,7 @@ class NameUse(IntEnum):
     FILE = 8  # a path from this file on: `./x`
     BEGINNING = 9  # an attribute whose name begins so: `getattr(x, "visit_" + kind)`; empty where any name may be made and is called
     GLOBAL_BEGINNING = 10  # the same of this module: `globals()["visit_" + kind]`
+    MODULE = 11  # a module, imported whole by a name that is made at run time, of which this is the beginning: `require("./" + name)`
 
     @property
     def label(self) -> str:

@@ -12,7 +12,20 @@ from query.answers.paths import of_paths
 from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
-from query.facts.gaps import causes, environment, escapes, hierarchies, nameless, names, reading, registration, shapes, strings, unread
+from query.facts.gaps import (
+    causes,
+    environment,
+    escapes,
+    hierarchies,
+    modules,
+    nameless,
+    names,
+    reading,
+    registration,
+    shapes,
+    strings,
+    unread,
+)
 from query.facts.gaps.reading import SUPERTYPES as SUPERTYPES
 from query.facts.gaps.scope import Scope
 from query.facts.gaps.uses import Question, Uses
@@ -28,6 +41,7 @@ _FEW = 50
 
 _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     unread.reasons,
+    modules.reasons,
     escapes.reasons,
     nameless.reasons,
     registration.reasons,

@@ -11,7 +11,7 @@ LEFT JOIN sym_of w ON w.doc_id = x.doc_id AND w.ordinal = x.owner AND x.owner >=
 
 -- What has a name in what, of all names that strings have: members, globals, what a module imports, and what a class inherits.
 CREATE TEMP TABLE word AS
-SELECT DISTINCT unnest(parts) AS name FROM raw_string WHERE NOT is_use(use, 'file', 'beginning', 'global_beginning');
+SELECT DISTINCT unnest(parts) AS name FROM raw_string WHERE NOT is_use(use, 'file', 'beginning', 'global_beginning', 'module');
 
 CREATE TEMP TABLE own_name AS
 SELECT s.container_id AS owner_id, s.name, min(s.sym_id) AS sym_id
@@ -219,4 +219,7 @@ SELECT r.parts[len(r.parts)], r.use, r.roles, r.doc_id, r.line, r.encl_id, NULL
 FROM raw_string r LEFT JOIN dotted_end e ON e.name = r.name
 WHERE is_use(r.use, 'entry') AND e.name IS NULL AND len(r.parts) > 1
   AND string_split(split_part(r.name, ':', 1), '.')[-1] IN (SELECT string_split(module, '.')[-1] FROM document WHERE status <> 'external')
+UNION
+-- A module that only the running program names.
+SELECT r.name, r.use, r.roles, r.doc_id, r.line, r.encl_id, NULL FROM raw_string r WHERE is_use(r.use, 'module')
 ORDER BY ALL;

@@ -16,6 +16,7 @@ _WORD = rb"[A-Za-z_$\x80-\xef][\w$\x80-\xef]*"
 _NAME = re.compile(rb"%b(?:(?:\.|::)%b)*" % (_WORD, _WORD))
 _FILE = re.compile(rb"\.{1,2}/[\w@.$/-]*[\w$]")
 _LINKNAME = re.compile(rb"//go:linkname[ \t]+(\w+)(?:[ \t]+([\w./~-]+\.\w+))?[ \t\r]*\Z")
+_BEGINNING = re.compile(rb"""["'`]([\w@.$/-]{1,100})""")
 _MOST_BYTES = 250
 
 _ARGUMENTS = ("arguments", "argument_list", "annotation_argument_list")
@@ -68,6 +69,9 @@ def named_strings(
                 ways = [_Taken(NameUse.DOTTED, Role.READ)]
             for taken in ways:
                 add(node.start_byte, text, taken)
+    for node in captures.get("made_module", ()):
+        match = _BEGINNING.match(node.text)
+        add(node.start_byte, match[1] if match else b"", _Taken(NameUse.MODULE, Role.READ | Role.CALL))
     for node in captures.get("comment", ()):
         text = node.text
         match = _LINKNAME.match(text) if text.startswith(b"//go:linkname") else None

@@ -23,6 +23,11 @@ _ES_MODULE = re.compile(rb"^(?:import|export)\b", re.MULTILINE)
 _COMMONJS = re.compile(rb"\bmodule\.exports\b|\bexports\.")
 _STAR = re.compile(rb"\b(?:import|export)\s*\*")
 _DEFAULT = re.compile(rb"\bexport\s+default\b|\bas\s+default\b|\bexport\s*=|\bmodule\.exports\b")
+_WHOLE = (
+    rb"(?:\bexport\s+default|\bexport\s*=|\bmodule\.exports\s*=)\s*(?:abstract\s+|async\s+)?(?:function\b\s*\*?\s*|class\s+)?%(name)b(?![\w$(.])"
+    rb"|(?<![\w$])%(name)b\s+as\s+default\b"
+)
+"""A file that hands a name on as all of it, or by default. A call of it, or a member, is another value."""
 
 
 class Scope:
@@ -88,6 +93,20 @@ class Scope:
                 stem = base.split(".", 1)[0]
                 found.add(folder.rpartition("/")[2] if stem == "index" else stem)
         return frozenset(found - {""})
+
+    @cached_property
+    def whole_modules(self) -> frozenset[str]:
+        """As `modules`, where one of the symbols itself is the default export."""
+        if not self.modules:
+            return frozenset()
+        return self.modules if any(self._is_whole(symbol) for symbol in self._symbols) else frozenset()
+
+    def _is_whole(self, symbol: Symbol) -> bool:
+        name = symbol.record.name
+        if name in self._language(symbol).fixed_names:
+            return True
+        pattern = _WHOLE % {b"name": re.escape(name.encode("utf-8", "surrogatepass"))}
+        return self._is_top_level(symbol) and re.search(pattern, self._text(symbol.record.path) or b"") is not None
 
     def could_refer(self, path: str) -> bool:
         """Whether the file at a path may name one of the symbols, by its present content; read or not, indexed or not."""

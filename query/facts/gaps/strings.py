@@ -150,7 +150,8 @@ def _beginnings(known: dict[str, list[_Gap]]) -> list[tuple[str, list[_Gap]]]:
 
 
 _GAPS = """
-    SELECT g.name, g.use, g.roles, g.owner_id, d.path, d.language, g.line FROM string_gap g JOIN document d USING (doc_id) ORDER BY ALL
+    SELECT g.name, g.use, g.roles, g.owner_id, d.path, d.language, g.line FROM string_gap g JOIN document d USING (doc_id)
+    WHERE NOT is_use(g.use, 'module') ORDER BY ALL
 """
 
 _ABOUT = """

@@ -103,3 +103,15 @@
   function: (identifier) @_function
   arguments: (arguments . [(identifier) @confined (member_expression property: (_) @confined)]))
   (#match? @_function "^(queueMicrotask|requestAnimationFrame|setImmediate|setInterval|setTimeout)$"))
+
+; ---- modules that only the running program names
+
+(call_expression
+  function: (import)
+  arguments: (arguments .
+    [(binary_expression) (call_expression) (identifier) (member_expression) (subscript_expression) (template_string) (ternary_expression)] @made_module))
+((call_expression
+  function: (identifier) @_require
+  arguments: (arguments .
+    [(binary_expression) (call_expression) (identifier) (member_expression) (subscript_expression) (template_string) (ternary_expression)] @made_module))
+  (#eq? @_require "require"))
