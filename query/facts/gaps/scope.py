@@ -24,7 +24,8 @@ _COMMONJS = re.compile(rb"\bmodule\.exports\b|\bexports\.")
 _STAR = re.compile(rb"\b(?:import|export)\s*\*")
 _DEFAULT = re.compile(rb"\bexport\s+default\b|\bas\s+default\b|\bexport\s*=|\bmodule\.exports\b")
 _WHOLE = (
-    rb"(?:\bexport\s+default|\bexport\s*=|\bmodule\.exports\s*=)\s*(?:abstract\s+|async\s+)?(?:function\b\s*\*?\s*|class\s+)?%(name)b(?![\w$(.])"
+    rb"(?:\bexport\s+default|\bexport\s*=|\bmodule\.exports\s*=)\s*"
+    rb"(?:(?:abstract\s+|async\s+)?(?:function\b\s*\*?\s*|class\s+)%(name)b(?![\w$])|%(name)b(?![\w$(.]))"
     rb"|(?<![\w$])%(name)b\s+as\s+default\b"
 )
 """A file that hands a name on as all of it, or by default. A call of it, or a member, is another value."""
