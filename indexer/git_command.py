@@ -96,6 +96,14 @@ class GitFailed(UsageError):
         self.said = said
 
 
+class OfAnother(UsageError):
+    """Git refuses a repository that belongs to another user; the message has its remedy."""
+
+
+class Endless(UsageError):
+    """Git waits for a pipe among the files that it reads, and was ended; the message names it."""
+
+
 class _Door(NamedTuple):
     """What is known of a folder: git's program, all variables for it, and the settings that hold there."""
 
@@ -379,17 +387,27 @@ def _ended(process: subprocess.Popen[bytes], folder: Path, stdin: bytes | None, 
         top = holder(folder)
         found = _endless(top) if top is not None else None
         if top is not None and found is not None:
-            raise _no_plain_file(found, top) from None
+            raise Endless(str(_no_plain_file(found, top))) from None
         return process.communicate(timeout=max(0.0, patience_s - _LOOKS_AFTER_S))
 
 
 def _endless(top: Path) -> Path | None:
-    """A file of patterns in the work tree that is a pipe, a socket or a device: whoever opens it may wait for ever."""
+    """A file of patterns in the work tree that is a pipe, a socket or a device, or a pipe among git's own files.
+
+    Of its own git reads far more than `_check_own_files` looks at each time: objects, parts of an index, submodules' settings.
+    """
     for folder, _, names in os.walk(top):
         for name in _PATTERNS.intersection(names):
             place = Path(folder, name)
             if not stat.S_ISREG(mode := place.lstat().st_mode) and not stat.S_ISLNK(mode):
                 return place
+    own = directory(top)
+    for kept in dict.fromkeys((own, common_directory(own))):
+        for folder, _, names in os.walk(kept):
+            for name in names:
+                place = Path(folder, name)
+                if (found := _stamp_of(place)) and stat.S_ISFIFO(found[0]):
+                    return place
     return None
 
 
@@ -403,7 +421,7 @@ def _bounded() -> list[str]:
 def _refuse_of_others(said: str) -> None:
     """Git's own safeguard against what another user has put there is kept, and its remedy is shown as it is."""
     if any(mark in said for mark in _DUBIOUS):
-        raise UsageError(f"git refuses this repository, since it belongs to another user. {said.removeprefix('fatal: ').strip()}")
+        raise OfAnother(f"git refuses this repository, since it belongs to another user. {said.removeprefix('fatal: ').strip()}")
 
 
 @functools.cache

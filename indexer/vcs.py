@@ -95,6 +95,8 @@ def checkout(root: Path) -> Checkout:
 
 def _is_dirty(root: Path, top: Path) -> bool:
     """Whether something below `root` is not as committed. What only a filter keeps from being equal is equal, where that can be known."""
+    if changed_submodules(root, top):  # first: of a submodule that git cannot read, `status` fails, or waits for ever
+        return True
     words = ("-z", "--porcelain", "--no-renames", "--untracked-files=normal", "--", str(root.resolve()))
     status = str(gitpython(root).status(*words, strip_newline_in_stdout=False))
     entries = [entry for entry in status.split("\0") if entry]
@@ -105,7 +107,7 @@ def _is_dirty(root: Path, top: Path) -> bool:
         behind = git_filters.filtered(top, paths)
         if len(behind) < len(paths) or len(git_filters.unchanged(top, git_filters.staged_pointers(top, paths))) < len(paths):
             return True
-    return bool(changed_submodules(root, top))
+    return False
 
 
 def changed_submodules(root: Path, top: Path | None = None) -> list[str]:
@@ -117,7 +119,17 @@ def changed_submodules(root: Path, top: Path | None = None) -> list[str]:
         return []
     listed = git_command.run(root, "ls-files", "--stage", "-z", "--", ".").stdout.decode("utf-8", "surrogateescape")
     found = [staged.string[staged.end() :] for entry in listed.split("\0") if (staged := _STAGED.match(entry)) and staged[1] == _GITLINK]
-    return [path for path in found if not _leads_away(root, path) and (root / path / ".git").exists() and checkout(root / path).dirty]
+    return [path for path in found if not _leads_away(root, path) and (root / path / ".git").exists() and _has_changed(root / path)]
+
+
+def _has_changed(submodule: Path) -> bool:
+    """Whether a submodule's tree is not as it has committed it. Of one that git cannot read nobody knows, so it counts as changed."""
+    try:
+        return checkout(submodule).dirty
+    except (git_command.OfAnother, git_command.Endless):
+        raise
+    except UsageError:
+        return True
 
 
 def _leads_away(root: Path, path: str) -> bool:
@@ -147,9 +159,9 @@ def list_files(root: Path, include: Sequence[str] = ()) -> list[str]:
     """Paths below `root`, relative, with `/`, sorted; tracked and untracked-not-ignored, or all of a plain folder.
 
     Submodules that are checked out are listed with the files around them. What is not entered is listed itself, with a `/` at its end:
-    a folder within too many others (`DEEPEST`), another repository's work tree, a submodule that is not checked out, a folder that cannot
-    be read, and, in a plain folder, hidden folders. A plain folder leaves out caches and virtual environments; a repository in it is listed
-    as git lists it.
+    a folder within too many others (`DEEPEST`), another repository's work tree, a submodule that is not checked out or that git cannot
+    read, a folder that cannot be read, and, in a plain folder, hidden folders. A plain folder leaves out caches and virtual environments;
+    a repository in it is listed as git lists it.
 
     Args:
         include: patterns; what they reach into of other work trees and hidden folders is entered.
@@ -187,7 +199,7 @@ def _listed(root: Path, include: Sequence[str]) -> Iterator[str]:
         path = entry[staged.end() :] if staged else entry
         if staged and staged[1] == _GITLINK:
             is_there = (root / path / ".git").exists() and not _leads_away(root, path)  # in its place may be a link to anywhere
-            yield from _inside(root, path, _listed, (), include) if is_there else [f"{path}/"]
+            yield from _within(root, path, include) if is_there else [f"{path}/"]
         elif path.endswith("/") and patterns.reaches_into(path[:-1], include):
             yield from _inside(root, path[:-1], _listed, include, include)
         else:
@@ -204,6 +216,23 @@ def ignored_files(root: Path) -> list[str]:
     except GitFailed:
         return []
     return sorted(filter(None, str(text).split("\0")))
+
+
+def _within(root: Path, folder: str, include: Sequence[str]) -> list[str]:
+    """What a repository in the workspace has that belongs to it. One that git cannot read is none of it: only its folder is listed.
+
+    Raises:
+        UsageError: it belongs to another user, which git's remedy changes; a pipe lies in it, for which servers would wait too; or
+            `include` names it, and so its user learns why.
+    """
+    try:
+        return list(_inside(root, folder, _listed, (), include))
+    except (git_command.OfAnother, git_command.Endless):
+        raise
+    except UsageError:
+        if patterns.reaches_into(folder, include):
+            raise
+        return [f"{folder}/"]
 
 
 def _inside(
@@ -233,7 +262,7 @@ def _walk(root: Path, include: Sequence[str]) -> Iterator[str]:
             if os.path.islink(os.path.join(folder, name)):
                 yield path
             elif os.path.exists(os.path.join(folder, name, ".git")):
-                yield from _inside(root, path, _listed, (), include)
+                yield from _within(root, path, include)
             elif not name.startswith("."):
                 entered.append(name)
             elif patterns.reaches_into(path, include):

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -327,6 +327,22 @@ def test_a_pipe_among_the_patterns_of_a_work_tree_is_named(name: str, root: Path
         (vcs.checkout(root), vcs.attributes(root, ["pkg/b.py"]))
 
 
+@pytest.mark.parametrize("kind", ["part of the index", "commit"])
+def test_a_pipe_deeper_among_gits_own_files_is_named(kind: str, root: Path, monkeypatch: pytest.MonkeyPatch):
+    """Files that nobody looks at before git is started: there are as many as there are objects."""
+    monkeypatch.setattr(git_command, "_LOOKS_AFTER_S", 0.2)
+    if kind == "commit":
+        head = git(root, "rev-parse", "HEAD")
+        place = root / ".git" / "objects" / head[:2] / head[2:]
+    else:
+        git(root, "update-index", "--split-index")
+        (place,) = (root / ".git").glob("sharedindex.*")
+    place.unlink()
+    os.mkfifo(place)
+    with pytest.raises(UsageError, match=rf"{place.name}' is no plain file"):
+        (vcs.list_files(root), vcs.checkout(root))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit does not hold for what is mapped")
 def test_git_takes_no_more_than_so_much_memory(root: Path, monkeypatch: pytest.MonkeyPatch):
     """A branch that is asked for by its name may be a link to what never ends."""
@@ -406,6 +422,57 @@ def test_a_submodules_own_changes_are_told(root: Path, tmp_path: Path):
     (root / "lib" / "lib.py").write_text("x = 1\n", encoding="utf-8")
     assert vcs.checkout(root).dirty
     assert [(item.path, item.special) for item in diff(root, sides(root)).files] == [("lib", "submodule")]
+
+
+def _with_submodule(root: Path, library: Path) -> Path:
+    """The folder of a submodule's own settings; the submodule is `lib`, with `lib/lib.py`."""
+    write_tree(library, {"lib.py": "def lib(): ...\n"})
+    git(library, "init", "-q")
+    git(library, "add", "-A")
+    git(library, "commit", "-q", "-m", "library")
+    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    git(root, "commit", "-q", "-m", "library")
+    return root / ".git" / "modules" / "lib"
+
+
+_BROKEN: Mapping[str, Callable[[Path, Path], object]] = {
+    "leads nowhere": lambda lib, own: (lib / ".git").write_text("gitdir: ../.git/modules/nothing\n"),
+    "leads to itself": lambda lib, own: (lib / ".git").write_text("gitdir: .\n"),
+    "is empty": lambda lib, own: (lib / ".git").write_text(""),
+    "is a pipe": lambda lib, own: ((lib / ".git").unlink(), os.mkfifo(lib / ".git")),
+    "settings are none": lambda lib, own: (own / "config").write_text("[core\n"),
+    "settings are a pipe": lambda lib, own: ((own / "config").unlink(), os.mkfifo(own / "config")),
+    "head is none": lambda lib, own: (own / "HEAD").write_text("x\n"),
+    "index is none": lambda lib, own: (own / "index").write_bytes(b"DIRC\0\0\0\x02\0\0\xff\xff"),
+    "names too many programs": lambda lib, own: (own / "config").write_text(
+        "".join(f'[filter "f{number}"]\nclean = x\n' for number in range(6_000))
+    ),
+}
+
+
+@pytest.mark.parametrize("broken", _BROKEN.values(), ids=_BROKEN)
+def test_a_submodule_that_git_cannot_read_costs_itself(broken: Callable[[Path, Path], object], root: Path, tmp_path: Path):
+    """The rest is listed, and the submodule is named by its folder, a border of the workspace. Who asks for it learns what is wrong."""
+    own = _with_submodule(root, tmp_path / "library")
+    broken(root / "lib", own)
+    assert vcs.list_files(root) == [".gitmodules", "a.py", "lib/", "pkg/b.py"]
+    assert vcs.checkout(root).dirty, "nobody knows, and so it is not taken for unchanged"
+    with pytest.raises(UsageError, match="lib"):
+        vcs.list_files(root, ["lib/**"])
+
+
+def test_a_submodule_of_another_user_is_refused_with_gits_remedy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    _with_submodule(root, tmp_path / "library")
+    real = git_command.gitpython
+
+    def refused(folder: Path) -> object:
+        if folder.name == "lib":
+            raise git_command.OfAnother("add an exception: safe.directory")
+        return real(folder)
+
+    monkeypatch.setattr(vcs, "gitpython", refused)
+    with pytest.raises(UsageError, match=r"safe\.directory"):
+        vcs.list_files(root)
 
 
 # ---- where others start git
