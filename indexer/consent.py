@@ -135,7 +135,7 @@ class Reach:
         """Whether a place to which the workspace's files point may be read: it lies inside, or in one that the user has allowed."""
         if self._everything:
             return True
-        return self.is_inside(path) or (_lies_in(os.path.realpath(path), self._allowed) and not self.is_closed(path))
+        return self.is_inside(path) or (not self.is_closed(path) and _lies_in(os.path.realpath(path), self._allowed))
 
     def is_of_workspace(self, path: str) -> bool:
         """Whether a path lies in the workspace by its name or by what it leads to: its author may have chosen what is there."""
@@ -146,14 +146,16 @@ class Reach:
         return os.path.abspath(os.path.join(self._root, os.path.expanduser(text)))
 
     def is_inside(self, path: str) -> bool:
-        """Whether a path lies in the workspace, links followed."""
-        return _lies_in(os.path.realpath(path), [self._root])
+        """Whether a path lies in the workspace, links followed. One with a NUL is no path, and so lies nowhere."""
+        return "\0" not in path and _lies_in(os.path.realpath(path), [self._root])
 
     def is_closed(self, path: str) -> bool:
-        return is_closed(path, self._home, root=self._root)
+        return "\0" in path or is_closed(path, self._home, root=self._root)
 
     def is_allowed(self, path: str) -> bool:
         """Whether the user has named this very place, or one that it lies in and that does not close it."""
+        if "\0" in path:
+            return False
         real = _real(path)
         return real in self._allowed or (_lies_in(real, self._allowed) and not self.is_closed(path))
 

@@ -145,15 +145,41 @@ def parse_toml(text: str) -> dict[str, Any]:
     if _LONG_KEY.search(text):
         raise ValueError("nested too deeply: a key has too many parts")
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(_as_named(text))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
+def parse_json(content: bytes | str) -> Any:
+    """What JSON says that a stranger has written. Each of its texts can be (part of) a path: none has a NUL or half a character.
+
+    Raises:
+        ValueError: it is no JSON. RecursionError: it is nested too deeply.
+    """
+    import json
+
+    text = content if isinstance(content, str) else content.decode(json.detect_encoding(content), "surrogatepass")
+    return json.loads(_as_named(text))
+
+
+_NO_NAME = re.compile(
+    r"\\u0000|\\U0{8}|\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+
+def _as_named(text: str) -> str:
+    """A text of JSON or TOML without what no file can be called: at a NUL, or half of a character, the system's calls end with an error of
+    Python's that nobody expects of a file. What stands there names nothing then, as a name that does not exist.
+    """
+    return _NO_NAME.sub(r"\\ufffd", text) if "\\" in text else text
+
+
 def read_beginning(file: Path, most_bytes: int) -> str:
-    """The beginning of a manifest or of settings, which are in UTF-8 whatever stands in them; nothing where it cannot be read."""
+    """The beginning of a manifest or of settings, which are in UTF-8 whatever stands in them, without NULs, which no path has; nothing
+    where it cannot be read.
+    """
     try:
         with open_plain(file) as opened:
-            return opened.read(most_bytes).decode("utf-8", "replace")
+            return opened.read(most_bytes).decode("utf-8", "replace").replace("\0", "\ufffd")
     except OSError:
         return ""

@@ -108,7 +108,7 @@ def read(file: Path) -> Manifest:
     """A manifest on the disk; an empty one where there is none."""
     try:
         with open_plain(file) as opened:
-            return parse(opened.read(_MOST_BYTES).decode("utf-8", "replace"))
+            return parse(opened.read(_MOST_BYTES).decode("utf-8", "replace").replace("\0", "\ufffd"))
     except OSError:
         return Manifest()
 

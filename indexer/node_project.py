@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from indexer import tsconfig
-from indexer.encoding import read_manifest
+from indexer.encoding import parse_json, read_manifest
 from indexer.node_workspace import NodeWorkspace, dependencies, entries_of, is_another, leaves
 from indexer.tsconfig import Configs, Overlay, Surroundings
 
@@ -119,7 +119,7 @@ class Installed:
 def _declared(place: str) -> dict[str, list[str]]:
     """The declarations of an installed package by entry."""
     try:
-        manifest = cast("dict[str, Any]", json.loads(read_manifest(Path(place, "package.json"))))
+        manifest = cast("dict[str, Any]", parse_json(read_manifest(Path(place, "package.json"))))
         exports = manifest.get("exports")
     except (OSError, ValueError, AttributeError, RecursionError):
         return {}

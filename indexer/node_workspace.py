@@ -9,7 +9,6 @@ Reads manifests, executes nothing.
 from __future__ import annotations
 
 import functools
-import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import Any, cast
 import msgspec
 
 from indexer import globs, tsconfig
-from indexer.encoding import read_beginning
+from indexer.encoding import parse_json, read_beginning
 
 DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 
@@ -346,7 +345,7 @@ def is_another(specifier: str, version: str) -> bool:
 
 def _manifest(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(_text(path))
+        value = parse_json(_text(path))
     except (ValueError, RecursionError):
         return {}
     found = cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from indexer import python_project
-from indexer.encoding import open_plain, read_manifest, read_toml
+from indexer.encoding import open_plain, parse_json, read_manifest, read_toml
 from indexer.languages import record_of
 from indexer.private_places import is_held
 from indexer.python_project import NAMELESS, External
@@ -216,7 +215,7 @@ _MANIFESTS: dict[str, tuple[str, Callable[[Path], str]]] = {
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(read_manifest(path))
+        value = parse_json(read_manifest(path))
     except (OSError, ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -17,7 +17,7 @@ from typing import Any, cast
 import msgspec
 
 from indexer import globs
-from indexer.encoding import read_beginning
+from indexer.encoding import parse_json, read_beginning
 
 Paths = Mapping[str, Sequence[str]]
 """Files or patterns by the import that they stand for, in the form of `compilerOptions.paths`; relative to the root, or absolute."""
@@ -338,7 +338,7 @@ def parse(text: str) -> dict[str, Any]:
     """JSON with comments and trailing commas, as TypeScript takes it; empty where it is none."""
     bare = _TOKEN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text.lstrip("\ufeff"))
     try:
-        value = json.loads(_TRAILING_COMMA.sub(lambda match: match[1] or "", bare))
+        value = parse_json(_TRAILING_COMMA.sub(lambda match: match[1] or "", bare))
     except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

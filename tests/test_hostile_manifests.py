@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from support import Watcher, rows, write_tree
 
 from indexer import builds, encoding, go_modules, packages, tsconfig
 from indexer.config import Config, load_config
+from indexer.consent import Reach
 from indexer.crawl.plan.survey import survey
 from indexer.crawl.run import crawl
-from indexer.errors import ConfigError
+from indexer.errors import ConfigError, UsageError
 from indexer.vcs import DEEPEST, list_files
 from query.upkeep.doctor import doctor
 
@@ -48,6 +50,49 @@ def test_a_manifest_that_never_ends_is_none(name: str, plant: Callable[[str], No
     assert packages.ingredients_digest(tmp_path, [name]) == packages.ingredients_digest(tmp_path, [])
     for language in ("go", "typescript", "rust", "java"):
         packages.own_packages(tmp_path, language, ["a"])
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", ".ignore", "pkg/package.json", "a.h", "pkg/b.go", "go.work"])
+@pytest.mark.parametrize("leads_to", ["", "/proc/self/fd/0", "/dev/stdin", "folder/0", "../pipe"])
+def test_what_a_server_would_wait_for_is_named_before_one_is_started(name: str, leads_to: str, tmp_path: Path) -> None:
+    """A pipe, or a link to what each process reads from; beside a document or above one, by a name that servers read."""
+    root = write_tree(tmp_path / "root", {"pkg/a.py": "x = 1\n", "far/README.md": "x\n"})
+    os.mkfifo(tmp_path / "pipe")
+    place = root / name
+    (root / "folder").symlink_to("/proc/self/fd")
+    if leads_to:
+        place.symlink_to("../" * name.count("/") + leads_to if not leads_to.startswith("/") else leads_to)
+    else:
+        os.mkfifo(place)
+    with pytest.raises(UsageError, match=rf"{re.escape(name)}' is (a pipe|a link to '.*'), which a language server would read without end"):
+        survey(root, ["pkg/a.py"], Config(), languages=["python"])
+    place.unlink()
+    for harmless in ("far/go.mod", "run.fifo"):
+        os.mkfifo(root / harmless)
+    for harmless, target in (("etc-mtab", "/proc/self/mounts"), ("null.json", "/dev/null"), ("gone.json", "nowhere"), ("a.json", "a.json")):
+        (root / harmless).symlink_to(target)
+    assert [item.path for item in survey(root, ["pkg/a.py"], Config(), languages=["python"]).documents] == ["pkg/a.py"]
+
+
+@pytest.mark.parametrize("name", ["lspidx.toml", "pyproject.toml"])
+def test_a_nul_in_a_setting_is_no_defect(name: str, tmp_path: Path) -> None:
+    """No path has one; the system's calls would end with an error that nobody expects of a file."""
+    says = {"folders": '["\\u0000"]', "source_roots": '["a\\u0000"]', "exclude": '["\\u0000"]', "python": '"\\U00000000"'}
+    table = "[tool.lspidx]\n" if name == "pyproject.toml" else ""
+    write_tree(tmp_path, {name: table + "".join(f"{key} = {value}\n" for key, value in says.items()), "a.py": "x = 1\n"})
+    config = load_config(tmp_path, environment={}, user_dir=tmp_path / "none")
+    assert "\0" not in repr(config)
+    with pytest.raises(UsageError, match="is not a folder"):
+        crawl(tmp_path, config, Watcher(), environment={})
+
+
+def test_no_text_of_a_manifest_has_what_no_path_has() -> None:
+    """NULs and halves of characters; a whole one beyond the first plane, which JSON writes as two halves, stays."""
+    odd = r'["a\u0000b", "\ud800", "\udc00x", "\ud83d\ude00", "\ud800\ud800", "\\u", "\u00e9"]'
+    assert encoding.parse_json(odd) == ["a\ufffdb", "\ufffd", "\ufffdx", "\U0001f600", "\ufffd\ufffd", "\\u", "\u00e9"]
+    assert encoding.parse_json(odd.encode()) == encoding.parse_json(odd)
+    assert encoding.parse_toml(r'a = "x\u0000\U00000000"') == {"a": "x\ufffd\ufffd"}
+    assert not Reach(Path("/"), ["/"]).may_read("/a\0b")
 
 
 def test_what_npm_says_that_it_has_installed_may_be_no_file(tmp_path: Path) -> None:
@@ -98,7 +143,7 @@ def test_the_artifact_of_a_parent_is_not_the_packages(tmp_path: Path) -> None:
 _DIGITS = "9" * 6_000
 """More than Python reads as a number."""
 
-_ODD = {"number": "1", "digits": _DIGITS, "list": "[1, [2]]", "text": '"x"', "truth": "true", "empty text": '""'}
+_ODD = {"number": "1", "digits": _DIGITS, "list": "[1, [2]]", "text": '"x"', "truth": "true", "empty text": '""', "nul": '"a\\u0000"'}
 _OF_JSON = ("name", "version", "main", "types", "exports", "imports", "workspaces", "dependencies", "scripts", "private", "packageManager")
 _OF_TSCONFIG = ("compilerOptions", "include", "exclude", "files", "references", "extends")
 _OF_OPTIONS = ("paths", "baseUrl", "types", "typeRoots", "outDir", "allowJs", "rootDirs")
@@ -129,6 +174,8 @@ def _tree(odd: str) -> dict[str, str]:
         "Pipfile": f"packages = {odd}\n",
         "requirements.txt": f"a=={_DIGITS}\nb~={_DIGITS}.1\n",
         "go.mod": f"module a\n\ngo 1.{_DIGITS}\n\nrequire b v{_DIGITS}.0.0\nrequire b v1.{_DIGITS}.0\n",
+        "bytes/go.mod": "module c\n\nrequire d v1.0.0\nreplace d => ../\0d\nreplace e => \0\n",
+        "bytes/a.go": "package c\n",
         "compile_commands.json": f'[{odd}, {{"directory": {odd}, "file": {odd}, "command": {odd}, "arguments": {odd}}}]',
         "outer/package.json": odd,
         "outer/tsconfig.json": "{" + ", ".join(f'"{key}": {odd}' for key in _OF_TSCONFIG) + "}",

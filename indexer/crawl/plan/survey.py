@@ -22,6 +22,7 @@ from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.crawl.plan.nesting import is_deeper
+from indexer.crawl.plan.streams import refuse_streams
 from indexer.crawl.plan.unread import ignored_sources, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.embedded import COMPONENT, form_of, rest_of, source_of
@@ -95,6 +96,8 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
 
     Args:
         paths: as `vcs.list_files` lists them.
+    Raises:
+        UsageError: beside a document lies what a server would read without end.
     """
     present = languages_present(paths)
     candidates = [
@@ -108,6 +111,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     for path, language in candidates:
         look.at(path, language, *wanted[language])
     look.judge_tree()
+    refuse_streams(root, look.documents)
 
     read = _manifests(root, [path for path in paths if path not in look.documents], config, judge, look.stamps)
     sources = {path for path, _ in candidates} - set(look.others) | {item.path for item in read}
