@@ -17,6 +17,7 @@ import msgspec
 
 from indexer.config import load_config
 from indexer.drive.process import clean_environment
+from indexer.encoding import parse_json
 from indexer.errors import LspidxError
 from indexer.languages import record_of
 from indexer.python_project import PythonProject
@@ -83,7 +84,7 @@ class Surroundings:
     def package(self) -> dict[str, str]:
         """Scripts of package.json."""
         try:
-            scripts = json.loads(_text(self.project.folder / "package.json")).get("scripts", {})
+            scripts = parse_json(_text(self.project.folder / "package.json")).get("scripts", {})
             return {key: value for key, value in scripts.items() if isinstance(value, str)}
         except (ValueError, AttributeError, RecursionError):
             return {}
