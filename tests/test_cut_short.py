@@ -167,6 +167,43 @@ def told(root: Path, number: signal.Signals, wanted: int) -> subprocess.Complete
     return subprocess.run(command, cwd=root, env=plain_environment(root), capture_output=True, encoding="utf-8", check=False)
 
 
+_TOLD_IN_MERGE = """
+import os, signal, sys
+number = int(sys.argv.pop(1))
+
+def hook(event, arguments):
+    if event != "open" or not str(arguments[0]).endswith("8_calls.sql"):
+        return
+    frame = sys._getframe()
+    while frame and frame.f_code.co_name != "_merge":  # the stages are read for their digest too
+        frame = frame.f_back
+    if frame:
+        os.kill(os.getpid(), number)
+
+sys.addaudithook(hook)
+for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
+from query.cli.command import main
+sys.argv[0] = "lspidx"
+main()
+"""
+"""The command, which gets a signal in its merge."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_the_merge_ends_with_130_and_one_line(number: signal.Signals, root: Path) -> None:
+    """It was an internal error once. The next run goes on from what was finished."""
+    command = [sys.executable, "-c", _TOLD_IN_MERGE, str(int(number)), "index", "--jobs", "1"]
+    done = subprocess.run(command, cwd=root, env=plain_environment(root), capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 130, done.stderr
+    after = done.stderr[done.stderr.index("merge\n") :].splitlines()[1:]
+    assert len([line for line in after if line]) == 1, done.stderr
+    assert "internal error" not in done.stderr
+    assert lspidx("index", cwd=root).returncode == 0
+    asked = lspidx("query", "symbols", "first", cwd=root)
+    assert "complete" in asked.stdout, asked.stdout
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_first_crawl_with_130_and_one_line(number: signal.Signals, root: Path) -> None:
     done = told(root, number, 3)

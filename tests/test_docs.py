@@ -122,3 +122,16 @@ def test_the_readme_names_every_exit_code():
     codes = {error.exit_code for error in (UsageError, NameNotFound, AmbiguousName, ConfigError, ServerError, IndexUnusable, Locked)}
     line = next(line for line in README.splitlines() if line.startswith("Exit codes:"))
     assert codes | {0, 1, 130} <= {int(code) for code in re.findall(r"\b(\d+) ", line)}
+
+
+def test_every_test_that_the_threat_model_names_is_there() -> None:
+    """`tests/x.py::test_y`; a name that begins with `::` is of the file before it."""
+    text = (ROOT / ".github" / "SECURITY.md").read_text(encoding="utf-8")
+    file = ""
+    named = re.findall(r"`(?:tests/)?(test_\w+\.py)?(?:::(test_\w+))?`", text)
+    assert len([name for _, name in named if name]) > 40
+    for path, name in named:
+        file = path or file
+        assert (ROOT / "tests" / file).is_file(), file
+        if name:
+            assert f"\ndef {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), (file, name)
