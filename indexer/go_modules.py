@@ -177,27 +177,29 @@ def _graph(
     """All versions that the go command hears of, and those whose go.mod it wants to read and that are not there.
 
     Of what a module requires that is for Go 1.17 or later, the go.mod is read only if the workspace requires it itself (graph pruning).
+    Of a module for an older Go all that lies below it is read.
     """
-    todo = [item for manifest in manifests for item in manifest.requires]
-    todo += [Version(*target) for _, target in replaced.values() if target[1]]
+    whole = any(not _is_pruned(manifest) for manifest in manifests)
+    todo = [(item, whole) for manifest in manifests for item in manifest.requires]
+    todo += [(Version(*target), whole) for _, target in replaced.values() if target[1]]
     named: set[Version] = set()
-    read_: set[Version] = set()
+    read_: dict[Version, bool] = {}
     missing: set[Version] = set()
-    unpruned = any(not _is_pruned(manifest) for manifest in manifests)
     while todo and len(read_) < _MOST_MANIFESTS:
-        item = todo.pop()
+        item, is_whole = todo.pop()
         named.add(item)
-        if item in read_ or item.path in own:
+        if read_.get(item, -1) >= is_whole or item.path in own:
             continue
-        read_.add(item)
+        read_[item] = is_whole
         if item.path in replaced and replaced[item.path][1] != tuple(item):
             continue  # the one in its place is looked at
         if not known.has_manifest(item):
             missing.add(item)
             continue
         manifest = known.manifest(item)
-        if unpruned or not _is_pruned(manifest):
-            todo += manifest.requires
+        below = is_whole or not _is_pruned(manifest)
+        if below:
+            todo += [(other, below) for other in manifest.requires]
         else:
             named.update(manifest.requires)
     return named, missing
@@ -249,10 +251,16 @@ def work_text(modules: Modules, more: Sequence[Path], empty: Path) -> str:
     lines += [f"\t{shlex.quote(str(folder))}" for folder in dict.fromkeys([*modules.folders, *more])]
     lines += [")"]
     for path, (folder, target) in sorted(modules.replaced.items()):  # those of several modules may contradict each other
-        place = shlex.quote(os.path.normpath(folder / target[0])) if not target[1] else " ".join(target)
+        if not target[1]:
+            place = shlex.quote(os.path.normpath(folder / target[0]))
+        elif (wanted := Version(*target)) in modules.missing:  # the go command does not replace what is there in place of another
+            better = modules.instead.get(wanted)
+            place = f"{target[0]} {better}" if better else str(empty / _folder_name(Version(path, "")))
+        else:
+            place = " ".join(target)
         lines.append(f"replace {path} => {place}")
     for item in modules.missing:
-        if item.path in modules.replaced and modules.replaced[item.path][1] != tuple(item):
+        if item.path in modules.replaced:
             continue
         better = modules.instead.get(item)
         lines.append(f"replace {item.path} {item.version} => " + (f"{item.path} {better}" if better else str(empty / _folder_name(item))))
@@ -261,7 +269,9 @@ def work_text(modules: Modules, more: Sequence[Path], empty: Path) -> str:
 
 def empty_modules(modules: Modules) -> Mapping[str, str]:
     """By name of a folder, the go.mod of each module that stands for a missing one."""
-    return {_folder_name(item): f"module {item.path}\n" for item in modules.missing if item not in modules.instead}
+    alone = [item for item in modules.missing if item not in modules.instead]
+    replaced = [path for path, (_, target) in modules.replaced.items() if target[1] and Version(*target) in alone]
+    return {_folder_name(item): f"module {item.path}\n" for item in [*alone, *(Version(path, "") for path in replaced)]}
 
 
 def _folder_name(item: Version) -> str:

@@ -214,3 +214,41 @@ def test_status_lists_nothing_below_a_count_of_no_imports(tmp_path: Path):
     with open_index(root) as index:
         [line] = [line for line in report_text(status.status(index)).split("\n") if "unresolved " in line]
     assert line == "  unresolved 1 identifiers; 0 imports"
+
+
+def test_what_a_replacement_leads_to_is_replaced_itself_where_it_is_missing(tmp_path: Path):
+    """The go command does not follow from one replacement to another; an empty module has the name of the one that it stands for."""
+    text = "module a\n\nrequire b v1.0.0\n\nreplace b => b v1.2.0\n\nreplace c => d v1.1.0\n"
+    root = write_tree(tmp_path / "app", {"go.mod": text})
+    found = go_modules.look([root], [_cache(tmp_path / "mod", ("d", "v1.1.0"))])
+    lines = go_modules.work_text(found, (), tmp_path / "empty").splitlines()
+    assert [line for line in lines if line.startswith("replace")] == [f"replace b => {tmp_path / 'empty' / 'b'}", "replace c => d v1.1.0"]
+    assert go_modules.empty_modules(found) == {"b": "module b\n"}
+
+
+def test_below_a_module_for_an_older_go_everything_is_read(tmp_path: Path):
+    root = write_tree(tmp_path / "app", {"go.mod": "module a\n\ngo 1.21\n\nrequire old v1.0.0\n"})
+    cache = _cache(tmp_path / "mod", ("old", "v1.0.0"), requires="require new v1.0.0\n", go="1.16")
+    _cache(cache, ("new", "v1.0.0"), requires="require deep v1.0.0\n", go="1.21")
+    assert go_modules.look([root], [cache]).missing == [("deep", "v1.0.0")]
+
+
+def test_several_modules_are_downloaded_alone_and_together(tmp_path: Path):
+    """Of all together a version may be chosen that none of them needs alone; the repository's own folders are not written to."""
+    root = write_tree(
+        tmp_path / "app",
+        {
+            "go.mod": "module a\n\nrequire b v1.0.0\n",
+            "tools/go.mod": "module a/tools\n\nrequire b v1.1.0\n\nreplace c => ./c\n",
+            "tools/c/go.mod": "module c\n",
+        },
+    )
+    *alone, together = go.steps(_look(root, tmp_path))
+    assert [step.environment["GOWORK"] for step in alone] == ["off", "off"]
+    assert together.command == ["go", "mod", "download"]
+    work = Path(together.environment["GOWORK"])
+    text = together.files[str(work)]
+    used = [Path(line.strip()) for line in text.splitlines() if line.startswith("\t")]
+    assert len(used) == 3
+    assert all(str(folder / "go.mod") in together.files and folder in together.writes for folder in used)
+    assert not any(str(path).startswith(str(root)) for path in [*together.writes, *map(Path, together.files)])

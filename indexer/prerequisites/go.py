@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from indexer import go_modules
@@ -43,31 +45,49 @@ def steps(look: Look) -> list[Step]:
 
     The go command only downloads and unpacks: no toolchain of another version is fetched, and go.sum, which it might complete, is a copy.
     """
-    made: list[Step] = []
+    folders = _folders(look)
+    made = [_download(look, [folder]) for folder in folders if _is_lacking(look, [folder])]
+    if len(folders) > 1 and (made or _is_lacking(look, folders)):
+        made.append(_download(look, folders))  # of all together another version is chosen, which none of them needs alone
+    return made
+
+
+def _is_lacking(look: Look, folders: Sequence[Path]) -> bool:
+    _, modules = go_modules.best_cache(folders, look.environment, look.fetched)
+    return bool(modules.absent) or not modules.is_whole
+
+
+def _download(look: Look, folders: Sequence[Path]) -> Step:
+    """The download of what one module requires, or several as a workspace, by copies of their project files."""
     cache = go_modules.fetched_cache(look.fetched)
-    for folder in _folders(look):
-        _, modules = go_modules.best_cache([folder], look.environment, look.fetched)
-        if modules.is_whole and not modules.absent:
-            continue
-        copy = look.fetched_here / "go" / (os.path.relpath(folder, look.root).replace(os.sep, "-").strip(".") or "root")
-        variables = {
+    place = look.fetched_here / "go"
+    copies = {folder: place / (os.path.relpath(folder, look.root).replace(os.sep, "-").strip(".") or "root") for folder in folders}
+    files = {
+        str(copy / name): _text(folder / name)
+        for folder, copy in copies.items()
+        for name in ("go.mod", "go.sum")
+        if (folder / name).is_file()
+    }
+    first = copies[folders[0]]
+    work = place / "workspace" / "go.work"
+    if len(folders) > 1:
+        modules = go_modules.look(folders, [cache])
+        known = [copies[folder] for folder in modules.folders]
+        files[str(work)] = go_modules.work_text(replace(modules, folders=known, missing=[], instead={}), (), place)
+    return Step(
+        language=GO.name,
+        command=["go", "mod", "download", *([f"-modfile={first / 'go.mod'}"] if len(folders) == 1 else [])],
+        cwd=folders[0] if len(folders) == 1 else first,
+        environment={
             "GOMODCACHE": str(cache),
             "GOFLAGS": "-modcacherw",
             "GOTOOLCHAIN": "local",
-            "GOWORK": "off",
+            "GOWORK": "off" if len(folders) == 1 else str(work),
             "GIT_TERMINAL_PROMPT": "0",
-        }
-        made.append(
-            Step(
-                language=GO.name,
-                command=["go", "mod", "download", f"-modfile={copy / 'go.mod'}"],
-                cwd=folder,
-                environment=variables,
-                writes=[cache, copy],
-                files={str(copy / name): _text(folder / name) for name in ("go.mod", "go.sum") if (folder / name).is_file()},
-            )
-        )
-    return made
+        },
+        writes=[cache, *copies.values(), *([work.parent] if len(folders) > 1 else [])],
+        files=files,
+    )
 
 
 def _text(file: Path) -> str:
