@@ -572,7 +572,7 @@ def test_readers_while_indexes_come_and_go(work: Path, sides: Sides) -> None:
 
     def read() -> None:
         try:
-            while not ended.wait(0.02):
+            while not ended.wait(0.05):
                 seen[_side(work, sides)] += 1
         except BaseException as error:
             failures.append(error)
