@@ -256,7 +256,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     runner = Runner(folder, temp, Storage(folder), {"runner": {"temp": str(temp)}, "steps": {}}, exported=exported)
     runner._steps([step])
     assert runner.exported["LSPIDX"] == f"{temp}/lspidx-venv/bin/lspidx"
-    loaded = (*(name for name in LOADED if name != "git"), "indexer.crawl.worker.__main__", "indexer.cache.reader")
+    loaded = (*LOADED, "indexer.crawl.worker.serve", "indexer.cache.reader")
     ends_well(temp / "lspidx-venv/bin/python", "-I", "-c", f"import {', '.join(loaded)}", env=environment(folder))
     return Site(wheel, temp / "lspidx-venv")
 
