@@ -58,8 +58,9 @@ object-store: toolchains ## install the S3 store that the tests push to (beside 
 kills: servers ## kill each command that writes a hundred times, and print what became of it (about 25 minutes)
 	$(BIN)/python -m pytest tests/test_interruptions.py -k killed --kills 100
 
-fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, and print what the commands made of it (about 30 minutes)
+fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, then 1,000 artifacts, and print what became of it (about 35 minutes)
 	LSPIDX_DAMAGE_CASES=2000 $(BIN)/python -m pytest tests/test_damage_fuzz.py -s
+	LSPIDX_FUZZ_INPUTS=200 $(BIN)/python -m pytest tests/test_cache_fuzz.py -s
 
 quick: $(STAMP) ## style, layers, types and the tests that need no toolchain, no server but ty and no download, and are cheap (a minute)
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target lint types quick-tests

@@ -12,10 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
-
 from indexer.encoding import parse_toml
 from indexer.python_manifests import Manifest, normalised, read_text, rows, strings, table
 
@@ -80,12 +76,16 @@ def declared(root: Path, paths: Iterable[str], manifests: Sequence[Manifest]) ->
 
 def on_python(needs: Iterable[Need], version: str) -> list[Need]:
     """Those whose markers hold for a version of Python (`3.12`) on this machine's system."""
+    from packaging.requirements import Requirement
+
     around = {"python_version": version, "python_full_version": f"{version}.0", "extra": ""}
     markers = [(need, Requirement(need.text).marker) for need in needs]
     return [need for need, marker in markers if marker is None or marker.evaluate(around)]
 
 
 def _need(line: str, kind: Kind) -> Need | None:
+    from packaging.requirements import InvalidRequirement, Requirement  # here, for each worker of a crawl imports this module for others
+
     if len(line) > _MOST_CHARS:
         return None
     line = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip().rstrip("\\").strip()
@@ -170,6 +170,9 @@ def _poetry_lines(name: str, value: object) -> Iterator[str]:
 
 def pep440(constraint: str) -> str:
     """A version constraint of poetry's as PEP 440 writes it; of alternatives (`||`) the last, empty for any version and what is none."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.version import InvalidVersion, Version
+
     clauses: list[str] = []
     last = constraint.split("||")[-1].strip()[:_MOST_CHARS]
     for clause in re.split(r",|(?<=[\d*])\s+(?=[<>=!~^])", last):

@@ -33,14 +33,14 @@ def find_root(start: Path) -> Path:
     a `lspidx.toml`, or has an index already; else `start` itself.
     """
     for folder in (start, *start.parents):
-        if any((folder / mark).exists() for mark in (".git", "lspidx.toml")) or _has_index(folder):
+        if any(os.path.exists(f"{folder}/{mark}") for mark in (".git", "lspidx.toml")) or _has_index(folder):
             return folder
     return start
 
 
 def _has_index(folder: Path) -> bool:
     """Whether an index of this user lies in a folder: nobody else says by one where a workspace begins."""
-    return os.path.lexists(folder / ".lspidx" / "CURRENT") and not plain_files.fault_of(folder / ".lspidx", folder=True)
+    return os.path.lexists(f"{folder}/.lspidx/CURRENT") and not plain_files.fault_of(folder / ".lspidx", folder=True)
 
 
 def is_tracked(root: Path, name: str) -> bool:

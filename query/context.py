@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -178,8 +179,8 @@ class Context(msgspec.Struct, kw_only=True):
         return enclose({**asked(ask, meant.record if meant is not None else None), **more}, result, extent, completeness, from_index)
 
 
-class Workspace(msgspec.Struct, kw_only=True):
-    """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none.
+class Workspace(msgspec.Struct, kw_only=True, dict=True):
+    """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none. Of one question.
 
     `phases`: of the session that asks.
     """
@@ -190,7 +191,7 @@ class Workspace(msgspec.Struct, kw_only=True):
     phases: Phases = msgspec.field(default_factory=Phases)
     progress: Progress = silent
 
-    @property
+    @functools.cached_property
     def top(self) -> Path:
         """Where the workspace begins: the index's root, else that of the repository around `root`."""
         return self.index.root if self.index is not None else find_root(self.root)

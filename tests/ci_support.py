@@ -38,6 +38,11 @@ def scripts(tree: Any) -> list[str]:
     return [text for item in tree for text in scripts(item)] if isinstance(tree, list) else []
 
 
+def without_install(script: str) -> str:
+    """A script without the two lines that make lspidx's environment, for a machine where it is there already."""
+    return re.sub(r"^.*python3? -I -m (venv|pip install) .*(\n|$)", "", script, flags=re.MULTILINE)
+
+
 def environment(home: Path, **more: str) -> dict[str, str]:
     """That of this process, for pip and npm need their settings, without what is about CI, git or lspidx."""
     kept = {name: value for name, value in os.environ.items() if not re.match(r"GITHUB_|GIT_|CI_|LSPIDX|PYTHON|VIRTUAL_ENV|RUNNER_", name)}
@@ -73,7 +78,10 @@ class Storage:
 
 @dataclass
 class Runner:
-    """One machine that runs the steps of a job in order; `contexts` are what expressions name (`github`, `vars`, `matrix`, …)."""
+    """One machine that runs the steps of a job in order; `contexts` are what expressions name (`github`, `vars`, `matrix`, …).
+
+    has_lspidx: its environment is there already, and no step makes it.
+    """
 
     workspace: Path
     temp: Path
@@ -82,6 +90,7 @@ class Runner:
     log: str = ""
     summary: str = ""
     exported: dict[str, str] = field(default_factory=dict)
+    has_lspidx: bool = False
 
     def job(self, workflow: Mapping[str, Any], name: str) -> None:
         """Runs a job to its end or its first failure."""
@@ -158,7 +167,7 @@ class Runner:
         for file in files.values():
             file.write_text("")
         script = self.temp / "script.sh"
-        script.write_text(step["run"], encoding="utf-8")
+        script.write_text(without_install(step["run"]) if self.has_lspidx else step["run"], encoding="utf-8")
         own = {key: self.text(value) for key, value in step.get("env", {}).items()}
         shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail"] if step.get("shell") == "bash" else ["bash", "-e"]
         done = subprocess.run(

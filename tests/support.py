@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -131,7 +133,7 @@ def fake_server(script: str, pids: Path, *, language: str = "python", **spec: An
             **spec,
         },
     )
-    command = [sys.executable, str(FAKE_SERVER), str(HERE / "fakes" / "scripts" / f"{script}.toml")]
+    command = [sys.executable, "-IS", str(FAKE_SERVER), str(HERE / "fakes" / "scripts" / f"{script}.toml")]
     return FoundServer(spec=changed, command=command, version="1.0", source="tests")
 
 
@@ -300,7 +302,7 @@ def graph(index: duckdb.DuckDBPyConnection, corpus: Path, behaviour: str, *, own
 
 
 _AT_STEPS = """
-import os, signal, sys
+import os, re, signal, sys
 steps = 0
 EVENTS = {{"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "shutil.copyfile"}}
 @BEFORE@
@@ -313,11 +315,33 @@ def hook(event, arguments):
 sys.dont_write_bytecode = True
 sys.addaudithook(hook)
 """
+_LINE = 'event + " " + " ".join(str(one) for one in arguments if isinstance(one, (str, bytes)))'
 
 DIES_AT = _AT_STEPS.replace("@BEFORE@", "").replace("@AT@", "if steps == {step}: os.kill(os.getpid(), signal.SIGKILL)")
 """What a command begins with that is to kill itself just before a step on the disk: files opened to be written, renamed, removed."""
 
 TELLS_STEPS = _AT_STEPS.replace("@BEFORE@", 'out = os.open("{file}", os.O_WRONLY | os.O_CREAT)').replace(
-    "@AT@", 'os.write(out, (event + " " + " ".join(str(one) for one in arguments if isinstance(one, (str, bytes))) + "\\n").encode())'
+    "@AT@", f'os.write(out, ({_LINE} + "\\n").encode())'
 )
 """The same where it is to write each of these steps into a file, a line for each: what is done, and to which paths."""
+
+
+def kind_of_step(line: str) -> str:
+    """The same for steps that do the same to the same file, numbers and digests in its name apart; of files that are removed the ends
+    of names count. Empty for what no reader may see, who looks at no temporary file.
+    """
+    what, _, paths = re.sub(r"[0-9a-f]{8,}|\d+", "#", line).partition(" ")
+    name = paths.rpartition("/")[2]
+    if name.startswith("tmp-"):
+        return ""
+    if what == "os.remove":
+        return f"{what} {name.rpartition('.')[2] if '.' in name else ''}"
+    if what == "os.rename":
+        return f"{what} {name}"
+    return what if what in ("os.link", "os.truncate", "os.rmdir", "shutil.rmtree") else ""
+
+
+def dies_before(kind: str, times: int) -> str:
+    """What a command begins with that is to kill itself just before its n-th step of a kind."""
+    at = f"steps -= kind_of_step({_LINE}) != {kind!r}\n        if steps == {times}: os.kill(os.getpid(), signal.SIGKILL)"
+    return _AT_STEPS.format().replace("@BEFORE@", inspect.getsource(kind_of_step)).replace("@AT@", at)

@@ -1,6 +1,6 @@
 """Artifacts with random changes, signed again: each becomes an index that breaks no rule, or is refused; nothing else ever happens.
 
-LSPIDX_FUZZ_INPUTS is how many of each kind are tried, for a run that is longer than a test's; the number is printed.
+LSPIDX_FUZZ_INPUTS is how many of each kind are tried, for a run that is longer than a test's (`make fuzz`); the number is printed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from indexer.store.merge import Surroundings
 
 pytest_plugins = ["query_fixtures"]
 
-INPUTS = int(os.environ.get("LSPIDX_FUZZ_INPUTS", "60"))
+INPUTS = int(os.environ.get("LSPIDX_FUZZ_INPUTS", "30"))
 FUZZ = settings(
     max_examples=INPUTS,
     deadline=None,

@@ -38,8 +38,10 @@ from ci_support import (
     load,
     pull,
     scripts,
+    without_install,
     zip_of,
 )
+from commands import LOADED
 from support import write_tree
 from toolchains import PYPI, requires
 
@@ -206,10 +208,13 @@ class Site:
         """A copy of the environment that takes no space: the step that makes one finds it and has little to do."""
         shutil.copytree(self.venv, place, symlinks=True, copy_function=os.link)
 
-    def temp(self, folder: Path) -> Path:
-        """A runner's folder in which the environment is there already."""
+    def temp(self, folder: Path, *, installs: bool) -> Path:
+        """A runner's folder in which the environment is there already; one of its own where a step `installs` lspidx once more."""
         folder.mkdir()
-        self.put(folder / "lspidx-venv")
+        if installs:
+            self.put(folder / "lspidx-venv")
+        else:
+            (folder / "lspidx-venv").symlink_to(self.venv)
         return folder
 
 
@@ -231,6 +236,10 @@ def image_context(folder: Path) -> Path:
     return folder
 
 
+UNCOMPILED = {"PIP_NO_COMPILE": "1"}
+"""Of what is installed, commands load a small part: Python compiles that when it is first imported."""
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The install step of the nightly job, run once for real."""
@@ -243,9 +252,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     temp = folder / "temp"
     temp.mkdir()
     step = next(step for step in load(GITHUB / "nightly-index.yml")["jobs"]["index"]["steps"] if step.get("name") == "Install lspidx")
-    runner = Runner(folder, temp, Storage(folder), {"runner": {"temp": str(temp)}, "steps": {}}, exported={"LSPIDX_PACKAGE": str(wheel)})
+    exported = {"LSPIDX_PACKAGE": str(wheel), **UNCOMPILED}
+    runner = Runner(folder, temp, Storage(folder), {"runner": {"temp": str(temp)}, "steps": {}}, exported=exported)
     runner._steps([step])
     assert runner.exported["LSPIDX"] == f"{temp}/lspidx-venv/bin/lspidx"
+    loaded = (*LOADED, "indexer.crawl.worker.serve", "indexer.cache.reader")
+    ends_well(temp / "lspidx-venv/bin/python", "-I", "-c", f"import {', '.join(loaded)}", env=environment(folder))
     return Site(wheel, temp / "lspidx-venv")
 
 
@@ -253,10 +265,10 @@ def event(number: int = 3) -> dict[str, Any]:
     return {"event": {"pull_request": {"number": number, "base": {"sha": "0" * 40}}}, "sha": "1" * 40}
 
 
-def pull_request_job(folder: Path, site: Site, storage: Storage, **variables: str) -> Runner:
+def pull_request_job(folder: Path, site: Site, storage: Storage, *, installs: bool = False, **variables: str) -> Runner:
     """The machine on which pr-report.yml runs."""
     contexts = {"github": event(), "vars": {"LSPIDX_PACKAGE": str(site.wheel), **variables}}
-    return Runner(folder, site.temp(folder.parent / "temp"), storage, contexts)
+    return Runner(folder, site.temp(folder.parent / "temp", installs=installs), storage, contexts, has_lspidx=not installs)
 
 
 REPORT = load(GITHUB / "pr-report.yml")
@@ -289,12 +301,12 @@ def made(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Made:
     clone.parent.mkdir()
     git(folder, "clone", "-q", "--branch", "main", str(root), str(clone))
     contexts = {"github": {"sha": git(clone, "rev-parse", "HEAD")}, "vars": {"LSPIDX_PACKAGE": str(site.wheel)}}
-    nightly = Runner(clone, site.temp(folder / "nightly" / "temp"), storage, contexts)
+    nightly = Runner(clone, site.temp(folder / "nightly" / "temp", installs=False), storage, contexts, has_lspidx=True)
     workflow = load(GITHUB / "nightly-index.yml")
     nightly.job(workflow, "index")
     (folder / "published" / "temp").mkdir(parents=True)
     Runner(folder / "published", folder / "published" / "temp", storage, contexts).job(workflow, "publish")
-    job = pull_request_job(root, site, storage)
+    job = pull_request_job(root, site, storage, installs=True)
     with pytest.raises(StepFailed) as failed:
         job.job(REPORT, "report")
     return Made(root, storage, nightly, job, str(failed.value))
@@ -353,7 +365,8 @@ def test_the_next_night_asks_only_about_what_has_changed(made: Made, site: Site,
     git(clone, "commit", "-q", "-a", "-m", "a body")
     contexts = {"github": {"sha": git(clone, "rev-parse", "HEAD")}, "vars": {"LSPIDX_PACKAGE": str(site.wheel)}}
     (tmp_path / "store").mkdir()
-    second = Runner(clone, site.temp(temp), Storage(tmp_path / "store", dict(made.storage.caches)), contexts)
+    storage = Storage(tmp_path / "store", dict(made.storage.caches))
+    second = Runner(clone, site.temp(temp, installs=False), storage, contexts, has_lspidx=True)
     second.job(load(GITHUB / "nightly-index.yml"), "index")
     assert "::notice::" not in second.log
     assert crawled(site, temp, clone) == (1, 4)
@@ -446,7 +459,7 @@ def test_what_is_hostile_in_a_pull_request_is_not_run(made: Made, site: Site, tm
     contexts["event"]["pull_request"] |= {"title": "$(touch pwned)", "head": {"ref": "x$(touch pwned)"}}
     (tmp_path / "store").mkdir()
     storage = Storage(tmp_path / "store", dict(made.storage.caches))
-    job = pull_request_job(root, site, storage)
+    job = pull_request_job(root, site, storage, installs=True)
     job.contexts["github"] = contexts
     with pytest.raises(StepFailed, match="Fail at the chosen level ended with 1"):
         job.job(REPORT, "report")
@@ -711,8 +724,12 @@ def _replaced(told: dict[str, str]) -> dict[str, str]:
     return {key: re.sub(r"\$(CI_\w+)", lambda match: told.get(match[1], match[0]), value) for key, value in told.items()}
 
 
-def run_gitlab(root: Path, name: str, machine: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Runs a job as the runner does: one shell, which ends at the first line that fails, on a machine with a home of its own."""
+def run_gitlab(root: Path, name: str, machine: Path, *, installs: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs a job as the runner does: one shell, which ends at the first line that fails, on a machine with a home of its own.
+
+    Args:
+        installs: the job makes lspidx's environment; else it finds the one that an earlier job has left.
+    """
     machine.mkdir()
     template = load(GITLAB)
     job, base = template[name], template[template[name]["extends"]]
@@ -720,8 +737,9 @@ def run_gitlab(root: Path, name: str, machine: Path, **variables: str) -> subpro
     if "parallel" in job:
         told |= {key: values[0] for key, values in job["parallel"]["matrix"][0].items()}
     told = _replaced(_replaced(told))  # variables that name variables
+    script = "\n".join(gitlab_script(template, name))
     return subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", "\n".join(gitlab_script(template, name))],
+        ["bash", "-eo", "pipefail", "-c", script if installs else without_install(script)],
         cwd=root,
         env={**environment(root), **home_of(machine), **told},
         stdout=subprocess.PIPE,
@@ -736,7 +754,7 @@ def test_the_jobs_of_gitlab_make_an_index_and_a_report_that_fails_at_its_level(s
     feature, base = git(root, "rev-parse", "HEAD"), git(root, "rev-parse", "HEAD^1")
     git(root, "switch", "-q", "--detach", base)
     site.put(root / ".lspidx-ci" / "venv")
-    nightly = run_gitlab(root, "lspidx:nightly", tmp_path / "first", LSPIDX_PACKAGE=str(site.wheel))
+    nightly = run_gitlab(root, "lspidx:nightly", tmp_path / "first", installs=True, LSPIDX_PACKAGE=str(site.wheel))
     assert nightly.returncode == 0, nightly.stdout
     assert (root / "lspidx-index" / "index-all.tar").stat().st_size > 0
     assert json.loads((root / "lspidx-index" / "status-all.json").read_text())
@@ -783,7 +801,7 @@ def test_the_hook_stops_a_commit_that_leaves_callers_and_lets_another_pass(site:
     git(root, "init", "-q", "-b", "main")
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "base")
-    env = environment(tmp_path, PRE_COMMIT_HOME=str(tmp_path / "cache"))
+    env = environment(tmp_path, PRE_COMMIT_HOME=str(tmp_path / "cache"), **UNCOMPILED)
     ends_well(BIN / "pre-commit", "install", cwd=root, env=env)
 
     def commit() -> tuple[int, str]:

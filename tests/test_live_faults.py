@@ -122,7 +122,7 @@ def test_what_is_no_list_of_locations_at_all_is_an_error_that_names_server_and_m
 
 def test_a_connection_to_a_server_that_listens_is_given_up_and_the_server_lives_on(tmp_path: Path):
     root = write_tree(tmp_path / "work", {"g7.py": SOURCE, "a.py": SOURCE})
-    command = [sys.executable, str(FAKE_SERVER), str(SCRIPT), "--listen"]
+    command = [sys.executable, "-IS", str(FAKE_SERVER), str(SCRIPT), "--listen"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None

@@ -1,6 +1,6 @@
 """Chains of releases of real packages, each indexed upon the one before: at every step the rows are those of a crawl from nothing.
 
-The releases are wheels from the registry, which are unpacked and never installed. Larger chains: `make bench-increments`.
+The releases are wheels from the registry, which are unpacked and never installed. All releases in a row: `make bench-increments`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from toolchains import PYPI, requires
 pytestmark = pytest.mark.slow
 
 CHAINS = {
-    "click": ["8.0.0", "8.0.1", "8.0.4", "8.1.0", "8.1.3", "8.1.7", "8.1.8", "8.2.0", "8.2.1", "8.3.0"],
-    "flask": ["2.0.0", "2.0.3", "2.1.0", "2.1.3", "2.2.0", "2.2.5", "2.3.0", "2.3.3", "3.0.0", "3.1.0"],
+    "click": ["8.0.0", "8.0.4", "8.1.8", "8.3.0"],
+    "flask": ["2.0.0", "2.0.3", "2.3.3", "3.1.0"],
 }
+"""A step to a release of the same series, in which few files differ, then two over a whole series, in which nearly all do."""
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +48,10 @@ def test_releases_upon_each_other(package: str, wheels: Path, tmp_path: Path) ->
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(root.parent, [name for name in archive.namelist() if name.startswith(f"{package}/")])
         made = crawl_with_ty(root)
-        if version != CHAINS[package][0]:
-            crawled += made.manifest["crawled"]
-            documents += made.manifest["counts"]["documents"]
+        if version == CHAINS[package][0]:  # a crawl from nothing itself
+            continue
+        crawled += made.manifest["crawled"]
+        documents += made.manifest["counts"]["documents"]
         clean = clone(root, tmp_path / "clean" / version / package)
         crawl_with_ty(clean)
         assert tables(root) == tables(clean), version

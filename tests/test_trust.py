@@ -157,13 +157,18 @@ def test_what_a_killed_run_left_is_removed_and_what_is_in_use_stays(tmp_path: Pa
 # ---- what real servers execute
 
 
-@pytest.fixture(params=["options alone", "options and sandbox"])
-def guard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What keeps code from being executed: what the servers are told must do without a sandbox, for not every system has one."""
-    if request.param == "options alone":
-        everything = sandbox.Confinement(run=["/"], read=["/"], write=["/"], variables=["*"])
-        real = launch.confinement
-        monkeypatch.setattr(launch, "confinement", lambda *words, **named: (everything, real(*words, **named)[1]))
+@contextlib.contextmanager
+def _options_alone() -> Iterator[None]:
+    """What the servers are told must do without a sandbox, for not every system has one."""
+    everything = sandbox.Confinement(run=["/"], read=["/"], write=["/"], variables=["*"])
+    real = launch.confinement
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(launch, "confinement", lambda *words, **named: (everything, real(*words, **named)[1]))
+        yield
+
+
+GUARDS = (_options_alone, contextlib.nullcontext)
+"""What keeps code from being executed: the options alone, and these with the sandbox. That it would be executed is seen once for both."""
 
 
 def _mark(root: Path, name: str = "mark") -> Path:
@@ -172,7 +177,7 @@ def _mark(root: Path, name: str = "mark") -> Path:
     return root / ".lspidx/cache" / name
 
 
-def test_rust_executes_build_scripts_and_macros_at_full_trust_only(tmp_path: Path, guard: None) -> None:
+def test_rust_executes_build_scripts_and_macros_at_full_trust_only(tmp_path: Path) -> None:
     """And nothing is lost of what stands in the sources."""
     marks = _mark(tmp_path / "work", "marks")
     marks.mkdir()
@@ -190,14 +195,16 @@ def test_rust_executes_build_scripts_and_macros_at_full_trust_only(tmp_path: Pat
             ),
         },
     )
-    made = _crawl(root, "none", server="rust-analyzer")
-    assert os.listdir(marks) == []
-    assert ("first", "second") in _calls(made)
+    for guard in GUARDS:
+        with guard():
+            made = _crawl(root, "none", server="rust-analyzer")
+        assert os.listdir(marks) == []
+        assert ("first", "second") in _calls(made)
     _crawl(root, "full", server="rust-analyzer")
     assert "build" in os.listdir(marks)
 
 
-def test_cargo_is_not_asked_where_its_configuration_would_execute_something(tmp_path: Path, guard: None) -> None:
+def test_cargo_is_not_asked_where_its_configuration_would_execute_something(tmp_path: Path) -> None:
     """A wrapper of rustc runs before anything is compiled: at the first question what rustc can."""
     mark = _mark(tmp_path / "work")
     root = write_tree(
@@ -210,10 +217,12 @@ def test_cargo_is_not_asked_where_its_configuration_would_execute_something(tmp_
         },
     )
     _script(root / "evil", f'#!/bin/sh\ntouch "{mark}"\nexec "$@"\n')
-    made = _crawl(root, "none")
-    assert not mark.exists()
-    assert "--trust full" in made.manifest["missing_servers"]["rust"]
-    assert "build.rustc-wrapper" in made.manifest["missing_servers"]["rust"]
+    for guard in GUARDS:
+        with guard():
+            made = _crawl(root, "none")
+        assert not mark.exists()
+        assert "--trust full" in made.manifest["missing_servers"]["rust"]
+        assert "build.rustc-wrapper" in made.manifest["missing_servers"]["rust"]
     _crawl(root, "full")
     assert mark.exists()
 
@@ -227,7 +236,7 @@ TYPESCRIPT = {
 }
 
 
-def test_typescript_of_the_repository_is_run_at_a_level_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guard: None) -> None:
+def test_typescript_of_the_repository_is_run_at_a_level_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where lspidx has installed a compiler of its own for the server, that one; else the server is not started below `deps`."""
     requires("typescript-language-server")
     installed = find_server("typescript-language-server")
@@ -241,24 +250,27 @@ def test_typescript_of_the_repository_is_run_at_a_level_that_says_so(tmp_path: P
             **{f"node_modules/typescript/lib/{n}.js": evil for n in ("tsserver", "typescript")},
         },
     )
-    made = _crawl(root, "none", server="typescript-language-server")
-    assert not mark.exists()
-    assert ("first", "second") in _calls(made)
+    for guard in GUARDS:
+        with guard():
+            made = _crawl(root, "none", server="typescript-language-server")
+        assert not mark.exists()
+        assert ("first", "second") in _calls(made)
     path = tmp_path / "path"
     path.mkdir()
     (path / "typescript-language-server").symlink_to(os.path.realpath(installed.command[0]))
     monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("LSPIDX_SERVERS_DIR", str(tmp_path / "none"))
-    with pytest.raises(ServerMissing, match="--trust deps"):
-        _crawl(root, "none", server="typescript-language-server")
-    assert not mark.exists()
+    for guard in GUARDS:
+        with guard(), pytest.raises(ServerMissing, match="--trust deps"):
+            _crawl(root, "none", server="typescript-language-server")
+        assert not mark.exists()
     with contextlib.suppress(Exception):  # it is no compiler
         _crawl(root, "full", server="typescript-language-server", request_timeout_s=5.0)
     assert mark.exists()
 
 
 @pytest.mark.parametrize("server", ["ty", "basedpyright", "pyrefly"])
-def test_an_interpreter_of_the_repository_is_not_run_to_be_asked(server: str, tmp_path: Path, guard: None) -> None:
+def test_an_interpreter_of_the_repository_is_not_run_to_be_asked(server: str, tmp_path: Path) -> None:
     """Neither the file that calls itself python, nor what .pth files of the environment make the real one do."""
     mark, path_mark = _mark(tmp_path / "work"), _mark(tmp_path / "work", "path-mark")
     root = write_tree(
@@ -272,14 +284,18 @@ def test_an_interpreter_of_the_repository_is_not_run_to_be_asked(server: str, tm
     )
     real = os.path.realpath(sys.executable)
     _script(root / ".venv/bin/python", f'#!/bin/sh\ntouch "{mark}"\nexec "{real}" "$@"\n')
-    made = _crawl(root, "none", server=server)
-    assert not mark.exists()
-    assert ("first", "second") in _calls(made)
-    if server != "pyrefly":
-        assert ("second", "third") in _calls(made), "what is installed is known all the same"
+    for guard in GUARDS:
+        with guard():
+            made = _crawl(root, "none", server=server)
+        assert not mark.exists()
+        assert ("first", "second") in _calls(made)
+        if server != "pyrefly":
+            assert ("second", "third") in _calls(made), "what is installed is known all the same"
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    _crawl(root, "deps", server=server)
-    assert not mark.exists(), "it is part of the repository"
+    for guard in GUARDS:
+        with guard():
+            _crawl(root, "deps", server=server)
+        assert not mark.exists(), "it is part of the repository"
     if server != "ty":  # which runs none at any level
         _crawl(root, "full", server=server)
         assert mark.exists()
@@ -291,11 +307,13 @@ def test_an_interpreter_of_the_repository_is_not_run_to_be_asked(server: str, tm
     (root / ".venv/bin").mkdir()
     (root / ".venv/bin/python").symlink_to(real)
     path_mark.unlink(missing_ok=True)
-    _crawl(root, "none", server=server)
-    assert not path_mark.exists()
+    for guard in GUARDS:
+        with guard():
+            _crawl(root, "none", server=server)
+        assert not path_mark.exists()
 
 
-def test_go_neither_fetches_a_toolchain_nor_runs_a_tool_that_the_repository_names(tmp_path: Path, guard: None) -> None:
+def test_go_neither_fetches_a_toolchain_nor_runs_a_tool_that_the_repository_names(tmp_path: Path) -> None:
     """The project's own settings tell a server nothing that may make it run something."""
     mark = _mark(tmp_path / "work")
     root = write_tree(
@@ -307,11 +325,13 @@ def test_go_neither_fetches_a_toolchain_nor_runs_a_tool_that_the_repository_name
         },
     )
     _script(root / "evil", f'#!/bin/sh\ntouch "{mark}"\nexec "$@"\n')
-    watcher = Watcher()
-    made = _crawl(root, "none", watcher=watcher)
-    assert not mark.exists()
-    assert ("first", "second") in _calls(made)
-    assert any("language.go.environment of lspidx.toml is not followed" in note for note in watcher.notes)
+    for guard in GUARDS:
+        watcher = Watcher()
+        with guard():
+            made = _crawl(root, "none", watcher=watcher)
+        assert not mark.exists()
+        assert ("first", "second") in _calls(made)
+        assert any("language.go.environment of lspidx.toml is not followed" in note for note in watcher.notes)
     _crawl(root, "full")
     assert mark.exists()
 

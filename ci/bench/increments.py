@@ -27,8 +27,14 @@ from ci.bench.memory import Measurement, measure
 from indexer.store.generations import FOLDER, Home
 
 RELEASES = {
-    "click": ("", ("8.1.6", "8.1.7", "8.1.8", "8.2.0", "8.2.1", "8.3.0", "8.3.1")),
-    "flask": ("", ("2.2.4", "2.2.5", "2.3.0", "2.3.1", "2.3.2", "3.0.0", "3.0.3", "3.1.0")),
+    "click": (
+        "",
+        ("8.0.0", "8.0.1", "8.0.4", "8.1.0", "8.1.3", "8.1.6", "8.1.7", "8.1.8", "8.2.0", "8.2.1", "8.3.0", "8.3.1"),
+    ),
+    "flask": (
+        "",
+        ("2.0.0", "2.0.3", "2.1.0", "2.1.3", "2.2.0", "2.2.4", "2.2.5", "2.3.0", "2.3.1", "2.3.2", "2.3.3", "3.0.0", "3.0.3", "3.1.0"),
+    ),
     "Django": ("django", ("5.2.6", "5.2.7", "5.2.8", "5.2.9")),
 }
 """Package: the folder of its archive that is indexed (all of it if empty), and releases in their order."""

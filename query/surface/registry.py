@@ -6,6 +6,7 @@ for: a tool is the module of its name, `ALIASES` has the short names.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
@@ -198,8 +199,14 @@ def _declare(name: str, run: Callable[[Any, Any], Answer[Any]], declaration: _De
 
 
 def names() -> list[str]:
-    """Canonical names of all tools, without loading any."""
-    return sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent.with_name("tools"))]))
+    """Canonical names of all tools, in order, without loading any."""
+    return [*_modules()]
+
+
+@functools.cache
+def _modules() -> tuple[str, ...]:
+    """Each question asks which tools there are: the folder is looked through once."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent.with_name("tools"))])))
 
 
 def load(name: str) -> tuple[Tool, dict[str, Any]]:
@@ -209,7 +216,7 @@ def load(name: str) -> tuple[Tool, dict[str, Any]]:
         UsageError: no tool has this name.
     """
     canonical, preset = ALIASES.get(name, (name, {}))
-    if canonical not in names():
+    if canonical not in _modules():
         raise UsageError(f"no tool is called '{name}'; known: {', '.join(names())}; short: {', '.join(ALIASES)}")
     return importlib.import_module(f"query.tools.{canonical}").TOOL, dict(preset)
 

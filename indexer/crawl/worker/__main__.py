@@ -6,21 +6,24 @@ answers with MessagePack frames on its stdout (`Report`s). The parent writes the
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
-
-import msgspec
-
-from indexer import logs
-from indexer.crawl.messages import Failed, Setup
-from indexer.crawl.worker.reports import send
-from indexer.crawl.worker.serve import serve
-from indexer.drive.process import end_marked, end_with_parent
-from indexer.errors import LspidxError
 
 
 def main(mark: str, parent: str) -> int:
     """Args: the mark that all processes below this one carry, and the number of the process that started it."""
+    gc.disable()  # nothing that is imported is cyclic garbage, and looking for it took a seventh of the start; `serve` goes on so
+
+    import msgspec
+
+    from indexer import logs
+    from indexer.crawl.messages import Failed, Setup
+    from indexer.crawl.worker.reports import send
+    from indexer.crawl.worker.serve import serve
+    from indexer.drive.process import end_marked, end_with_parent
+    from indexer.errors import LspidxError
+
     end_with_parent(mark, int(parent))
     line = sys.stdin.buffer.readline()
     if not line:  # there is nothing to do
