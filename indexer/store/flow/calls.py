@@ -245,9 +245,15 @@ def _give_back(solver: Solver, site: Site, signature: Signature, receiver: int |
             solver.graph.copy(site.named[at], target)
     elif at < 0:
         if receiver is not None:
-            solver.graph.put(target, receiver)
+            solver.graph.put(target, _one_of(solver, receiver))
     elif at < len(site.given):
         solver.graph.copy(site.given[at], target)
+
+
+def _one_of(solver: Solver, receiver: int) -> int:
+    """An object of the class that a class method is called on: it hardly ever returns the class itself."""
+    sort, first, _ = solver.values[receiver]
+    return solver.values.number(Sort.OBJECT, first) if sort == Sort.CLASS else receiver
 
 
 def give_back(solver: Solver, function: int, place: int) -> None:

@@ -233,8 +233,8 @@ class Builder(Sources):
         if function < 0:
             return
         for child in self.taken(row, 0):
-            place = self._place(function, self._alias(child))
             call = self._source(child)
+            place = -1 if self._is_class_parameter(call) else self._place(function, self._alias(child))
             if place >= 0:
                 give_back(solver, function, place)
             elif call in self._returned:

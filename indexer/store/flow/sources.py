@@ -7,6 +7,7 @@ from indexer.store.flow import library
 from indexer.store.flow.solver import Returned, Solver
 
 PARAMETER, LOCAL = int(SymbolFlag.PARAMETER), int(SymbolFlag.LOCAL)
+_CLASSMETHOD = int(SymbolFlag.CLASSMETHOD)
 _MOST_STEPS_BACK = 6
 
 
@@ -61,6 +62,8 @@ class Sources:
         if len(callees) != 1:
             return -1
         callee = callees[0]
+        if self._is_class_parameter(callee):  # `cls()` in a class method; who gives its class back gets an object of it
+            return self._alias(callee, depth + 1)
         if program.kind[callee] == Flow.ATTRIBUTE and program.name[callee] == "__class__":
             objects = self.taken(callee, 0)
             return self._alias(objects[0], depth + 1) if len(objects) == 1 else -1
@@ -73,6 +76,15 @@ class Sources:
             if "builtins.type" in named and len(objects) == 1:
                 return self._alias(objects[0], depth + 1)
         return -1
+
+    def _is_class_parameter(self, row: int) -> bool:
+        """Whether a name is the first parameter of a class method."""
+        program = self._program
+        for sym_id in program.means.get(row, ()) if program.kind[row] == Flow.NAME else ():
+            method = program.containers[sym_id]
+            if method >= 0 and program.is_callable(method) and program.flags[method] & _CLASSMETHOD and program.class_of(method) >= 0:
+                return self._place(method, sym_id) == 0
+        return False
 
     def _place(self, function: int, sym_id: int) -> int:
         """The place of a parameter among those of a function, or -1."""

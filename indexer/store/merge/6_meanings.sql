@@ -1,8 +1,8 @@
 -- What each identifier means.
 -- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor, string_use;
 -- facts_silent_members.
--- Takes symbols out of symbol, symbol_key and symbol_text that the text only seemed to define. For later stages, and for `indexer.store.flow`,
--- which runs behind this one: final_occ (with the edges that are no meanings of a name).
+-- Makes: for later stages, and for `indexer.store.flow`, which runs behind this one: final_occ (with the edges that are no meanings of a
+-- name). Takes symbols out of symbol, symbol_key and symbol_text that the text only seemed to define.
 
 -- A field that only assignments through `self` define, below a property of the same name: the property's setter runs.
 CREATE TEMP TABLE below_property AS
