@@ -12,6 +12,8 @@ from typing import NamedTuple
 import pytest
 from support import CORPORA, crawl_with_ty, write_tree
 
+from indexer.model import Flow
+from indexer.syntax import parse
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
@@ -139,3 +141,87 @@ def test_a_site_that_was_followed_to_is_still_a_gap(flow_index: Index) -> None:
     places = [(item.path, item.line, item.col) for item in references if item.evidence in ("flow", "possible")]
     assert len(places) == len(set(places))
     assert ("classes_receiver_by_argument.py", 5) in {place[:2] for place in places}
+
+
+HANDLERS = """\
+def one(): pass
+def two(): pass
+def make(): return Part()
+class Part:
+    def go(self): pass
+"""
+USES = """\
+from handlers import make, one
+def run(f): f()
+run(one)
+def main(): make().go()
+"""
+
+
+def _flow_of(root: Path) -> list[tuple[object, ...]]:
+    with open_index(root) as index:
+        return [
+            *index.rows("SELECT * FROM calls ORDER BY ALL"),
+            *index.rows("SELECT * FROM possible_calls ORDER BY ALL"),
+            *index.rows("SELECT * FROM flow_gaps ORDER BY ALL"),
+            *index.rows("SELECT * FROM occurrences ORDER BY ALL"),
+        ]
+
+
+def test_an_edit_leads_to_the_rows_of_a_crawl_from_nothing(tmp_path: Path) -> None:
+    """The file that uses is not read anew: its rows are its own, and what they lead to is found out in each merge."""
+    root = write_tree(tmp_path / "tree", {"handlers.py": HANDLERS, "uses.py": USES})
+    crawl_with_ty(root, jobs=1)
+    before = _flow_of(root)
+    edited = HANDLERS.replace("return Part()", "return Other()") + "class Other:\n    def go(self): pass\n"
+    (root / "handlers.py").write_text(edited)
+    crawl_with_ty(root, jobs=1)
+    clean = write_tree(tmp_path / "clean" / "tree", {"handlers.py": edited, "uses.py": USES})
+    crawl_with_ty(clean, jobs=2)
+    after = _flow_of(root)
+    assert after == _flow_of(clean)
+    assert any("Other#go" in str(row) and "flow" in row for row in after)
+    assert not any("Other#go" in str(row) for row in before)
+
+
+def test_a_long_literal_has_few_rows() -> None:
+    source = "def f(): pass\ntable = {" + ", ".join(f"{number}: f" for number in range(100_000)) + "}\n"
+    rows = parse("python", "a.py", source.encode(), "a").flows
+    assert rows.kind[-1] == Flow.CUT
+    assert len(rows) < 1_100
+
+
+def test_what_is_too_much_is_a_gap_with_its_name(tmp_path: Path) -> None:
+    """Many targets, a long literal, deep nesting, and what inherits or calls itself: none keeps the index from being made."""
+    many = "".join(f"def f{number}(): pass\n" for number in range(20))
+    names = ", ".join(f"f{number}" for number in range(20))
+    nested = "x = " + "g(" * 300 + "1" + ")" * 300 + "\n"
+    files = {
+        "many.py": f"{many}def run(fs):\n    for f in fs: f()\nrun([{names}])\n",
+        "long.py": "def f(): pass\ntable = {" + ", ".join(f"{number}: f" for number in range(1_500)) + "}\n",
+        "deep.py": f"def g(x): return x\n{nested}",
+        "turning.py": """\
+class A:
+    def __init__(self): self.__call__ = self
+    def __iter__(self): return self
+    def __next__(self): return self
+class A(A): pass
+def deco(f): return deco(deco)
+@deco
+def a(x): return a(a)
+f = a
+for f in A(): f = f(f)
+def twice(f):
+    from functools import partial
+    while True: f = partial(f, f)
+twice(a)(a)
+A()()()
+""",
+    }
+    root = write_tree(tmp_path / "tree", files)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        gaps = set(index.rows("SELECT path, reason FROM flow_gaps"))
+        called = index.rows("SELECT callee FROM calls WHERE path = 'many.py' AND evidence = 'flow' AND caller LIKE '%/run().'")
+    assert gaps >= {("many.py", "megamorphic"), ("long.py", "cut"), ("deep.py", "cut")}
+    assert called == []
