@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from indexer.store.flow.edges import Found, found_by
-from indexer.store.flow.program import Place, load
+from indexer.store.flow.program import Place, Program, load
 from indexer.store.flow.rows import solve
 
 _PLACE = {"doc_id": pa.int32(), "line": pa.int32(), "col": pa.int32(), "end_col": pa.int32(), "encl_id": pa.int32()}
@@ -26,7 +26,7 @@ def follow(connection: duckdb.DuckDBPyConnection) -> None:
     gc.disable()  # a million small objects that all stay until the end: looking for garbage among them takes longer than the work
     try:
         program = load(connection)
-        found = Found([], [], []) if program is None else found_by(solve(program))
+        found = Found([], [], []) if program is None else _found(program)
     finally:
         if was_collecting:
             gc.enable()
@@ -38,6 +38,13 @@ def follow(connection: duckdb.DuckDBPyConnection) -> None:
         connection, "flow_meaning", [item[0] for item in found.meanings], sym_id=pa.array([item[1] for item in found.meanings], pa.int32())
     )
     _table(connection, "flow_stop", [item[0] for item in found.gaps], reason=pa.array([item[1] for item in found.gaps], pa.string()))
+
+
+def _found(program: Program) -> Found:
+    solver = solve(program)
+    found = found_by(solver)
+    solver.clear()
+    return found
 
 
 def _table(connection: duckdb.DuckDBPyConnection, name: str, places: list[Place], **columns: pa.Array) -> None:

@@ -28,6 +28,12 @@ class Graph:
         self.is_cut = False
         self._most_steps = most_steps
 
+    def clear(self) -> None:
+        """Watchers point back at who made them; cut, all goes at once, without the garbage collector."""
+        self._watchers.clear()
+        self._copies.clear()
+        self.reached.clear()
+
     def node(self) -> int:
         self.reached.append(None)
         self._copies.append(None)

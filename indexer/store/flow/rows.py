@@ -145,7 +145,7 @@ class Builder(Sources):
         if name:
             told = -1 if means else row
             for child in objects:
-                solver.graph.watch(self._at(child), solver.once(lambda value: solver.load(value, name, row, told)))
+                solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told))
 
     def _is_of_class(self, objects: list[int]) -> bool:
         return any(self._program.is_type(sym_id) for child in objects for sym_id in self._program.means.get(child, ()))
@@ -160,7 +160,7 @@ class Builder(Sources):
         name = program.name[row]
         if not means and name:
             for child in self.taken(row, 0):
-                solver.graph.watch(self._at(child), solver.once(lambda value: solver.store(value, name, row)))
+                solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row))
 
     def item(self, row: int) -> None:
         program = self._program

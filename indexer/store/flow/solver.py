@@ -107,6 +107,12 @@ class Solver:
         self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
         self._call = call
 
+    def clear(self) -> None:
+        self.graph.clear()
+        self._slot_watchers.clear()
+        self.sites.clear()
+        self.callers.clear()
+
     # ---- nodes
 
     def symbol(self, sym_id: int) -> int:

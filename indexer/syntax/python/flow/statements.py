@@ -307,7 +307,11 @@ class FlowReader(Expressions):
         if kind == K_IDENTIFIER:
             row = self._row(Flow.BIND, -1, 0, target)
             self._value(value, row, 0)
-            self._bound(target, row)
+            binding = self._binding(target)
+            if row == len(self._rows) - 1 and (binding is None or len(binding.tokens) == 1):
+                self._rows.drop_last()  # holds nothing that flows, ever
+            else:
+                self._bound(target, row)
         elif kind == K_ATTRIBUTE and (name := target.child_by_field_name("attribute")) is not None:
             row = self._row(Flow.SET_ATTRIBUTE, -1, 0, name)
             self._value(target.child_by_field_name("object"), row, 0)
