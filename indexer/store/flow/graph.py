@@ -19,8 +19,8 @@ class Graph:
     """`steps`: values that reached a node; `is_cut`: there were more than may be."""
 
     def __init__(self, nodes: int, *, most_steps: int) -> None:
-        self.reached: list[dict[int, None] | None] = [None] * nodes
-        self._copies: list[dict[int, None] | None] = [None] * nodes
+        self.reached: list[list[int] | None] = [None] * nodes
+        self._copies: list[int | dict[int, None] | None] = [None] * nodes  # most go to one node
         self._watchers: list[list[Watcher] | None] = [None] * nodes
         self._queue: deque[tuple[int, int]] = deque()
         self.full: set[int] = set()
@@ -46,13 +46,14 @@ class Graph:
     def put(self, node: int, value: int) -> None:
         known = self.reached[node]
         if known is None:
-            known = self.reached[node] = {}
+            self.reached[node] = [value]
         elif value in known:
             return
-        if len(known) >= MOST_VALUES:
+        elif len(known) >= MOST_VALUES:
             self.full.add(node)
             return
-        known[value] = None
+        else:
+            known.append(value)
         if self._copies[node] is not None or self._watchers[node] is not None:
             self._queue.append((node, value))
 
@@ -61,13 +62,17 @@ class Graph:
             return
         copies = self._copies[source]
         if copies is None:
-            self._copies[source] = {target: None}
+            self._copies[source] = target
+        elif isinstance(copies, int):
+            if copies == target:
+                return
+            self._copies[source] = {copies: None, target: None}
         elif target in copies:
             return
         else:
             copies[target] = None
         known = self.reached[source]
-        if known:
+        if known is not None:
             for value in tuple(known):
                 self.put(target, value)
 
@@ -88,8 +93,12 @@ class Graph:
                 queue.clear()
                 return
             node, value = queue.popleft()
-            for target in self._copies[node] or ():
-                self.put(target, value)  # changes no copies
+            copies = self._copies[node]
+            if isinstance(copies, int):
+                self.put(copies, value)
+            elif copies is not None:
+                for target in copies:
+                    self.put(target, value)  # changes no copies
             watchers = self._watchers[node]
             if watchers is not None:
                 for watcher in tuple(watchers):
