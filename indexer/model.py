@@ -101,6 +101,8 @@ class Evidence(IntEnum):
     PROTOCOL = 12  # a statement, a built-in function or an assignment does: `with`, `for`, `if`, `str()`, an attribute's descriptor
     STRING = 13  # a string, or a tool's comment, names it: as a dotted name, a path, or by a name that is looked up in it
     ENTRY_POINT = 14  # a manifest names it as what others call or load
+    FLOW = 15  # values were followed from where they are made to here (`Via` says which way); the server did not know
+    POSSIBLE_FLOW = 16  # the same, and one of many, or an operation on a value that may be of the language's own types: left out by default
 
     @property
     def label(self) -> str:
@@ -258,6 +260,69 @@ class Basis(IntEnum):
     UNKNOWN = 3
     ELSEWHERE = 4  # of a type that the workspace has nothing to do with: a number, a list, what the standard library makes
     SIGN = 5  # it does not matter: what runs is what the server names where the sign stands
+
+
+class Flow(IntEnum):
+    """What a row about the flow of values is (`indexer.store.facts.FLOWS`). Stored as a number.
+
+    "Takes" names the rows that lead to a row, by their `part`.
+    """
+
+    ENTER = 0  # what follows stands in the body of the definition in the row `of`; without one, in that of the module
+    NAME = 1  # what an identifier means; with `of`, what that row bound alone reaches it
+    ATTRIBUTE = 2  # takes (0) the object
+    CALL = 3  # takes what `Handed` says
+    ITEM = 4  # takes (0) what holds it, or that is the row `of`; `key`, or any; of `r` and a number, all from that place on
+    BIND = 5  # a name; takes (0) the value, which it also gives
+    SET_ATTRIBUTE = 6  # takes the object (0) and the value (1)
+    SET_ITEM = 7  # the same, of `key` or any
+    DEFINE = 8  # a function, or, if `part` is 1, a class; takes parameters, and decorators and bases by `Handed`
+    PARAMETER = 9  # `part` by `Handed`; takes (0) the default
+    LAMBDA = 10  # takes parameters, and (0) the result
+    COLLECTION = 11  # takes elements (0), by place
+    ITERATE = 12  # an element of what it takes (0)
+    ENTER_CONTEXT = 13  # what `with` gives of what it takes (0); `part` is 1 if `async`
+    RETURN = 14  # of the body around; takes (0) the value
+    YIELD = 15
+    YIELD_FROM = 16
+    CAUGHT = 17  # an object of the class, or of one of the classes, that it takes (0)
+    HOLD = 18  # gives what it takes (0), or what the row `of` gives
+    EXTEND = 19  # elements of what it takes as 1 go into what it takes as 0
+    COMBINE = 20  # containers of what it takes (0)
+    CONSTANT = 21  # `key`
+    CUT = 22  # too deep or too long: something here has no rows
+    MAPPING = 23  # takes items (0) with their keys, mappings and keys by `Handed`
+
+
+class Handed:
+    """Numbers of `part`: what a call, a definition or a collection takes a value as."""
+
+    CALLEE = 0
+    ARGUMENT = 1  # by place: this and the number before it
+    BY_PLACE, BY_NAME, ALL, ALL_NAMED = 0, 1_001, 1_002, 1_003
+    """Parameters; ALL and ALL_NAMED are `*a` and `**a` of calls and collections, too."""
+    KEYWORD = 1_004  # with `key`
+    TOLD = 1_005  # the constant that says what the call is about
+    AS_KEY = 1_006  # of a mapping
+    DECORATOR = 1_100  # and up, as they are written
+    BASE = 1_200  # and up
+
+
+class Via(IntEnum):
+    """How a function came to where it is called (evidence `flow`). Stored as a number; the views print the name in lower case."""
+
+    NONE = 0
+    ARGUMENT = 1
+    RETURNED = 2
+    STORED = 3  # in a variable
+    CONTAINER = 4
+    DECORATED = 5
+    ATTRIBUTE = 6
+    INFERRED_TYPE = 7  # it is a member of what the values before it are
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
 
 
 class TargetSymbol(IntEnum):

@@ -322,7 +322,19 @@ def test_merging_the_same_shards_again_gives_the_same_rows(corpora: Crawl) -> No
         connection = merge.connect(threads=4)
         merge.read_facts(connection, [], shards, [], at_once=number % 2 == 0)
         merge.merge_facts(connection)
-        tables = ("symbol", "occ", "refs", "call_in", "call_out", "type_edge", "override", "symbol_card", "unresolved_name")
+        tables = (
+            "symbol",
+            "occ",
+            "refs",
+            "call_in",
+            "call_out",
+            "type_edge",
+            "override",
+            "symbol_card",
+            "unresolved_name",
+            "possible_call",
+            "flow_gap",
+        )
         seen.add(repr([connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]))
         connection.close()
     assert len(seen) == 1

@@ -7,8 +7,8 @@ that a worker adds (`DocumentFacts.add`), the views that the merge reads (`merge
 A new column is declared here and filled where it is computed, mostly in `crawl.harvest`. The merge carries it into the index: columns of
 the header into `document`, of symbols into `symbol`, of occurrences into `occ`, of supertypes into `type_edge`, of extra_ranges into
 `extra_definition`, of diagnostics, unresolved_imports and coverage into `diagnostic`, `unresolved_import` and `document_coverage`. Those
-of targets stay in the shards; those of members, silent_members, owners, nameless_calls, values, accessors and strings are only read by
-the merge's stages. It needs a new
+of targets stay in the shards; those of members, silent_members, owners, nameless_calls, values, accessors, strings and flows are only read
+by the merge's stages. It needs a new
 SCHEMA_VERSION; in the views for users it comes by hand, as they are a promise.
 
 Loads nothing, so that a worker does not carry Arrow (45 MB each) to say what it found.
@@ -21,7 +21,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from indexer.errors import Bug
-from indexer.model import Basis, CoverageStatus, Evidence, NameUse, Operation, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
+from indexer.model import Basis, CoverageStatus, Evidence, Flow, NameUse, Operation, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
 
 U8, U16, I32, U64, TEXT, FLAG, LINES = "uint8", "uint16", "int32", "uint64", "string", "bool", "list<int32>"
 """Column types, as Arrow names them."""
@@ -191,6 +191,21 @@ STRINGS = {
 `roles`: of the last part of the name. `owner`: the class in which the name is looked up, -1 where the text does not tell. `of_line`,
 `of_col`: where the identifier stands in whose meaning the name is looked up; the string's own place where there is none."""
 
+FLOWS = {
+    "kind": Column(U8, one_of=Flow),
+    "into": _COUNT,
+    "part": Column(U16),
+    "of": _COUNT,
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+    "key": Column(TEXT),
+}
+"""Where values go, by the text alone: rows in the order of the text, each before what it takes (`Flow` says what that is).
+
+`into`: how many rows before it stands what takes the value, 0 for nothing. `part`: as what (`Handed`). `of`: how many rows before it stands
+another row that it is about, 0 for none. `line`, `col`: the identifier, or where the expression begins; line of the row before and 0 where
+that tells nothing. `key`: a constant (`s` and a text, `i` and a number), of an argument its keyword."""
+
 UNRESOLVED = {"line": _place(ROW_BEFORE), "module": Column(TEXT)}
 TABLES: dict[str, dict[str, Column]] = {
     "symbols": SYMBOLS,
@@ -208,6 +223,7 @@ TABLES: dict[str, dict[str, Column]] = {
     "coverage": COVERAGE,
     "unresolved_imports": UNRESOLVED,
     "strings": STRINGS,
+    "flows": FLOWS,
 }
 HEADER: dict[str, Column] = {
     "path": Column(TEXT),

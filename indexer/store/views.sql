@@ -49,13 +49,32 @@ LEFT JOIN document td ON td.doc_id = s.doc_id
 LEFT JOIN symbol e ON e.sym_id = o.encl_id;
 
 -- One row per call site and callee. Evidence: syntax, definition and same_binding are certain; the others say how the edge came about.
+-- via: of evidence flow, how the callee came there (argument, returned, stored, container, decorated, attribute, inferred_type); else none.
 CREATE VIEW calls AS
-SELECT a.moniker AS caller, b.moniker AS callee, d.path, c.line, c.col, ev.label AS evidence, c.end_col
+SELECT a.moniker AS caller, b.moniker AS callee, d.path, c.line, c.col, ev.label AS evidence, c.end_col, v.label AS via
 FROM call_in c
 JOIN symbol a ON a.sym_id = c.caller
 JOIN symbol b ON b.sym_id = c.callee
 JOIN document d ON d.doc_id = c.doc_id
-JOIN evidence ev ON ev.evidence = c.evidence;
+JOIN evidence ev ON ev.evidence = c.evidence
+JOIN via v ON v.via = c.via;
+
+-- The same, of calls that values may make, and that are too uncertain to be among the calls: one of many at its place, or an operation on
+-- what may be of the language's own types.
+CREATE VIEW possible_calls AS
+SELECT a.moniker AS caller, b.moniker AS callee, d.path, c.line, c.col, ev.label AS evidence, c.end_col, v.label AS via
+FROM possible_call c
+JOIN symbol a ON a.sym_id = c.caller
+JOIN symbol b ON b.sym_id = c.callee
+JOIN document d ON d.doc_id = c.doc_id
+JOIN evidence ev ON ev.evidence = c.evidence
+JOIN via v ON v.via = c.via;
+
+-- Places at which values were not followed on: megamorphic (more than 16 targets), cut (too deep or too long a text), steps (the whole took
+-- too many).
+CREATE VIEW flow_gaps AS
+SELECT d.path, g.line, g.col, g.end_col, e.moniker AS enclosing, g.reason
+FROM flow_gap g JOIN document d USING (doc_id) LEFT JOIN symbol e ON e.sym_id = g.encl_id;
 
 CREATE VIEW type_edges AS
 SELECT a.moniker AS subtype, b.moniker AS supertype, ev.label AS evidence

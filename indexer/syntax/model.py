@@ -136,6 +136,28 @@ class Value(NamedTuple):
     own: int
 
 
+class Flows:
+    """Where values go, as parallel columns; see `indexer.store.facts.FLOWS`."""
+
+    __slots__ = ("col", "into", "key", "kind", "line", "of", "part")
+
+    def __init__(self) -> None:
+        self.kind: list[int] = []
+        self.into: list[int] = []
+        self.part: list[int] = []
+        self.of: list[int] = []
+        self.line: list[int] = []
+        self.col: list[int] = []
+        self.key: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def drop_last(self) -> None:
+        for name in self.__slots__:
+            getattr(self, name).pop()
+
+
 @dataclass(slots=True, kw_only=True)
 class Syntax:
     """All that one file says by itself.
@@ -149,6 +171,7 @@ class Syntax:
     `strings` may name symbols, by position.
     `receivers` are values that the text operates on; `values` what functions give and variables hold.
     `read_of` are (token, token) pairs: the attribute is read of what the other names.
+    `flows` are where values go: what is bound, handed over, given back, stored.
     `accessors` are (field, operation, line, column): at the place stands the name of the function that runs where the field is used so.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
     `discovers`: an identifier that the server says is its own definition becomes a symbol, though the text did not show it.
@@ -170,6 +193,7 @@ class Syntax:
     read_of: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     values: list[Value] = field(default_factory=list[Value])
     accessors: list[tuple[int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int]])
+    flows: Flows = field(default_factory=Flows)
     discovers: bool = False
     adopts: bool = False
     depth: int = 0

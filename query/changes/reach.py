@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from indexer.languages import record_of
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, SymbolFlag, SymbolKind
 from query.changes.suites import cargo_tests, go_mains, go_tests, suites
 from query.facts.documents import Document, documents
 from query.facts.extents import defined_around
@@ -243,7 +243,7 @@ def _to_users(index: Index, onward: set[int], known: Mapping[int, Scope]) -> tup
         if use.holder in by_module and record_of(docs[at[use.holder].doc_id].language).declared_only:
             continue
         leads.append((use.sym_id, use.holder, use.relation))
-        if not use.dispatch:
+        if not use.dispatch and use.evidence != Evidence.FLOW:  # more may use what was followed to some of its uses
             named.add(use.sym_id)
     return leads, named
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
+from indexer.model import Evidence
 from query.facts.dispatch import Place, ending, stand_ins
 from query.facts.index import Index
 from query.facts.symbols import outside
@@ -15,7 +16,10 @@ DIRECTIONS: tuple[Direction, ...] = ("incoming", "outgoing")
 
 
 class Call(NamedTuple):
-    """One call site. `of` is the symbol that was asked about, `other` who calls it or whom it calls. Line and column 0-based."""
+    """One call site. `of` is the symbol that was asked about, `other` who calls it or whom it calls. Line and column 0-based.
+
+    `via`: number of `indexer.model.Via`.
+    """
 
     of: int
     other: int
@@ -23,20 +27,21 @@ class Call(NamedTuple):
     line: int
     col: int
     evidence: int
+    via: int = 0
 
 
 # A single symbol is given as a constant, which reads one segment of a sorted table; a join builds a hash table first.
 _ONE: dict[Direction, str] = {
-    "incoming": "SELECT callee, caller, doc_id, line, col, evidence FROM call_in WHERE callee = $id",
-    "outgoing": "SELECT caller, callee, doc_id, line, col, evidence FROM call_out WHERE caller = $id",
+    "incoming": "SELECT callee, caller, doc_id, line, col, evidence, via FROM call_in WHERE callee = $id",
+    "outgoing": "SELECT caller, callee, doc_id, line, col, evidence, via FROM call_out WHERE caller = $id",
 }
 _MANY: dict[Direction, str] = {
     "incoming": """
-        SELECT c.callee, c.caller, c.doc_id, c.line, c.col, c.evidence
+        SELECT c.callee, c.caller, c.doc_id, c.line, c.col, c.evidence, c.via
         FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_in c ON c.callee = u.id
     """,
     "outgoing": """
-        SELECT c.caller, c.callee, c.doc_id, c.line, c.col, c.evidence
+        SELECT c.caller, c.callee, c.doc_id, c.line, c.col, c.evidence, c.via
         FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN call_out c ON c.caller = u.id
     """,
 }
@@ -55,6 +60,17 @@ def calls_of(index: Index, direction: Direction, ids: Sequence[int]) -> list[Cal
     else:
         rows = index.rows(_MANY[direction], {"ids": list(ids)})
     return list(map(Call._make, rows))
+
+
+_POSSIBLE: dict[Direction, str] = {
+    "incoming": "SELECT callee, caller, doc_id, line, col, evidence, via FROM possible_call WHERE callee IN (SELECT unnest($ids))",
+    "outgoing": "SELECT caller, callee, doc_id, line, col, evidence, via FROM possible_call WHERE caller IN (SELECT unnest($ids))",
+}
+
+
+def possible_calls_of(index: Index, direction: Direction, ids: Sequence[int]) -> list[Call]:
+    """Calls that values may make, and that are too uncertain to be among the calls (evidence `possible_flow`)."""
+    return [Call._make(row) for row in index.rows(_POSSIBLE[direction], {"ids": list(ids)})]
 
 
 def dispatched(index: Index, ids: Collection[int]) -> list[Call]:
@@ -87,6 +103,7 @@ class Site(NamedTuple):
     col: int
     evidence: int
     dispatch: bool
+    via: int = 0
 
 
 class Reached(NamedTuple):
@@ -147,13 +164,16 @@ def walk(index: Index, start: int, direction: Direction, depth: int, selection: 
 def _step(index: Index, frontier: Sequence[int], direction: Direction, selection: Selection) -> list[tuple[int, int, Site]]:
     """(of, symbol, site): callers by place, callees in the order of the text, dependencies last."""
     calls = [(call, False) for call in calls_of(index, direction, frontier) if call.evidence in selection.evidence]
+    if Evidence.POSSIBLE_FLOW in selection.evidence:
+        calls += [(call, False) for call in possible_calls_of(index, direction, frontier)]
     if direction == "incoming" and selection.dispatch:
         calls += [(call, True) for call in dispatched(index, frontier) if call.evidence in selection.evidence]
     documents = index.documents({call.doc_id for call, _ in calls})
     if selection.tests != "include":
         calls = [item for item in calls if documents[item[0].doc_id][1] == (selection.tests == "only")]
     placed = [
-        (call.of, call.other, Site(documents[call.doc_id][0], call.line, call.col, call.evidence, dispatch)) for call, dispatch in calls
+        (call.of, call.other, Site(documents[call.doc_id][0], call.line, call.col, call.evidence, dispatch, call.via))
+        for call, dispatch in calls
     ]
     if direction == "incoming":
         return sorted(placed, key=lambda item: (item[2].dispatch, item))

@@ -96,7 +96,7 @@ def _dispatched(index: Index, way: Way, ids: Sequence[int], called: Sequence[Edg
     """Calls into members that override what is called: of those that are asked about, or made by them."""
     if way == "in":
         calls = dispatched(index, ids)
-        return [Edge(Relation.CALLS, call.other, call.of, *call[2:], dispatch=True) for call in calls if call.evidence in CALL_EVIDENCE]
+        return [Edge(Relation.CALLS, call.other, call.of, *call[2:6], dispatch=True) for call in calls if call.evidence in CALL_EVIDENCE]
     below = overriding(index, {edge.target for edge in called if edge.relation is Relation.CALLS})
     pairs = {
         (member, Place(edge.doc_id, edge.line, edge.col, edge.source, edge.target)): edge

@@ -89,7 +89,9 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
     source = "SELECT doc_id, line, col, end_col, roles, encl_id, evidence FROM refs WHERE sym_id = $id"
     if ask.possible:
         values["name"] = symbol.record.name
-        source += f" UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, {_POSSIBLE} FROM unresolved_name WHERE name = $name"
+        source += f"""
+            UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, {_POSSIBLE} FROM unresolved_name u WHERE name = $name
+            AND NOT EXISTS (SELECT 1 FROM refs k WHERE k.sym_id = $id AND k.doc_id = u.doc_id AND k.line = u.line AND k.col = u.col)"""
     part = _part(parts, values) if len(parts) > 1 else "0"
     source, where = f"FROM ({source}) r JOIN document d USING (doc_id)", f"WHERE {' AND '.join(conditions)}"
     rows = index.rows(

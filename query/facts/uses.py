@@ -26,8 +26,9 @@ CALL_EVIDENCE = tuple(sorted({*Evidence} - {Evidence.INFERRED, Evidence.SUBCLASS
 
 _BARE = int(Role.IMPORT | Role.MENTION)
 _CALL = int(Role.CALL)
-_NOT_WRITTEN = (Evidence.CALLEE_TYPE, Evidence.CONSTRUCTOR, Evidence.PROPERTY, Evidence.OPERATOR, Evidence.PROTOCOL)
-"""Calls of what may not be named there: a constructor, what the callee's type led to, the member that an operator or a field runs."""
+_NOT_WRITTEN = (Evidence.CALLEE_TYPE, Evidence.CONSTRUCTOR, Evidence.PROPERTY, Evidence.OPERATOR, Evidence.PROTOCOL, Evidence.FLOW)
+"""Calls of what may not be named there: a constructor, what the callee's type led to, the member that an operator or a field runs, what a
+value was followed to."""
 
 
 class OwnCall(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from indexer.errors import UsageError
-from indexer.model import Evidence
+from indexer.model import Evidence, Via
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline, printable
@@ -33,7 +33,7 @@ How = Literal["call", "dispatch", "value"]
 
 CERTAIN = (
     "syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "operator",
-    "protocol", "string", "entry_point",
+    "protocol", "string", "entry_point", "flow",
 )  # fmt: skip
 """Evidence that counts unless the caller chooses: the call is in the text, or in that of what it is given to, and its target is known."""
 
@@ -60,6 +60,8 @@ IN_WORDS = {
     "protocol": "by the statement here",
     "string": "named by a string",
     "entry_point": "entry point of a manifest",
+    "flow": "by following values to here",
+    "possible_flow": "perhaps, by following values to here",
     OVERRIDE: "dispatch: names what it overrides, and may end in it",
     VALUE: "",
 }
@@ -84,12 +86,17 @@ class FindCallers(Named, kw_only=True):
 
 
 class Site(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A call site in the caller's file; 1-based."""
+    """A call site in the caller's file; 1-based.
+
+    via: of evidence `flow` and `possible_flow`, how the callee came to the place: as an argument, returned, stored in a variable, out of a
+    container, made by a decorator, out of an attribute, or as a member of what the values there are (`inferred_type`).
+    """
 
     path: str
     line: int
     col: int
     evidence: str
+    via: str = ""
     text: str = ""
 
 
@@ -124,7 +131,7 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
             indent = "  " * edge.depth
             yield f"{indent}{style.symbol(edge.symbol)}"
             for site in edge.sites:
-                words = IN_WORDS.get(site.evidence, site.evidence)
+                words = IN_WORDS.get(site.evidence, site.evidence) + (f": {site.via.replace('_', ' ')}" if site.via else "")
                 note = f"  {style.dim(f'[{words}]')}" if words else ""
                 yield f"{indent}    {style.below(site.path, site.line, site.col)}  {printable(site.text)}{note}"
 
@@ -217,6 +224,7 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
                     line=site.line + 1,
                     col=site.col + 1,
                     evidence=_label(site),
+                    via=Via(site.via).label if site.via else "",
                     text=sources.line(site.path, site.line),
                 )
                 for site in edge.sites

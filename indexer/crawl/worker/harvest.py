@@ -135,6 +135,8 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)
     _add_strings(facts, syntax)
+    for name, column in facts.tables["flows"].items():
+        column += getattr(syntax.flows, name)
     facts.header["status"] = _add_coverage(facts, syntax, answers)
     return facts
 

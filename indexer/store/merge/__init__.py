@@ -1,9 +1,10 @@
 """Shards to one DuckDB index: runs the stages of this folder and views.sql in a fresh file and adds what shards do not know.
 
-The stages are `1_documents.sql` to `10_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
-what it takes and makes. Tables are written in the order that their questions need (see the ORDER BY of each); ids are dense and follow
-path order, so the same shards give the same rows in the same order. A stage names the columns that it works with; other columns of a fact
-go into the index's table as `indexer.store.facts` declares them.
+The stages are `1_documents.sql` to `11_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
+what it takes and makes. Behind the sixth, which says what identifiers mean, values are followed (`indexer.store.flow`). Tables are written
+in the order that their questions need (see the ORDER BY of each); ids are dense and follow path order, so the same shards give the same
+rows in the same order. A stage names the columns that it works with; other columns of a fact go into the index's table as
+`indexer.store.facts` declares them.
 
 The file is disposable: never committed, never shared between DuckDB versions, rebuilt from shards in seconds.
 """
@@ -21,15 +22,18 @@ import pyarrow as pa
 from indexer.errors import Bug, UsageError
 from indexer.languages import LANGUAGES
 from indexer.manifests import ManifestFile
-from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, SymbolFlag, SymbolKind
+from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, SymbolFlag, SymbolKind, Via
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
+from indexer.store.flow import follow
 from indexer.store.macros import expand
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
 
-_LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()}
+_LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()} | {"flows"}  # its rows lead to each other
 STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
+
+_MEANINGS = "6_meanings"
 
 _ROW_GROUP_ROWS = 8_192
 """DuckDB's default is 122,880. Reading one row decodes the string dictionaries of its group: 2.0 ms for a symbol's card become 0.8,
@@ -112,6 +116,8 @@ def merge_facts(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(_rows_of(table))
     for stage in others:
         connection.execute(expand(stage.read_text(encoding="utf-8")))
+        if stage.stem == _MEANINGS:
+            follow(connection)
 
 
 def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
@@ -272,6 +278,7 @@ def _add_labels(connection: duckdb.DuckDBPyConnection) -> None:
         "operation",
         {"operation": pa.array([int(o) for o in Operation], pa.uint8()), "label": pa.array([o.label for o in Operation])},
     )
+    _insert(connection, "via", {"via": pa.array([int(v) for v in Via], pa.uint8()), "label": pa.array([v.label for v in Via])})
     used = [
         row[0] for row in connection.execute("SELECT DISTINCT roles FROM occ UNION SELECT DISTINCT roles FROM refs ORDER BY 1").fetchall()
     ]

@@ -7,6 +7,7 @@ from typing import Any
 from indexer.model import SymbolFlag, SymbolKind
 from indexer.syntax.depth import depth_of
 from indexer.syntax.model import Span, Syntax
+from indexer.syntax.python import flow
 from indexer.syntax.python.callees import CALLEES
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
@@ -104,6 +105,7 @@ class Walk(Values):
         if not definitions_only:
             result.receivers, result.values, result.accessors = self.receivers(), self.values(), self.accessors()
             result.read_of = self.read_of()
+            result.flows = flow.read(self, root)
         for made in self.scopes:  # scopes and bindings point at each other; cut, they go without the garbage collector
             made.bindings.clear()
             made.declared.clear()

@@ -18,7 +18,7 @@ CREATE TEMP TABLE standing AS
 SELECT p.doc_id, p.line, p.col, s.sym_id, s.kind, s.flags
 FROM value_place p JOIN final_occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col
 JOIN symbol s ON s.sym_id = o.sym_id
-WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred');
+WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred', 'flow');
 
 -- Types outside that any value may have; functions outside whose results are of no type of the workspace.
 CREATE TEMP TABLE open_type AS
@@ -198,7 +198,7 @@ WHERE is_kind(f.kind, 'field', 'constant', 'variable')
 
 INSERT INTO nameless_call
 SELECT o.encl_id, a.callee, o.doc_id, o.line, o.col, o.end_col, a.evidence, a.operation
-FROM accessor a JOIN final_occ o ON o.sym_id = a.field_id AND NOT is_evidence(o.evidence, 'inferred')
+FROM accessor a JOIN final_occ o ON o.sym_id = a.field_id AND NOT is_evidence(o.evidence, 'inferred', 'flow')
 WHERE CASE a.operation WHEN operation('name_described') THEN has_role(o.roles, 'definition')
                        WHEN operation('get_attribute') THEN has_role(o.roles, 'read') AND NOT has_role(o.roles, 'definition')
                        WHEN operation('set_attribute') THEN has_role(o.roles, 'write') AND NOT has_role(o.roles, 'definition')
@@ -236,7 +236,7 @@ UNION
 SELECT DISTINCT operation('call'), o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
 FROM final_occ o LEFT JOIN symbol s ON s.sym_id = o.sym_id JOIN document d ON d.doc_id = o.doc_id
 SEMI JOIN (SELECT language FROM operation_member WHERE operation = operation('call')) r ON r.language = d.language
-WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_value(s.kind) AND NOT has_flag(s.flags, 'property'))
+WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_evidence(o.evidence, 'flow') OR is_value(s.kind) AND NOT has_flag(s.flags, 'property'))
   AND NOT EXISTS (SELECT 1 FROM final_occ c WHERE c.doc_id = o.doc_id AND c.line = o.line AND c.col = o.col AND is_evidence(c.evidence, 'callee_type'))
 ORDER BY operation, doc_id, line, col, type_id;
 

@@ -1,9 +1,8 @@
 -- What each identifier means.
 -- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor, string_use;
 -- facts_silent_members.
--- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev. Takes symbols out
--- of symbol, symbol_key and symbol_text that the text only seemed to define. For the next stage: final_occ (with the edges that are no
--- meanings of a name).
+-- Makes: for later stages, and for `indexer.store.flow`, which runs behind this one: final_occ (with the edges that are no meanings of a
+-- name). Takes symbols out of symbol, symbol_key and symbol_text that the text only seemed to define.
 
 -- A field that only assignments through `self` define, below a property of the same name: the property's setter runs.
 CREATE TEMP TABLE below_property AS
@@ -93,40 +92,3 @@ UPDATE final_occ SET encl_id = s.doc_module_id
 FROM phantom p JOIN (SELECT c.sym_id, r.sym_id AS doc_module_id FROM sym_of c JOIN sym_of r ON r.doc_id = c.doc_id AND r.ordinal = 0) s USING (sym_id)
 WHERE final_occ.encl_id = p.sym_id;
 UPDATE type_edge SET super_id = p.instead_id FROM phantom p WHERE type_edge.super_id = p.sym_id AND p.instead_id IS NOT NULL;
-
-CREATE TABLE override AS
-SELECT m.sym_id AS sub_id, arg_min(b.sym_id, (a.depth, b.sym_id)) AS super_id
-FROM symbol m
-JOIN ancestor a ON a.sub_id = m.container_id
-JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
-WHERE is_kind(m.kind, 'method', 'property', 'constructor') AND is_kind(b.kind, 'method', 'property', 'constructor')
-GROUP BY m.sym_id
-ORDER BY ALL;
-
-CREATE TABLE type_edge_rev AS SELECT super_id, sub_id, evidence FROM type_edge ORDER BY super_id, sub_id, evidence;
-
-CREATE TABLE occ AS
-SELECT * FROM final_occ WHERE NOT is_evidence(evidence, 'callee_type', 'inferred')
-ORDER BY doc_id, line, col, sym_id;
-
-CREATE TABLE refs AS
-SELECT sym_id, doc_id, line, col, end_col, roles, encl_id, evidence
-FROM final_occ WHERE sym_id IS NOT NULL AND NOT is_evidence(evidence, 'callee_type')
-ORDER BY sym_id, doc_id, line, col;
-
--- Identifiers that nobody could resolve: each may be a reference that a list lacks.
-CREATE TABLE unresolved_name AS
-SELECT name, doc_id, line, col, end_col, roles, encl_id FROM occ WHERE sym_id IS NULL AND NOT has_role(roles, 'definition')
-ORDER BY name, doc_id, line, col;
-
--- Calls whose callee nobody knows, by the function that makes them; bases that nobody knows, by their class.
-CREATE TABLE unresolved_call AS
-SELECT encl_id, name, doc_id, line, col FROM unresolved_name WHERE has_role(roles, 'call') ORDER BY encl_id, line, col;
-
-CREATE TABLE unresolved_base AS
-SELECT s.sym_id AS class_id, u.name, u.doc_id
-FROM unresolved_name u
-JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND is_type(s.kind)
- AND (s.start_line, s.start_col) <= (u.line, u.col) AND (u.line, u.col) < (s.end_line, s.end_col)
-WHERE has_role(u.roles, 'supertype')
-ORDER BY ALL;

@@ -1,6 +1,6 @@
 -- Who calls whom.
--- Takes: symbol; final_occ, ancestor, nameless_call.
--- Makes: call_in (by callee), call_out (the same by caller).
+-- Takes: symbol; final_occ, ancestor, nameless_call; flow_call (what `indexer.store.flow` found).
+-- Makes: call_in (by callee), call_out (the same by caller), possible_call (by flow, and uncertain: not among the others).
 
 -- What runs when a class is called: __init__ and __new__, its own or of the nearest ancestor that has one.
 CREATE TEMP TABLE constructor AS
@@ -15,46 +15,64 @@ FROM (
 )
 GROUP BY class_id, name;
 
+-- What an identifier means by flow is no call by itself: flow_call has those.
+CREATE TEMP VIEW told_occ AS SELECT * FROM final_occ WHERE NOT is_evidence(evidence, 'flow');
+
 CREATE TEMP TABLE raw_call AS
 SELECT o.encl_id AS caller, o.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, o.evidence
-FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+FROM told_occ o JOIN symbol s ON s.sym_id = o.sym_id
 WHERE has_role(o.roles, 'call') AND NOT is_kind(s.kind, 'module')
   AND (is_type(s.kind) OR is_callable(s.kind) OR is_kind(s.kind, 'property') OR NOT has_flag(s.flags, 'local'))
 UNION ALL
 SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('constructor')
-FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE has_role(o.roles, 'call', 'decorator')
+FROM told_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE has_role(o.roles, 'call', 'decorator')
 UNION ALL
 SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('property')
-FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+FROM told_occ o JOIN symbol s ON s.sym_id = o.sym_id
 WHERE has_role(o.roles, 'read', 'write') AND NOT has_role(o.roles, 'call', 'definition') AND has_flag(s.flags, 'property')
 UNION ALL
 SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('decorator')
-FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+FROM told_occ o JOIN symbol s ON s.sym_id = o.sym_id
 WHERE has_role(o.roles, 'decorator') AND NOT has_role(o.roles, 'call') AND is_kind(s.kind, 'class', 'method', 'function')
 UNION ALL
 SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('inferred')
-FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id
+FROM told_occ o JOIN symbol s ON s.sym_id = o.sym_id
 WHERE (has_role(o.roles, 'argument') AND has_role(o.roles, 'confined') AND NOT has_role(o.roles, 'call')
        AND (is_kind(s.kind, 'method', 'function') OR is_type(s.kind)))
    OR (has_role(o.roles, 'fixture') AND is_evidence(o.evidence, 'inferred'))
 UNION ALL
 SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('inferred')
-FROM final_occ o JOIN constructor k ON k.class_id = o.sym_id
+FROM told_occ o JOIN constructor k ON k.class_id = o.sym_id
 WHERE has_role(o.roles, 'argument') AND has_role(o.roles, 'confined') AND NOT has_role(o.roles, 'call')
 UNION ALL
 SELECT caller, callee, doc_id, line, col, end_col, evidence FROM nameless_call n
 WHERE n.operation <> operation('construct')  -- a base's constructor runs, and nothing is made of the base alone
-   OR NOT EXISTS (SELECT 1 FROM final_occ o WHERE o.doc_id = n.doc_id AND o.line = n.line AND o.col = n.col AND has_role(o.roles, 'supertype'))
+   OR NOT EXISTS (SELECT 1 FROM told_occ o WHERE o.doc_id = n.doc_id AND o.line = n.line AND o.col = n.col AND has_role(o.roles, 'supertype'))
 UNION ALL
 SELECT n.caller, k.sym_id, n.doc_id, n.line, n.col, n.end_col, n.evidence
 FROM nameless_call n JOIN constructor k ON k.class_id = n.callee WHERE n.operation IN (operation('raise'), operation('construct'));
 
+-- What a line was known to call is not told again at another column of it.
+CREATE TEMP TABLE new_call AS
+SELECT callee, encl_id, doc_id, line, col, end_col, min(is_possible) AS is_possible, min(via) AS via
+FROM flow_call f
+WHERE encl_id >= 0
+  AND NOT EXISTS (SELECT 1 FROM raw_call r WHERE r.callee = f.callee AND r.caller = f.encl_id AND r.doc_id = f.doc_id AND r.line = f.line)
+GROUP BY ALL;
+
+CREATE TABLE possible_call AS
+SELECT callee, encl_id AS caller, doc_id, line, col, end_col, evidence('possible_flow')::UTINYINT AS evidence, via FROM new_call WHERE is_possible
+ORDER BY callee, doc_id, line, col, caller;
+
+-- `via`: of evidence `flow`, how the callee came there.
 CREATE TABLE call_in AS
-SELECT callee, caller, doc_id, line, col, end_col, min(evidence)::UTINYINT AS evidence
+SELECT callee, caller, doc_id, line, col, end_col, min(evidence)::UTINYINT AS evidence, 0::UTINYINT AS via
 FROM raw_call WHERE caller IS NOT NULL
 GROUP BY ALL
+UNION ALL
+SELECT callee, encl_id, doc_id, line, col, end_col, evidence('flow')::UTINYINT, via FROM new_call WHERE NOT is_possible
 ORDER BY callee, doc_id, line, col, caller;
 
 CREATE TABLE call_out AS
-SELECT caller, callee, doc_id, line, col, end_col, evidence FROM call_in
+SELECT caller, callee, doc_id, line, col, end_col, evidence, via FROM call_in
 ORDER BY caller, line, col, callee;

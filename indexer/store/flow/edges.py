@@ -1,0 +1,121 @@
+"""What was found beyond what servers said: calls, meanings of attributes, and where there is too much to tell."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from indexer.model import Flow, Handed, SymbolFlag, Via
+from indexer.store.flow.program import Place
+from indexer.store.flow.solver import Solver
+from indexer.store.flow.values import Sort
+
+_PARAMETER = int(SymbolFlag.PARAMETER)  # plain numbers: & of an IntFlag costs a microsecond
+
+MOST_TARGETS = 16
+"""What may be more than so many is told as a gap."""
+
+_OF_SOURCE = {
+    Flow.ITEM: Via.CONTAINER,
+    Flow.ITERATE: Via.CONTAINER,
+    Flow.CALL: Via.RETURNED,
+    Flow.ENTER_CONTEXT: Via.RETURNED,
+    Flow.ATTRIBUTE: Via.ATTRIBUTE,
+}
+
+
+MOST_SURE = 5
+"""Members of so many types may be meant at one place before each is only possible."""
+
+_MOST_SURE = {Via.INFERRED_TYPE: MOST_SURE, Via.ATTRIBUTE: MOST_SURE, Via.RETURNED: MOST_SURE, Via.DECORATED: 1}
+"""So many targets at one place, by the way that they came, before each is only possible (measured, ADR 0054)."""
+
+
+class Found(NamedTuple):
+    """What is to be told.
+
+    Attributes:
+        calls: place, callee, `Via`, whether it is only possible.
+        meanings: place of an attribute that the server left open, and its member.
+        gaps: place and reason.
+    """
+
+    calls: list[tuple[Place, int, Via, bool]]
+    meanings: list[tuple[Place, int]]
+    gaps: list[tuple[Place, str]]
+
+
+def found_by(solver: Solver) -> Found:
+    program = solver.program
+    made = Found([], [], [])
+    callees: dict[int, dict[int, Via]] = {}
+    for (row, sym_id), via in solver.called.items():
+        if _is_new(solver, row, sym_id, via):
+            callees.setdefault(row, {})[sym_id] = via
+    members: dict[int, list[int]] = {}
+    for row, sym_id in solver.read:
+        if row not in program.typed:
+            members.setdefault(row, []).append(sym_id)
+    many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
+    many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
+    for row in sorted(many):
+        made.gaps.append((program.place(row), "megamorphic"))
+    for row, known in sorted(callees.items()):
+        if row not in many:
+            place = program.place(row)
+            _sort_out(solver, row, known)
+            for sym_id in sorted(known):
+                via = known[sym_id] or _via(solver, row, sym_id)
+                is_doubtful = (row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure
+                made.calls.append((place, sym_id, via, is_doubtful or len(known) > _MOST_SURE.get(via, MOST_TARGETS)))
+    for row, meant in sorted(members.items()):
+        if len(meant) <= MOST_SURE:
+            made.meanings.extend((program.place(row), sym_id) for sym_id in sorted(meant))
+    made.gaps.extend((program.place(row), "cut") for row, kind in enumerate(program.kind) if kind == Flow.CUT)
+    if solver.graph.is_cut:
+        made.gaps.append((program.place(0), "steps"))
+    return made
+
+
+def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
+    """`@f` and `@f(x)` of one function: who makes a decorator and what that makes meet. One is called here, the other where it stands."""
+    decorated = [sym_id for sym_id, via in known.items() if via == Via.DECORATED]
+    if len(decorated) < 2:
+        return
+    functions = {solver.values.number(Sort.FUNCTION, sym_id): sym_id for sym_id in decorated}
+    makers = {
+        sym_id
+        for sym_id in decorated
+        if any(functions.get(value, sym_id) != sym_id for value in solver.graph.values(solver.result(sym_id)))
+    }
+    is_decorator = any(solver.program.part[at] >= Handed.DECORATOR for at in (row, solver.program.parent[row]) if at >= 0)
+    for sym_id in decorated:
+        if makers and (sym_id in makers) != is_decorator:
+            del known[sym_id]
+
+
+def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
+    """Whether the server did not tell: where it named a function or a type at the place, it is that which is called."""
+    program = solver.program
+    if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE):
+        return not program.is_outside(sym_id)
+    means = program.means.get(row, ())
+    if sym_id in means or (row in program.typed and via == Via.NONE and program.kind[row] == Flow.ATTRIBUTE):
+        return False
+    if via != Via.NONE or any(meant in solver.remade for meant in means):
+        return True
+    return not any(program.is_callable(meant) or program.is_type(meant) for meant in means)
+
+
+def _via(solver: Solver, row: int, sym_id: int) -> Via:
+    """How what is called came to the row where it is called."""
+    program = solver.program
+    kind = program.kind[row]
+    if kind == Flow.ATTRIBUTE:
+        return Via.INFERRED_TYPE if (row, sym_id) in solver.read else Via.ATTRIBUTE
+    if kind == Flow.NAME:
+        if any(program.flags[meant] & _PARAMETER for meant in program.means.get(row, ())):
+            return Via.ARGUMENT
+        source = solver.binds.get(program.of[row] if program.of[row] >= 0 else solver.bound_by(row), -1)
+        return _OF_SOURCE.get(Flow(program.kind[source]), Via.STORED) if source >= 0 else Via.STORED
+    source = solver.binds.get(row, -1)
+    return _OF_SOURCE.get(Flow(program.kind[source]), Via.STORED) if source >= 0 else Via.STORED

@@ -1,0 +1,105 @@
+"""Nodes, which values reach them, and along which edges they go on: a worklist until nothing changes.
+
+Values go along copies, and each value that reaches a watched node is handed once to whoever watches it, who may add nodes, copies and
+values. Order depends on the order of what was added only, so the same program gives the same steps.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+MOST_VALUES = 17
+"""A node that more values reach keeps these."""
+
+Watcher = Callable[[int], None]
+
+
+class Graph:
+    """`steps`: values that reached a node; `is_cut`: there were more than may be."""
+
+    def __init__(self, nodes: int, *, most_steps: int) -> None:
+        self.reached: list[list[int] | None] = [None] * nodes
+        self._copies: list[int | dict[int, None] | None] = [None] * nodes  # most go to one node
+        self._watchers: list[list[Watcher] | None] = [None] * nodes
+        self._queue: deque[tuple[int, int]] = deque()
+        self.full: set[int] = set()
+        self.steps = 0
+        self.is_cut = False
+        self._most_steps = most_steps
+
+    def clear(self) -> None:
+        """Watchers point back at who made them; cut, all goes at once, without the garbage collector."""
+        self._watchers.clear()
+        self._copies.clear()
+        self.reached.clear()
+
+    def node(self) -> int:
+        self.reached.append(None)
+        self._copies.append(None)
+        self._watchers.append(None)
+        return len(self.reached) - 1
+
+    def values(self, node: int) -> list[int]:
+        return list(self.reached[node] or ())
+
+    def put(self, node: int, value: int) -> None:
+        known = self.reached[node]
+        if known is None:
+            self.reached[node] = [value]
+        elif value in known:
+            return
+        elif len(known) >= MOST_VALUES:
+            self.full.add(node)
+            return
+        else:
+            known.append(value)
+        if self._copies[node] is not None or self._watchers[node] is not None:
+            self._queue.append((node, value))
+
+    def copy(self, source: int, target: int) -> None:
+        if source == target:
+            return
+        copies = self._copies[source]
+        if copies is None:
+            self._copies[source] = target
+        elif isinstance(copies, int):
+            if copies == target:
+                return
+            self._copies[source] = {copies: None, target: None}
+        elif target in copies:
+            return
+        else:
+            copies[target] = None
+        known = self.reached[source]
+        if known is not None:
+            for value in tuple(known):
+                self.put(target, value)
+
+    def watch(self, node: int, watcher: Watcher) -> None:
+        watchers = self._watchers[node]
+        if watchers is None:
+            watchers = self._watchers[node] = []
+        watchers.append(watcher)
+        for value in self.values(node):
+            watcher(value)
+
+    def run(self) -> None:
+        queue = self._queue
+        while queue:
+            self.steps += 1
+            if self.steps > self._most_steps:
+                self.is_cut = True
+                queue.clear()
+                return
+            node, value = queue.popleft()
+            copies = self._copies[node]
+            if isinstance(copies, int):
+                self.put(copies, value)
+            elif copies is not None:
+                for target in copies:
+                    self.put(target, value)  # changes no copies
+            watchers = self._watchers[node]
+            if watchers is not None:
+                for watcher in tuple(watchers):
+                    watcher(value)

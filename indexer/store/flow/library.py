@@ -1,0 +1,420 @@
+"""What functions, classes and methods of Python's own library do with what they are given: those that call it, hold it, or hand it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from indexer.model import Via
+from indexer.store.flow.solver import Site, Solver
+from indexer.store.flow.values import Sort
+
+_OF_WITH = frozenset({"__enter__", "__exit__", "__aenter__", "__aexit__"})
+
+_Handler = Callable[[Solver, Site], None]
+
+
+def call(solver: Solver, site: Site, sym_id: int) -> None:
+    """A function or class outside the workspace is called; those that are in no table do nothing."""
+    handler = _FUNCTIONS.get(solver.program.outside.get(sym_id, ""))
+    if handler is not None:
+        handler(solver, site)
+
+
+def of_container(solver: Solver, site: Site, name: str, container: int) -> None:
+    """`container.name(…)`."""
+    handler = _METHODS.get(name)
+    if handler is not None:
+        handler(solver, site, container)
+
+
+def invoke(solver: Solver, site: Site, callee: int, given: Sequence[int], *, via: Via = Via.ARGUMENT) -> int:
+    """The library calls what it was given; the node of the result."""
+    made = solver.site(site.row, callee, solver.graph.node(), via=via, depth=site.depth + 1)
+    made.given = list(given)
+    solver.activate(made)
+    return made.result
+
+
+def iterate(solver: Solver, source: int, target: int, row: int) -> None:
+    """Elements of whatever `source` holds, to `target`."""
+    graph, values = solver.graph, solver.values
+
+    def element(value: int) -> None:
+        sort, first, _ = values[value]
+        if sort == Sort.CONTAINER:
+            graph.copy(solver.elements(value), target)
+        elif sort == Sort.CLASS:
+            graph.put(target, values.number(Sort.OBJECT, first))  # of an enumeration
+        elif sort == Sort.OBJECT:
+            _next(solver, run(solver, row, value, "__iter__"), target, row)
+
+    graph.watch(source, solver.once(element))
+
+
+def _next(solver: Solver, source: int, target: int, row: int) -> None:
+    graph, values = solver.graph, solver.values
+
+    def element(value: int) -> None:
+        sort, _, _ = values[value]
+        if sort == Sort.CONTAINER:
+            graph.copy(solver.all_of(value), target)
+        elif sort == Sort.OBJECT:
+            graph.copy(run(solver, row, value, "__next__"), target)
+
+    graph.watch(source, solver.once(element))
+
+
+def run(solver: Solver, row: int, value: int, name: str, given: Sequence[int] = ()) -> int:
+    """A special member of an object is called; the node of the result."""
+    callee = solver.graph.node()
+    made = solver.site(row, callee, solver.graph.node(), via=Via.INFERRED_TYPE)
+    made.given, made.is_doubtful = list(given), name not in _OF_WITH
+    solver.activate(made)
+    solver.load(value, name, callee, -1)
+    return made.result
+
+
+def enter(solver: Solver, source: int, target: int, row: int, *, is_async: bool) -> None:
+    """What `with` gives."""
+    graph, values = solver.graph, solver.values
+    begin, end = ("__aenter__", "__aexit__") if is_async else ("__enter__", "__exit__")
+
+    def entered(value: int) -> None:
+        sort, first, _ = values[value]
+        if sort == Sort.MANAGED:
+            graph.copy(solver.yields(first), target)
+        elif sort == Sort.OBJECT:
+            graph.copy(run(solver, row, value, begin), target)
+            run(solver, row, value, end)
+
+    graph.watch(source, solver.once(entered))
+
+
+def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
+    """`source[key]`; any item where the key is not known."""
+    graph, values = solver.graph, solver.values
+
+    def taken(value: int) -> None:
+        sort, _, _ = values[value]
+        if sort == Sort.CONTAINER:
+            if key[:1] == "r":
+                solver.each_slot(value, lambda own, node: graph.copy(node, target) if _is_from(own, int(key[1:])) else None)
+            elif key:
+                graph.copy(solver.slot(value, key), target)
+                graph.copy(solver.slot(value, ""), target)
+            else:
+                graph.copy(solver.all_of(value), target)
+        elif sort == Sort.OBJECT and row >= 0:
+            graph.copy(run(solver, row, value, "__getitem__"), target)
+
+    graph.watch(source, solver.once(taken))
+
+
+def _is_from(key: str, place: int) -> bool:
+    return key == "" or (key[:1] == "i" and key[1:].isdigit() and int(key[1:]) >= place)
+
+
+def set_item(solver: Solver, holder: int, key: str, source: int, row: int) -> None:
+    graph, values = solver.graph, solver.values
+
+    def put(value: int) -> None:
+        sort, _, _ = values[value]
+        if sort == Sort.CONTAINER:
+            graph.copy(source, solver.slot(value, key))
+        elif sort == Sort.OBJECT:
+            run(solver, row, value, "__setitem__", [graph.node(), source])
+
+    graph.watch(holder, solver.once(put))
+
+
+def merge(solver: Solver, container: int, source: int) -> None:
+    """Items of a mapping, with their keys, into a container."""
+
+    def given(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER:
+            solver.each_slot(value, lambda key, node: solver.graph.copy(node, solver.slot(container, key)))
+
+    solver.graph.watch(source, solver.once(given))
+
+
+def _collected(solver: Solver, site: Site, source: int | None = None, *, is_mapping: bool = False) -> int:
+    """A new container as the result, of the elements of `source`."""
+    made = solver.container(("call", site.number), is_mapping=is_mapping)
+    solver.graph.put(site.result, made)
+    if source is not None:
+        iterate(solver, source, solver.slot(made, ""), site.row)
+    return made
+
+
+def _elements(solver: Solver, site: Site, place: int) -> int:
+    node = solver.graph.node()
+    if place < len(site.given):
+        iterate(solver, site.given[place], node, site.row)
+    return node
+
+
+def _copied(solver: Solver, site: Site) -> None:
+    made = _collected(solver, site, site.given[0] if site.given else None)
+    if "key" in site.named:
+        invoke(solver, site, site.named["key"], [solver.slot(made, "")])
+
+
+def _map(solver: Solver, site: Site) -> None:
+    if len(site.given) > 1:
+        made = _collected(solver, site)
+        given = [_elements(solver, site, place) for place in range(1, len(site.given))]
+        solver.graph.copy(invoke(solver, site, site.given[0], given), solver.slot(made, ""))
+
+
+def _filter(solver: Solver, site: Site) -> None:
+    if len(site.given) > 1:
+        made = _collected(solver, site, site.given[1])
+        invoke(solver, site, site.given[0], [solver.slot(made, "")])
+
+
+def _zip(solver: Solver, site: Site) -> None:
+    pair = solver.container(("pair", site.number))
+    for place in range(len(site.given)):
+        solver.graph.copy(_elements(solver, site, place), solver.slot(pair, f"i{place}"))
+    solver.graph.put(solver.slot(_collected(solver, site), ""), pair)
+
+
+def _enumerate(solver: Solver, site: Site) -> None:
+    pair = solver.container(("pair", site.number))
+    solver.graph.copy(_elements(solver, site, 0), solver.slot(pair, "i1"))
+    solver.graph.put(solver.slot(_collected(solver, site), ""), pair)
+
+
+def _dict(solver: Solver, site: Site) -> None:
+    made = _collected(solver, site, is_mapping=True)
+    for source in site.given[:1]:
+        merge(solver, made, source)
+    for name, source in site.named.items():
+        solver.graph.copy(source, solver.slot(made, "s" + name))
+
+
+def _default_dict(solver: Solver, site: Site) -> None:
+    made = _collected(solver, site, is_mapping=True)
+    if site.given:
+        solver.graph.copy(invoke(solver, site, site.given[0], []), solver.slot(made, ""))
+
+
+def _least(solver: Solver, site: Site) -> None:
+    if len(site.given) == 1:
+        iterate(solver, site.given[0], site.result, site.row)
+    for source in site.given if len(site.given) > 1 else ():
+        solver.graph.copy(source, site.result)
+    if "key" in site.named:
+        invoke(solver, site, site.named["key"], [site.result])
+
+
+def _reduce(solver: Solver, site: Site) -> None:
+    if len(site.given) < 2:
+        return
+    so_far, each = solver.graph.node(), _elements(solver, site, 1)
+    solver.graph.copy(site.given[2] if len(site.given) > 2 else each, so_far)
+    solver.graph.copy(invoke(solver, site, site.given[0], [so_far, each]), so_far)
+    solver.graph.copy(so_far, site.result)
+
+
+def _partial(solver: Solver, site: Site) -> None:
+    def made(value: int) -> None:
+        sort, _, second = solver.values[value]
+        if sort != Sort.PARTIAL or solver.values[second].sort != Sort.PARTIAL:  # no more than two, one in the other
+            solver.graph.put(site.result, solver.values.number(Sort.PARTIAL, site.number, value))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, made)
+
+
+def _handed_on(place: int) -> _Handler:
+    def handler(solver: Solver, site: Site) -> None:
+        if place < len(site.given):
+            solver.graph.copy(site.given[place], site.result)
+
+    return handler
+
+
+def _decorator(solver: Solver, site: Site) -> None:
+    """Of functions that leave a function as it is to who calls it: `cache(f)`, `lru_cache(8)(f)`."""
+    for source in site.given[:1]:
+        solver.graph.copy(source, site.result)
+    if not site.given or site.named:
+        solver.graph.put(site.result, solver.values.number(Sort.UNCHANGED))
+
+
+def _unchanged(solver: Solver, site: Site) -> None:
+    solver.graph.put(site.result, solver.values.number(Sort.UNCHANGED))
+
+
+def _manager(solver: Solver, site: Site) -> None:
+    def made(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.FUNCTION:
+            solver.graph.put(site.result, solver.values.number(Sort.MANAGER, first))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, made)
+
+
+def _static(solver: Solver, site: Site) -> None:
+    def made(value: int) -> None:
+        is_one = solver.values[value].sort == Sort.UNBOUND
+        solver.graph.put(site.result, value if is_one else solver.values.number(Sort.UNBOUND, value))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, made)
+
+
+def _iter(solver: Solver, site: Site) -> None:
+    def begun(value: int) -> None:
+        sort = solver.values[value].sort
+        if sort == Sort.CONTAINER:
+            solver.graph.put(site.result, value)
+        elif sort == Sort.OBJECT:
+            solver.graph.copy(run(solver, site.row, value, "__iter__"), site.result)
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, solver.once(begun))
+
+
+def _next_of(solver: Solver, site: Site) -> None:
+    for source in site.given[:1]:
+        _next(solver, source, site.result, site.row)
+    for source in site.given[1:2]:
+        solver.graph.copy(source, site.result)
+
+
+def _getattr(solver: Solver, site: Site) -> None:
+    if site.given and site.told[:1] == "s":
+        solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1)))
+        for source in site.given[2:3]:
+            solver.graph.copy(source, site.result)
+
+
+def _setattr(solver: Solver, site: Site) -> None:
+    if len(site.given) > 2 and site.told[:1] == "s":
+        solver.graph.watch(site.given[0], solver.once(lambda value: solver.store(value, site.told[1:], site.given[2])))
+
+
+def _type(solver: Solver, site: Site) -> None:
+    def made(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.OBJECT:
+            solver.graph.put(site.result, solver.values.number(Sort.CLASS, first))
+
+    if len(site.given) == 1:
+        solver.graph.watch(site.given[0], made)
+
+
+def _super(solver: Solver, site: Site) -> None:
+    """`super()` in a method: of the class around, on what its first parameter is."""
+    program = solver.program
+    method = program.body[site.row] if site.row >= 0 else -1
+    owner = program.class_of(method) if method >= 0 else -1
+
+    def made(value: int) -> None:
+        if solver.values[value].sort in (Sort.OBJECT, Sort.CLASS):
+            solver.graph.put(site.result, solver.values.number(Sort.SUPER, owner, value))
+
+    for signature in solver.signatures.get(method, ()) if owner >= 0 else ():
+        for _, _, node in signature.parameters[:1]:
+            solver.graph.watch(node, made)
+
+
+SAME_CLASS = frozenset({"copy.copy", "copy.deepcopy"})
+"""Functions that give one more of the class of what they are given."""
+
+_FUNCTIONS: dict[str, _Handler] = {
+    **dict.fromkeys(("builtins.list", "builtins.set", "builtins.frozenset", "builtins.tuple", "builtins.sorted"), _copied),
+    **dict.fromkeys(("builtins.reversed", "collections.deque", "itertools.cycle", "itertools.islice"), _copied),
+    "builtins.map": _map,
+    "builtins.filter": _filter,
+    "builtins.zip": _zip,
+    "builtins.enumerate": _enumerate,
+    **dict.fromkeys(("builtins.dict", "collections.OrderedDict", "types.MappingProxyType"), _dict),
+    "collections.defaultdict": _default_dict,
+    **dict.fromkeys(("builtins.min", "builtins.max"), _least),
+    "functools.reduce": _reduce,
+    "_functools.reduce": _reduce,
+    "functools.partial": _partial,
+    **dict.fromkeys(("copy.copy", "copy.deepcopy"), _handed_on(0)),
+    "typing.cast": _handed_on(1),
+    "functools.wraps": _unchanged,
+    "functools.update_wrapper": _handed_on(0),
+    **dict.fromkeys(("functools.cache", "functools.lru_cache", "functools.singledispatch"), _decorator),
+    **dict.fromkeys(("typing.final", "typing.override", "abc.abstractmethod"), _decorator),
+    **dict.fromkeys(("contextlib.contextmanager", "contextlib.asynccontextmanager"), _manager),
+    "builtins.staticmethod": _static,
+    "builtins.iter": _iter,
+    "builtins.next": _next_of,
+    "builtins.getattr": _getattr,
+    "builtins.setattr": _setattr,
+    "builtins.type": _type,
+    "builtins.super": _super,
+}
+
+
+def _add(solver: Solver, site: Site, container: int) -> None:
+    for source in site.given[-1:]:
+        solver.graph.copy(source, solver.slot(container, ""))
+
+
+def _extend(solver: Solver, site: Site, container: int) -> None:
+    for source in site.given[:1]:
+        iterate(solver, source, solver.slot(container, ""), site.row)
+
+
+def _update(solver: Solver, site: Site, container: int) -> None:
+    for source in site.given[:1]:
+        merge(solver, container, source)
+    for name, source in site.named.items():
+        solver.graph.copy(source, solver.slot(container, "s" + name))
+
+
+def _get(solver: Solver, site: Site, container: int) -> None:
+    if site.told:
+        solver.graph.copy(solver.slot(container, site.told), site.result)
+        solver.graph.copy(solver.slot(container, ""), site.result)
+    else:
+        solver.graph.copy(solver.all_of(container), site.result)
+    for source in site.given[1:2]:
+        solver.graph.copy(source, site.result)
+
+
+def _set_default(solver: Solver, site: Site, container: int) -> None:
+    for source in site.given[1:2]:
+        solver.graph.copy(source, solver.slot(container, site.told))
+    _get(solver, site, container)
+
+
+def _values(solver: Solver, site: Site, container: int) -> None:
+    solver.graph.copy(solver.all_of(container), solver.slot(_collected(solver, site), ""))
+
+
+def _items(solver: Solver, site: Site, container: int) -> None:
+    pair = solver.container(("pair", site.number))
+    solver.graph.copy(solver.all_of(container), solver.slot(pair, "i1"))
+    solver.graph.copy(solver.keys(container), solver.slot(pair, "i0"))
+    solver.graph.put(solver.slot(_collected(solver, site), ""), pair)
+
+
+def _keys(solver: Solver, site: Site, container: int) -> None:
+    solver.graph.copy(solver.keys(container), solver.slot(_collected(solver, site), ""))
+
+
+def _same(solver: Solver, site: Site, container: int) -> None:
+    solver.graph.put(site.result, container)
+
+
+_METHODS: dict[str, Callable[[Solver, Site, int], None]] = {
+    **dict.fromkeys(("append", "add", "appendleft", "insert"), _add),
+    **dict.fromkeys(("extend", "extendleft"), _extend),
+    "update": _update,
+    **dict.fromkeys(("get", "pop", "popleft"), _get),
+    "setdefault": _set_default,
+    "values": _values,
+    "items": _items,
+    "keys": _keys,
+    **dict.fromkeys(("copy", "__iter__", "union", "most_common"), _same),
+}

@@ -1,0 +1,464 @@
+"""Rows to nodes: each row becomes what it says about the values of those that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from indexer.model import Flow, Handed, SymbolFlag, Via
+from indexer.store.flow import library
+from indexer.store.flow.calls import call, give_back
+from indexer.store.flow.program import Program
+from indexer.store.flow.solver import Signature, Solver
+from indexer.store.flow.sources import LOCAL, PARAMETER, Sources
+from indexer.store.flow.values import Sort
+
+_STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
+
+_RECORD_DECORATORS = frozenset({"dataclass", "define", "frozen", "attrs", "mutable"})
+_RECORD_BASES = frozenset({"typing.NamedTuple"})
+_LOCAL_OR_PARAMETER = LOCAL | PARAMETER
+_OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+_KEEPING = frozenset(
+    {
+        *("builtins.property", "functools.cached_property", "builtins.classmethod", "builtins.staticmethod", "abc.abstractmethod"),
+        *("functools.cache", "functools.lru_cache", "typing.overload", "typing.final", "typing.override", "functools.wraps"),
+    }
+)
+"""Decorators after which a function is what its text says, as far as calls are concerned."""
+
+
+class Builder(Sources):
+    """Makes each row what it says about values."""
+
+    def build(self) -> None:
+        program, solver = self._program, self._solver
+        for row, parent in enumerate(program.parent):
+            if parent >= 0:
+                self._takes.setdefault(parent, []).append(row)
+        for row, kind in enumerate(program.kind):
+            if kind == Flow.BIND:
+                self._set.update(program.means.get(row, ()))
+                for sym_id in program.means.get(row, ()):
+                    self._binders.setdefault(sym_id, []).append(row)
+            elif kind == Flow.DEFINE:
+                solver.defined.update(program.means.get(row, ()))
+                if program.part[row] == 1:
+                    self._bases(row)
+        self._find_returned()
+        for row, kind in enumerate(program.kind):
+            handler = _HANDLERS.get(kind)
+            if handler is not None:
+                handler(self, row)
+
+    def _nodes(self, row: int, part: int) -> list[int]:
+        return [self._at(child) for child in self.taken(row, part)]
+
+    def _copy_taken(self, row: int, part: int, target: int) -> None:
+        for child in self._takes.get(row, ()):
+            if self._program.part[child] == part:
+                self._solver.graph.copy(self._at(child), target)
+
+    def _at(self, row: int) -> int:
+        """The node of a row: of a name that holds what one symbol holds, or one row, that one."""
+        program = self._program
+        if program.kind[row] != Flow.NAME:
+            return row
+        if program.of[row] >= 0:
+            return program.of[row]
+        means = program.means.get(row, ())
+        if (
+            len(means) == 1
+            and (program.flags[means[0]] & _LOCAL_OR_PARAMETER or program.is_callable(means[0]))
+            and self._is_plain(means[0])
+        ):
+            return self._solver.symbol(means[0])
+        return row
+
+    def _is_plain(self, sym_id: int) -> bool:
+        program = self._program
+        return not (program.is_outside(sym_id) or program.is_type(sym_id) or program.class_of(sym_id) >= 0)
+
+    # ---- names
+
+    def name(self, row: int) -> None:
+        if self._at(row) == row:
+            for sym_id in self._program.means.get(row, ()):
+                self._meaning(sym_id, row)
+
+    def _meaning(self, sym_id: int, target: int) -> None:
+        """What a name holds that means a symbol."""
+        program, solver = self._program, self._solver
+        graph = solver.graph
+        if program.is_outside(sym_id):
+            if sym_id in program.outside:
+                graph.put(target, solver.values.number(Sort.OUTSIDE, sym_id))
+            return
+        if program.is_type(sym_id):
+            graph.put(target, solver.values.number(Sort.CLASS, sym_id))
+        else:
+            graph.copy(solver.symbol(sym_id), target)
+        if program.class_of(sym_id) >= 0 and not program.is_callable(sym_id):
+            graph.copy(solver.of_class(sym_id), target)
+
+    def bind(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        self._copy_taken(row, 0, row)
+        self._note(row, 0)
+        for sym_id in program.means.get(row, ()):
+            solver.bound_at(sym_id, row)
+            is_member = program.body[row] >= 0 and program.body[row] == program.class_of(sym_id)
+            solver.graph.copy(row, solver.of_class(sym_id) if is_member else solver.symbol(sym_id))
+
+    def _note(self, row: int, part: int) -> None:
+        """What a binding, or a call of no name, takes: it says how a value came there."""
+        program = self._program
+        source = next((child for child in self._takes.get(row, ()) if program.part[child] == part), -1)
+        while source >= 0 and program.kind[source] == Flow.HOLD:
+            of = program.of[source]
+            source = next((child for child in self._takes.get(of if of >= 0 else source, ())), -1)
+        if source >= 0:
+            self._solver.binds[row] = source
+
+    def hold(self, row: int) -> None:
+        if self._program.of[row] >= 0:
+            self._solver.graph.copy(self._program.of[row], row)
+        self._copy_taken(row, 0, row)
+
+    # ---- attributes and items
+
+    def attribute(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        objects = self.taken(row, 0)
+        means = program.means.get(row, [])
+        for sym_id in means:
+            if program.is_outside(sym_id) or program.is_type(sym_id) or program.class_of(sym_id) < 0:
+                self._meaning(sym_id, row)
+            elif program.is_property(sym_id):
+                solver.graph.copy(solver.result(sym_id), row)
+            elif not program.is_callable(sym_id):
+                solver.graph.copy(solver.symbol(sym_id), row)
+                receiver = solver.values.number(Sort.OBJECT, program.class_of(sym_id))
+                solver.bind(solver.of_class(sym_id), receiver, row)
+            elif not self._is_of_class(objects):
+                solver.fallbacks.append((row, sym_id))
+        name = program.name[row]
+        if name:
+            told = -1 if means else row
+            for child in objects:
+                solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told))
+
+    def _is_of_class(self, objects: list[int]) -> bool:
+        return any(self._program.is_type(sym_id) for child in objects for sym_id in self._program.means.get(child, ()))
+
+    def set_attribute(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        self._copy_taken(row, 1, row)
+        means = program.means.get(row, [])
+        for sym_id in means:
+            if program.holds(sym_id):
+                solver.graph.copy(row, solver.symbol(sym_id))
+        name = program.name[row]
+        if not means and name:
+            for child in self.taken(row, 0):
+                solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row))
+
+    def item(self, row: int) -> None:
+        program = self._program
+        sources = [program.of[row]] if program.of[row] >= 0 else self._nodes(row, 0)
+        for source in sources:
+            library.item(self._solver, source, program.key[row], row, row if program.of[row] < 0 else -1)
+
+    def set_item(self, row: int) -> None:
+        self._copy_taken(row, 1, row)
+        for holder in self._nodes(row, 0):
+            library.set_item(self._solver, holder, self._program.key[row], row, row)
+
+    def extend(self, row: int) -> None:
+        solver = self._solver
+        elements = solver.graph.node()
+        for source in self._nodes(row, 1):
+            library.iterate(solver, source, elements, row)
+        for holder in self._nodes(row, 0):
+            library.set_item(solver, holder, "", elements, -1)
+
+    def collection(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        made = solver.container(("row", row), is_mapping=program.kind[row] == Flow.MAPPING)
+        solver.graph.put(row, made)
+        for child in self._takes.get(row, ()):
+            part = program.part[child]
+            if part == Handed.ALL_NAMED:
+                library.merge(solver, made, self._at(child))
+            elif part == Handed.AS_KEY:
+                solver.graph.copy(self._at(child), solver.keys(made))
+            else:
+                solver.graph.copy(self._at(child), solver.slot(made, program.key[child]))
+
+    def combine(self, row: int) -> None:
+        solver = self._solver
+
+        def combine(value: int) -> None:
+            if solver.values[value].sort == Sort.CONTAINER:
+                solver.graph.put(row, value)
+
+        for child in self.taken(row, 0):
+            solver.graph.watch(self._at(child), combine)
+
+    def iterate(self, row: int) -> None:
+        for source in self._nodes(row, 0):
+            library.iterate(self._solver, source, row, row)
+
+    def enter_context(self, row: int) -> None:
+        for source in self._nodes(row, 0):
+            library.enter(self._solver, source, row, row, is_async=self._program.part[row] == 1)
+
+    def caught(self, row: int) -> None:
+        solver = self._solver
+
+        def caught(value: int) -> None:
+            sort, first, _ = solver.values[value]
+            if sort == Sort.CLASS:
+                solver.graph.put(row, solver.values.number(Sort.OBJECT, first))
+            elif sort == Sort.CONTAINER:
+                solver.graph.watch(solver.all_of(value), caught)
+
+        for source in self._nodes(row, 0):
+            solver.graph.watch(source, solver.once(caught))
+
+    # ---- functions
+
+    def return_(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        function = program.body[row]
+        if function < 0:
+            return
+        for child in self.taken(row, 0):
+            call = self._source(child)
+            place = -1 if self._is_class_parameter(call) else self._place(function, self._alias(child))
+            if place >= 0:
+                give_back(solver, function, place)
+            elif call in self._returned:
+                solver.graph.copy(self._returned[call].node, solver.result(function))
+            else:
+                solver.graph.copy(self._at(child), solver.result(function))
+
+    def yield_(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        function = program.body[row]
+        if function < 0:
+            return
+        made = solver.container(("yields", function))
+        solver.graph.copy(solver.yields(function), solver.slot(made, ""))
+        solver.graph.put(solver.result(function), made)
+        for child in self.taken(row, 0):
+            if program.kind[row] == Flow.YIELD:
+                solver.graph.copy(self._at(child), solver.yields(function))
+            else:
+                library.iterate(solver, self._at(child), solver.yields(function), row)
+
+    def _signature(self, row: int) -> Signature:
+        program, solver = self._program, self._solver
+        made = Signature()
+        for child in self._takes.get(row, ()):
+            if program.kind[child] != Flow.PARAMETER:
+                continue
+            part = program.part[child]
+            made.parameters.append((program.name[child], part, child))
+            self._copy_taken(child, 0, child)
+            for sym_id in program.means.get(child, ()):
+                solver.graph.copy(child, solver.symbol(sym_id))
+            if part == Handed.ALL:
+                solver.graph.put(child, solver.container(("rest", child)))
+            elif part == Handed.ALL_NAMED:
+                solver.graph.put(child, solver.container(("others", child), is_mapping=True))
+        return made
+
+    def lambda_(self, row: int) -> None:
+        solver = self._solver
+        result = solver.graph.node()
+        self._copy_taken(row, 0, result)
+        solver.lambdas[row] = (self._signature(row), result)
+        solver.graph.put(row, solver.values.number(Sort.LAMBDA, row))
+
+    def define(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        means = program.means.get(row, [])
+        if not means or program.is_outside(means[0]):
+            return
+        sym_id = means[0]
+        if program.part[row] == 1 or program.is_type(sym_id):
+            solver.graph.put(row, solver.values.number(Sort.CLASS, sym_id))
+            self._decorate(row, sym_id, solver.graph.node())
+            return
+        signature = self._signature(row)
+        solver.signatures.setdefault(sym_id, []).append(signature)
+        self._give_self(sym_id, signature)
+        made = solver.graph.node()
+        solver.graph.put(made, solver.values.number(Sort.FUNCTION, sym_id))
+        if self._decorate(row, sym_id, made):
+            solver.fallbacks.append((row, -1 - sym_id))
+        else:
+            solver.graph.copy(made, row)
+        solver.graph.copy(row, solver.symbol(sym_id))
+
+    def _give_self(self, sym_id: int, signature: Signature) -> None:
+        """The first parameter of a method is an object of the class around at least."""
+        program, solver = self._program, self._solver
+        owner = program.class_of(sym_id)
+        if owner < 0 or program.flags[sym_id] & _STATIC or not signature.parameters:
+            return
+        _, part, node = signature.parameters[0]
+        if part == Handed.BY_PLACE:
+            is_class = program.flags[sym_id] & _CLASSMETHOD or program.names[sym_id] in _OF_CLASSES
+            solver.graph.put(node, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
+
+    def _decorate(self, row: int, sym_id: int, made: int) -> bool:
+        """Decorators are called from the inside out; whether what they make is told apart from the function."""
+        program, solver = self._program, self._solver
+        decorators = [child for child in self._takes.get(row, ()) if Handed.DECORATOR <= program.part[child] < Handed.BASE]
+        if not decorators:
+            return False
+        if all(self._keeps(child) for child in decorators):
+            return False
+        solver.remade.add(sym_id)
+        source = made if not program.is_type(sym_id) else row
+        for child in reversed(decorators):
+            at = self._told_at(child, self.taken(child, Handed.CALLEE)) if program.kind[child] == Flow.CALL else child
+            site = solver.site(at, self._at(child), solver.graph.node(), via=Via.DECORATED)
+            site.given = [source]
+            source = site.result
+            solver.activate(site)
+        if program.is_type(sym_id):
+            return False
+        values = solver.values
+
+        def decorated(value: int) -> None:
+            sort, first, _ = values[value]
+            if sort == Sort.LAMBDA or (sort == Sort.FUNCTION and self._is_inner(first)):
+                solver.graph.put(row, values.number(Sort.DECORATED, value, sym_id))
+            elif sort != Sort.FUNCTION or first == sym_id:  # others met in a decorator that keeps all that it is put on
+                solver.graph.put(row, value)
+
+        solver.graph.watch(source, decorated)
+        return True
+
+    def _is_inner(self, sym_id: int) -> bool:
+        """Whether a function stands in another: one that a decorator makes."""
+        container = self._program.containers[sym_id]
+        return container >= 0 and self._program.is_callable(container)
+
+    def _keeps(self, row: int) -> bool:
+        """Whether a decorator is one of those that leave a function as it is; with arguments too."""
+        program = self._program
+        if program.kind[row] == Flow.CALL:
+            return any(self._keeps(child) for child in self.taken(row, Handed.CALLEE))
+        means = program.means.get(row, ())
+        if program.kind[row] == Flow.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
+            return True
+        return any(program.outside.get(sym_id, "") in _KEEPING for sym_id in means)
+
+    def _bases(self, row: int) -> None:
+        """Bases in the order of the text, then others that the server told."""
+        program, solver = self._program, self._solver
+        for owner in program.means.get(row, ()):
+            listed: list[int] = []
+            for child in self._takes.get(row, ()):
+                part = program.part[child]
+                if part >= Handed.BASE:
+                    listed += [sym_id for sym_id in program.means.get(child, ()) if program.is_type(sym_id)]
+                elif part >= Handed.DECORATOR:
+                    last = self.taken(child, Handed.CALLEE) if program.kind[child] == Flow.CALL else [child]
+                    if any(program.name[part_row] in _RECORD_DECORATORS for part_row in last):
+                        solver.records.add(owner)
+            if any(program.outside.get(sym_id, "") in _RECORD_BASES for sym_id in listed):
+                solver.records.add(owner)
+            program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
+
+    def call(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        parts = self._takes.get(row, ())
+        callees = [child for child in parts if program.part[child] == Handed.CALLEE]
+        callee = self._at(callees[0]) if len(callees) == 1 else solver.graph.node()
+        returned = self._returned.get(row)
+        site = solver.site(self._told_at(row, callees), callee, row if returned is None else returned.node)
+        if returned is not None:
+            self._own_parameters(row, returned, callees)
+            site.passed_on, site.local = returned, row
+            solver.graph.copy(returned.node, row)
+        for child in parts:
+            part = program.part[child]
+            if part == Handed.KEYWORD:
+                site.named[program.key[child]] = self._at(child)
+            elif part == Handed.ALL:
+                site.spread.append((len(site.given), self._at(child)))
+            elif part == Handed.ALL_NAMED:
+                site.spread_named.append(self._at(child))
+            elif part == Handed.TOLD:
+                site.told = program.key[child]
+            elif Handed.ARGUMENT <= part < Handed.BY_NAME:
+                place = part - Handed.ARGUMENT
+                site.given += [solver.nothing] * (place + 1 - len(site.given))
+                site.given[place] = self._together(site.given[place], self._at(child))
+        for child in callees if len(callees) > 1 else ():
+            solver.graph.copy(self._at(child), callee)
+        self._note(row, Handed.CALLEE)
+        solver.activate(site)
+
+    def _together(self, known: int, child: int) -> int:
+        """`a if x else b` is one argument with two rows."""
+        if known == self._solver.nothing:
+            return child
+        both = self._solver.graph.node()
+        self._solver.graph.copy(known, both)
+        self._solver.graph.copy(child, both)
+        return both
+
+    def _told_at(self, row: int, callees: list[int]) -> int:
+        """The row at whose place an edge of a call is told: that of the name which is called, if there is one."""
+        if len(callees) == 1 and self._program.kind[callees[0]] in (Flow.NAME, Flow.ATTRIBUTE):
+            return callees[0]
+        return row
+
+
+_HANDLERS: dict[int, Callable[[Builder, int], None]] = {
+    Flow.NAME: Builder.name,
+    Flow.ATTRIBUTE: Builder.attribute,
+    Flow.CALL: Builder.call,
+    Flow.ITEM: Builder.item,
+    Flow.BIND: Builder.bind,
+    Flow.SET_ATTRIBUTE: Builder.set_attribute,
+    Flow.SET_ITEM: Builder.set_item,
+    Flow.DEFINE: Builder.define,
+    Flow.LAMBDA: Builder.lambda_,
+    Flow.COLLECTION: Builder.collection,
+    Flow.MAPPING: Builder.collection,
+    Flow.ITERATE: Builder.iterate,
+    Flow.ENTER_CONTEXT: Builder.enter_context,
+    Flow.RETURN: Builder.return_,
+    Flow.YIELD: Builder.yield_,
+    Flow.YIELD_FROM: Builder.yield_,
+    Flow.CAUGHT: Builder.caught,
+    Flow.HOLD: Builder.hold,
+    Flow.EXTEND: Builder.extend,
+    Flow.COMBINE: Builder.combine,
+}
+
+
+def solve(program: Program) -> Solver:
+    """Builds the graph and follows values until nothing changes; then once more with what is taken where nothing came."""
+    solver = Solver(program, call)
+    Builder(solver).build()
+    solver.graph.run()
+    for row, what in solver.fallbacks:
+        if solver.graph.values(row):
+            continue
+        if what < 0:  # a function whose decorators nobody knows
+            solver.graph.put(row, solver.values.number(Sort.FUNCTION, -1 - what))
+        else:  # a method of an object of which the server knew the type
+            receiver = solver.values.number(Sort.OBJECT, program.class_of(what))
+            if program.flags[what] & _STATIC:
+                solver.graph.copy(solver.symbol(what), row)
+            else:
+                solver.bind(solver.symbol(what), receiver, row)
+    solver.graph.run()
+    return solver

@@ -1,0 +1,357 @@
+"""Which functions, classes, objects and containers reach which name, result, attribute and item of the workspace.
+
+Inclusion-based, without regard to the order of statements (what the text says of it is in the rows already) and to who calls whom from
+where, but for this: what gives back its own parameter is followed per call, and so is what a decorator makes of a function.
+
+Nodes are the rows, then the symbols, then what is made on the way: results of functions, attributes without a symbol, items of containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from indexer.model import SymbolFlag, SymbolKind, Via
+from indexer.store.flow.graph import Graph
+from indexer.store.flow.program import Program
+from indexer.store.flow.values import Sort, Values
+
+_STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)  # plain numbers: & of an IntFlag costs a microsecond
+
+MOST_STEPS = 4_000_000
+_MOST_DEPTH = 8
+_WITH_MEMBERS = frozenset({Sort.OBJECT, Sort.CLASS, Sort.SUPER})
+_MADE_OF_CLASSES = frozenset({"__class__"})
+
+
+@dataclass(slots=True)
+class Signature:
+    """One definition of a function, or a lambda: (name, part by `Handed`, node) of each parameter in order."""
+
+    parameters: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
+
+
+@dataclass(slots=True)
+class Returned:
+    """A call whose result a function returns.
+
+    Attributes:
+        function: who returns it. node: what of the result is not the function's own parameter.
+        own: by place among the arguments (-1: what the method is taken of) or by keyword, the place of the function's own parameter.
+    """
+
+    function: int
+    node: int
+    own: dict[int | str, int] = field(default_factory=dict[int | str, int])
+
+
+@dataclass(slots=True)
+class Site:
+    """A call, with the nodes of what it hands over. `row`: where it stands; -1 of what a library calls."""
+
+    number: int
+    row: int
+    callee: int
+    result: int
+    given: list[int] = field(default_factory=list[int])
+    named: dict[str, int] = field(default_factory=dict[str, int])
+    spread: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # place, `*node`
+    spread_named: list[int] = field(default_factory=list[int])
+    told: str = ""
+    via: Via = Via.NONE  # NONE: what stands in the row tells
+    depth: int = 0  # calls on behalf of which it is made
+    is_doubtful: bool = False  # an operation: what else may be operated on here has no rows
+    passed_on: Returned | None = None
+    local: int = -1  # where the function that returns the result sees it
+
+
+class Solver:
+    """Holds the graph; `indexer.store.flow.rows` builds it, `calls` and `library` say what calls do."""
+
+    def __init__(self, program: Program, call: Callable[[Solver, Site, int], None]) -> None:
+        self.program = program
+        self.symbols_at = len(program.kind)
+        self.graph = Graph(self.symbols_at + len(program.kinds), most_steps=MOST_STEPS)
+        self.values = Values()
+        self.signatures: dict[int, list[Signature]] = {}  # by symbol
+        self.lambdas: dict[int, tuple[Signature, int]] = {}  # by row: and the node of its result
+        self.gives_back: dict[int, list[int]] = {}  # by symbol: places of parameters that it returns
+        self.callers: dict[int, list[tuple[Site, Signature, int | None]]] = {}  # by function: its calls so far
+        self.remade: set[int] = set()  # functions whose decorators may make another one of them
+        self.records: set[int] = set()  # classes whose arguments are their fields
+        self.nothing = self.graph.node()  # what is handed over and holds no value that flows
+        self.defined: set[int] = set()  # functions and classes whose text is here
+        self.fallbacks: list[tuple[int, int]] = []  # node, value that is taken where nothing else came
+        self.sites: list[Site] = []
+        self.called: dict[tuple[int, int], Via] = {}  # row and symbol: an edge
+        self.doubtful: dict[tuple[int, int], None] = {}
+        self.sure: dict[tuple[int, int], None] = {}
+        self.read: dict[tuple[int, int], None] = {}  # row of an attribute and the member that it means
+        self.binds: dict[int, int] = {}  # by row of a binding, or of a call of no name: what it takes first
+        self._binders: dict[int, int] = {}  # by symbol: the row that binds it first
+        self._results: dict[int, int] = {}
+        self._yields: dict[int, int] = {}
+        self._loaded: dict[tuple[int, str], int] = {}  # by value and name of an attribute
+        self._of_class: dict[int, int] = {}
+        self._attributes: dict[tuple[int, str], int] = {}
+        self._slots: dict[int, dict[str, int]] = {}
+        self._any_slot: dict[int, int] = {}
+        self._keys: dict[int, int] = {}
+        self._containers: dict[object, int] = {}
+        self._mappings: set[int] = set()
+        self._names: dict[str, int] = {}
+        self._named: list[str] = []
+        self._seen: set[tuple[int, int]] = set()
+        self._bindings: set[tuple[int, int, int, int]] = set()
+        self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
+        self._call = call
+
+    def clear(self) -> None:
+        self.graph.clear()
+        self._slot_watchers.clear()
+        self.sites.clear()
+        self.callers.clear()
+
+    # ---- nodes
+
+    def symbol(self, sym_id: int) -> int:
+        return self.symbols_at + sym_id
+
+    def of_class(self, sym_id: int) -> int:
+        """What the text of a class sets a member to: functions there are given their object."""
+        return self._node(self._of_class, sym_id)
+
+    def result(self, sym_id: int) -> int:
+        return self._node(self._results, sym_id)
+
+    def yields(self, sym_id: int) -> int:
+        return self._node(self._yields, sym_id)
+
+    def attribute(self, owner: int, name: str) -> int:
+        """An attribute that no symbol stands for; `owner`: a class, or -1 - value of a function."""
+        return self._node(self._attributes, (owner, name))
+
+    def _node(self, known: dict[Any, int], key: object) -> int:
+        found = known.get(key)
+        if found is None:
+            found = known[key] = self.graph.node()
+        return found
+
+    def container(self, site: object, *, is_mapping: bool = False) -> int:
+        """The value of the container that is made at a site; who iterates over a mapping gets its keys."""
+        number = self._containers.setdefault(site, len(self._containers))
+        if is_mapping:
+            self._mappings.add(number)
+        return self.values.number(Sort.CONTAINER, number)
+
+    def slot(self, container: int, key: str) -> int:
+        """The item of a container by its key, or any other item; what goes there is among `all_of`."""
+        number = self.values[container].first
+        slots = self._slots.setdefault(number, {})
+        if len(slots) >= 1_000:
+            key = ""
+        found = slots.get(key)
+        if found is None:
+            found = slots[key] = self.graph.node()
+            self.graph.copy(found, self.all_of(container))
+            for watcher in tuple(self._slot_watchers.get(number, ())):
+                watcher(key, found)
+        return found
+
+    def all_of(self, container: int) -> int:
+        return self._node(self._any_slot, self.values[container].first)
+
+    def elements(self, container: int) -> int:
+        """What who iterates over a container gets."""
+        return self.keys(container) if self.values[container].first in self._mappings else self.all_of(container)
+
+    def keys(self, container: int) -> int:
+        return self._node(self._keys, self.values[container].first)
+
+    def once(self, watcher: Callable[[int], None]) -> Callable[[int], None]:
+        """A watcher that sees each value once."""
+        seen: set[int] = set()
+
+        def watch(value: int) -> None:
+            if value not in seen:
+                seen.add(value)
+                watcher(value)
+
+        return watch
+
+    def each_slot(self, container: int, watcher: Callable[[str, int], None]) -> None:
+        """Hands over (key, node) of all items that there are and will be."""
+        number = self.values[container].first
+        self._slot_watchers.setdefault(number, []).append(watcher)
+        for key, node in list(self._slots.get(number, {}).items()):
+            watcher(key, node)
+
+    def method_name(self, number: int) -> str:
+        return self._named[number]
+
+    def method(self, name: str, container: int) -> int:
+        number = self._names.get(name)
+        if number is None:
+            number = self._names[name] = len(self._named)
+            self._named.append(name)
+        return self.values.number(Sort.METHOD, number, container)
+
+    def bound_at(self, sym_id: int, row: int) -> None:
+        self._binders.setdefault(sym_id, row)
+
+    def bound_by(self, row: int) -> int:
+        """The row that binds what a name means, or -1."""
+        return next((self._binders[sym_id] for sym_id in self.program.means.get(row, ()) if sym_id in self._binders), -1)
+
+    # ---- attributes
+
+    def load(self, value: int, name: str, target: int, row: int) -> None:
+        """`value.name` goes to `target`. `row`: that of the attribute, -1 where a library looks it up."""
+        sort, first, second = self.values[value]
+        if name in _MADE_OF_CLASSES and sort == Sort.OBJECT:
+            self.graph.put(target, self.values.number(Sort.CLASS, first))
+        elif sort in _WITH_MEMBERS:
+            order, receiver = self._order(value)
+            member = self.program.member(first, name) if sort != Sort.SUPER else self.program.member_after(order, name)
+            if member >= 0 and row >= 0:
+                self.read[row, member] = None
+            if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
+                self._run(member, receiver, target, row)
+                return
+            known = self._loaded.get((value, name))
+            if known is None:  # the same for all places
+                known = self._loaded[value, name] = self.graph.node()
+                if sort == Sort.CLASS:
+                    self._load_of_class(value, first, name, member, known)
+                else:
+                    self._load_of(order, name, member, known, receiver)
+            self.graph.copy(known, target)
+        elif sort == Sort.CONTAINER:
+            self.graph.put(target, self.method(name, value))
+        elif sort == Sort.BOUND and name == "__self__":
+            self.graph.put(target, second)
+        elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
+            if name in ("__wrapped__", "__func__"):
+                self.graph.put(target, first if sort != Sort.FUNCTION else value)
+            else:
+                self.graph.copy(self.attribute(-1 - value, name), target)
+
+    def _order(self, value: int) -> tuple[list[int], int]:
+        """Classes that are asked for a member, and the object, or class, that it is taken of."""
+        sort, first, second = self.values[value]
+        if sort != Sort.SUPER:
+            return self.program.order(first), value
+        order = self.program.order(self.values[second].first)
+        return (order[order.index(first) + 1 :] if first in order else self.program.order(first)[1:]), second
+
+    def _load_of(self, order: list[int], name: str, member: int, target: int, receiver: int) -> None:
+        """Of an object: functions of its class are given it. Of `super()` in a class method the same with the class."""
+        program = self.program
+        is_class = self.values[receiver].sort == Sort.CLASS
+        if member >= 0:
+            if program.is_callable(member):
+                flags = program.flags[member]
+                if flags & _STATIC or name == "__new__":
+                    self.graph.copy(self.symbol(member), target)
+                else:
+                    first = receiver if not flags & _CLASSMETHOD or is_class else self._class_of(receiver)
+                    self.bind(self.symbol(member), first, target)
+                return
+            if program.is_type(member):
+                self.graph.put(target, self.values.number(Sort.CLASS, member))
+                return
+            self.bind(self.of_class(member), receiver, target)
+        for owner in order:  # what is set in an object of a base is there too
+            found = program.members.get(owner, {}).get(name)
+            if found is not None and program.holds(found):
+                self.graph.copy(self.symbol(found), target)
+            self.graph.copy(self.attribute(owner, name), target)
+
+    def _load_of_class(self, value: int, owner: int, name: str, member: int, target: int) -> None:
+        program = self.program
+        if member < 0:
+            for base in program.order(owner):
+                self.graph.copy(self.attribute(base, name), target)
+        elif program.is_callable(member):
+            if program.flags[member] & _CLASSMETHOD or name in ("__init_subclass__", "__class_getitem__"):
+                self.bind(self.symbol(member), value, target)
+            else:
+                self.graph.copy(self.symbol(member), target)
+        elif program.is_type(member):
+            self.graph.put(target, self.values.number(Sort.CLASS, member))
+        elif program.kinds[member] == SymbolKind.ENUM_MEMBER:
+            self.graph.put(target, self.values.number(Sort.OBJECT, owner))
+        else:
+            self.graph.copy(self.symbol(member), target)
+            self.graph.copy(self.of_class(member), target)
+
+    def _class_of(self, receiver: int) -> int:
+        sort, first, _ = self.values[receiver]
+        return self.values.number(Sort.CLASS, first) if sort == Sort.OBJECT else receiver
+
+    def bind(self, source: int, receiver: int, target: int) -> None:
+        """What is called with `receiver` first, of all functions that reach a node; other values go on as they are."""
+        graph, values = self.graph, self.values
+
+        def bound(value: int) -> None:
+            sort, first, _ = values[value]
+            if sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER):
+                graph.put(target, values.number(Sort.BOUND, value, receiver))
+            else:
+                graph.put(target, first if sort == Sort.UNBOUND else value)
+
+        key = (source, receiver, target, -2)
+        if key not in self._bindings:
+            self._bindings.add(key)
+            graph.watch(source, bound)
+
+    def _run(self, member: int, receiver: int, target: int, row: int) -> None:
+        """A property is read."""
+        key = (member, receiver, target, row)
+        if key not in self._bindings:
+            self._bindings.add(key)
+            callee = self.graph.node()
+            self.activate(self.site(row, callee, target, via=Via.INFERRED_TYPE))
+            self.bind(self.symbol(member), receiver, callee)
+
+    def store(self, value: int, name: str, source: int) -> None:
+        sort, first, _ = self.values[value]
+        if sort in (Sort.OBJECT, Sort.CLASS):
+            member = self.program.member(first, name)
+            if member < 0 or not self.program.holds(member):
+                self.graph.copy(source, self.attribute(first, name))
+            elif sort == Sort.CLASS:
+                self.graph.copy(source, self.of_class(member))
+            else:
+                self.graph.copy(source, self.symbol(member))
+        elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
+            self.graph.copy(source, self.attribute(-1 - value, name))
+
+    # ---- calls
+
+    def site(self, row: int, callee: int, result: int, *, via: Via = Via.NONE, depth: int = 0) -> Site:
+        """A call without arguments yet; it counts once it is `activate`d."""
+        made = Site(len(self.sites), row, callee, result, via=via, depth=depth)
+        self.sites.append(made)
+        return made
+
+    def activate(self, site: Site) -> None:
+        if site.depth > _MOST_DEPTH:  # an object whose `__call__` is such an object
+            return
+
+        def call(value: int) -> None:
+            if (site.number, value) not in self._seen:
+                self._seen.add((site.number, value))
+                self._call(self, site, value)
+
+        self.graph.watch(site.callee, call)
+
+    def edge(self, site: Site, sym_id: int, *, via: Via | None = None) -> None:
+        if site.row >= 0:
+            key = (site.row, sym_id)
+            if site.is_doubtful:
+                self.doubtful.setdefault(key)
+            else:
+                self.sure[key] = None
+            self.called.setdefault(key, site.via if via is None else via)

@@ -1,0 +1,125 @@
+"""What functions give back of what they are given: parameters themselves, what is of their class, what calls of the same kind give."""
+
+from __future__ import annotations
+
+from indexer.model import Flow, Handed, SymbolFlag
+from indexer.store.flow import library
+from indexer.store.flow.solver import Returned, Solver
+
+PARAMETER, LOCAL = int(SymbolFlag.PARAMETER), int(SymbolFlag.LOCAL)
+_CLASSMETHOD = int(SymbolFlag.CLASSMETHOD)
+_MOST_STEPS_BACK = 6
+
+
+class Sources:
+    """Where the value of a row comes from within its function."""
+
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
+        self._program = solver.program
+        self._takes: dict[int, list[int]] = {}
+        self._set: set[int] = set()  # symbols that are bound otherwise than by `def` and `class`
+        self._binders: dict[int, list[int]] = {}  # and the rows that do it
+        self._returned: dict[int, Returned] = {}
+
+    def taken(self, row: int, part: int) -> list[int]:
+        return [child for child in self._takes.get(row, ()) if self._program.part[child] == part]
+
+    def _source(self, row: int, depth: int = 0) -> int:
+        """The row that alone makes the value of a local name; of any other row itself."""
+        program = self._program
+        if program.kind[row] == Flow.HOLD and program.of[row] < 0:
+            parts = self.taken(row, 0)
+            return self._source(parts[0], depth + 1) if len(parts) == 1 and depth < _MOST_STEPS_BACK else row
+        if program.kind[row] != Flow.NAME or depth >= _MOST_STEPS_BACK:
+            return row
+        binder = program.of[row]
+        if binder < 0:
+            means = program.means.get(row, [])
+            binders = self._binders.get(means[0], []) if len(means) == 1 else []
+            if len(binders) != 1 or not program.flags[means[0]] & LOCAL or program.flags[means[0]] & PARAMETER:
+                return row
+            binder = binders[0]
+        if program.kind[binder] != Flow.BIND:
+            return row
+        parts = self.taken(binder, 0)
+        return self._source(parts[0], depth + 1) if len(parts) == 1 else row
+
+    def _alias(self, row: int, depth: int = 0) -> int:
+        """The symbol of the parameter that a value is, or is one more of the class of; else -1."""
+        program = self._program
+        row = self._source(row)
+        if program.kind[row] == Flow.NAME:
+            binder = program.of[row]
+            means = program.means.get(row, [])
+            if len(means) != 1 or not program.flags[means[0]] & PARAMETER:
+                return -1
+            is_whole = program.kind[binder] == Flow.PARAMETER if binder >= 0 else means[0] not in self._set
+            return means[0] if is_whole else -1
+        if program.kind[row] != Flow.CALL or depth >= _MOST_STEPS_BACK:
+            return -1
+        callees, given = self.taken(row, Handed.CALLEE), self.taken(row, Handed.ARGUMENT)
+        if len(callees) != 1:
+            return -1
+        callee = callees[0]
+        if self._is_class_parameter(callee):  # `cls()` in a class method; who gives its class back gets an object of it
+            return self._alias(callee, depth + 1)
+        if program.kind[callee] == Flow.ATTRIBUTE and program.name[callee] == "__class__":
+            objects = self.taken(callee, 0)
+            return self._alias(objects[0], depth + 1) if len(objects) == 1 else -1
+        outside = {program.outside.get(sym_id, "") for sym_id in program.means.get(callee, ())}
+        if outside & library.SAME_CLASS and len(given) == 1:
+            return self._alias(given[0], depth + 1)
+        if program.kind[callee] == Flow.CALL:  # type(x)()
+            inner, objects = self.taken(callee, Handed.CALLEE), self.taken(callee, Handed.ARGUMENT)
+            named = {program.outside.get(sym_id, "") for child in inner for sym_id in program.means.get(child, ())}
+            if "builtins.type" in named and len(objects) == 1:
+                return self._alias(objects[0], depth + 1)
+        return -1
+
+    def _is_class_parameter(self, row: int) -> bool:
+        """Whether a name is the first parameter of a class method."""
+        program = self._program
+        for sym_id in program.means.get(row, ()) if program.kind[row] == Flow.NAME else ():
+            method = program.containers[sym_id]
+            if method >= 0 and program.is_callable(method) and program.flags[method] & _CLASSMETHOD and program.class_of(method) >= 0:
+                return self._place(method, sym_id) == 0
+        return False
+
+    def _place(self, function: int, sym_id: int) -> int:
+        """The place of a parameter among those of a function, or -1."""
+        if sym_id >= 0:
+            for signature in self._solver.signatures.get(function, ()):
+                for place, (_, part, node) in enumerate(signature.parameters):
+                    if part in (Handed.BY_PLACE, Handed.BY_NAME) and sym_id in self._program.means.get(node, ()):
+                        return place
+        return -1
+
+    def _find_returned(self) -> None:
+        """Calls whose results functions return: what is passed on there is followed per call."""
+        program, solver = self._program, self._solver
+        for row, kind in enumerate(program.kind):
+            if kind != Flow.RETURN or program.body[row] < 0:
+                continue
+            for child in self.taken(row, 0):
+                call = self._source(child)
+                if program.kind[call] == Flow.CALL and call not in self._returned:
+                    self._returned[call] = Returned(program.body[row], solver.graph.node())
+
+    def _own_parameters(self, row: int, made: Returned, callees: list[int]) -> None:
+        """Which arguments of a call are parameters of the function around."""
+        program = self._program
+        rows: list[tuple[int | str, int]] = []
+        for child in self._takes.get(row, ()):
+            part = program.part[child]
+            if part == Handed.KEYWORD:
+                rows.append((program.key[child], child))
+            elif Handed.ARGUMENT <= part < Handed.BY_NAME:
+                rows.append((part - Handed.ARGUMENT, child))
+        for callee in callees:
+            if program.kind[callee] == Flow.ATTRIBUTE:
+                rows += [(-1, child) for child in self.taken(callee, 0)]
+        for at, child in rows:
+            place = self._place(made.function, self._alias(child))
+            if place >= 0:
+                made.own[at] = place

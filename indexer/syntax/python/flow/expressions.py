@@ -1,0 +1,350 @@
+"""What an expression and a target record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indexer.model import Flow, Handed
+from indexer.syntax.python.flow.rows import Rows
+from indexer.syntax.python.nodes import (
+    K_ARGUMENT_LIST,
+    K_ATTRIBUTE,
+    K_CALL,
+    K_COMMENT,
+    K_DEFAULT_PARAMETER,
+    K_DICTIONARY_SPLAT,
+    K_DICTIONARY_SPLAT_PATTERN,
+    K_FOR_IN_CLAUSE,
+    K_IDENTIFIER,
+    K_KEYWORD_ARGUMENT,
+    K_LAMBDA,
+    K_LIST_SPLAT,
+    K_LIST_SPLAT_PATTERN,
+    K_PARENTHESIZED,
+    K_STRING,
+    K_SUBSCRIPT,
+    K_TYPED_DEFAULT_PARAMETER,
+    K_TYPED_PARAMETER,
+    kind_id,
+)
+from indexer.syntax.python.operations import (
+    K_AWAIT,
+    K_BOOLEAN,
+    K_CONDITIONAL,
+    K_NAMED,
+    K_YIELD,
+    PATTERNS_OF_SEVERAL,
+)
+from indexer.syntax.python.scopes import Binding
+
+MAX_DEPTH = 100
+"""Expressions and statements inside of each other; what is nested deeper is left out."""
+
+MAX_ELEMENTS = 1_000
+"""Elements of one literal that have rows."""
+
+_MAX_KEY_CHARS = 80
+
+K_INTEGER = kind_id("integer")
+K_PAIR = kind_id("pair")
+K_BLOCK = kind_id("block")
+K_EXPRESSION_LIST = kind_id("expression_list")
+_DISPLAYS = frozenset(map(kind_id, ("list", "set", "tuple"))) | {K_EXPRESSION_LIST}
+_COMPREHENSIONS = frozenset(map(kind_id, ("list_comprehension", "set_comprehension", "generator_expression", "dictionary_comprehension")))
+PLAIN = frozenset(map(kind_id, ("integer", "float", "true", "false", "none", "ellipsis", "comment", "type", "pass_statement")))
+PATTERNS = PATTERNS_OF_SEVERAL | frozenset(map(kind_id, ("expression_list", "tuple", "list")))
+_BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault"))
+_BY_NAME_SECOND = frozenset((b"getattr", b"setattr"))
+
+
+K_IF_CLAUSE = kind_id("if_clause")
+
+
+class Expressions(Rows):
+    """Reads expressions, and what takes their values."""
+
+    def _parameters(self, node: Any, row: int) -> dict[Binding, int]:
+        """Rows of parameters, of a function or a lambda; those whose name is bound again, by binding."""
+        found: dict[Binding, int] = {}
+        by_name = False
+        for child in node.named_children if node is not None else ():
+            target, default = child, None
+            if child.kind_id in (K_DEFAULT_PARAMETER, K_TYPED_DEFAULT_PARAMETER):
+                target, default = child.child_by_field_name("name"), child.child_by_field_name("value")
+            elif child.kind_id == K_TYPED_PARAMETER and child.named_child_count:
+                target = child.named_children[0]
+            part = Handed.BY_NAME if by_name else Handed.BY_PLACE
+            if child.type == "keyword_separator":
+                by_name = True
+                continue
+            if target is not None and target.kind_id in (K_LIST_SPLAT_PATTERN, K_DICTIONARY_SPLAT_PATTERN):
+                is_list = target.kind_id == K_LIST_SPLAT_PATTERN
+                part = Handed.ALL if is_list else Handed.ALL_NAMED
+                by_name = True
+                target = next(iter(target.named_children), None)
+            if target is None or target.kind_id != K_IDENTIFIER or target.start_byte not in self._walk.node_token:
+                continue
+            taken = self._row(Flow.PARAMETER, row, part, target)
+            binding = self._binding(target)
+            if binding is not None and self._has_versions(binding, target.text.decode("utf-8", "replace")):
+                found[binding] = taken
+            if default is not None:
+                self._value(default, taken, 0)
+        return found
+
+    def _target(self, target: Any, source: int, item: str | None = None) -> None:
+        """A target of the value of the row `source`, or of one item of it: a key, or "" for any."""
+        if target is None or self._depth > MAX_DEPTH:
+            return
+        kind = target.kind_id
+        if kind in PATTERNS or kind == K_PARENTHESIZED:
+            if item is not None:
+                hold = self._row(Flow.HOLD, -1, 0, None)
+                self._row(Flow.ITEM, hold, 0, None, item, of=source)
+                source = hold
+            starred = False
+            self._depth += 1
+            if kind == K_PARENTHESIZED:
+                for child in target.named_children:
+                    self._target(child, source)
+            else:
+                for place, child in enumerate(target.named_children[:MAX_ELEMENTS]):
+                    if child.kind_id in (K_LIST_SPLAT_PATTERN, K_LIST_SPLAT):
+                        starred = True
+                        if child.named_child_count:
+                            self._rest(child.named_children[0], source, place)
+                    else:
+                        self._target(child, source, "" if starred else f"i{place}")
+            self._depth -= 1
+            return
+        row = -1
+        if kind == K_IDENTIFIER:
+            row = self._row(Flow.BIND, -1, 0, target)
+        elif kind == K_ATTRIBUTE and (name := target.child_by_field_name("attribute")) is not None:
+            row = self._row(Flow.SET_ATTRIBUTE, -1, 0, name)
+            self._value(target.child_by_field_name("object"), row, 0)
+        elif kind == K_SUBSCRIPT:
+            row = self._row(Flow.SET_ITEM, -1, 0, target, self._key(target))
+            self._value(target.child_by_field_name("value"), row, 0)
+        if row < 0:
+            return
+        part = 0 if kind == K_IDENTIFIER else 1
+        if item is None:
+            self._row(Flow.HOLD, row, part, None, of=source)
+        else:
+            self._row(Flow.ITEM, row, part, None, item, of=source)
+        if kind == K_IDENTIFIER:
+            self._bound(target, row)
+
+    def _rest(self, target: Any, source: int, place: int) -> None:
+        """`*rest`: a list of any items."""
+        if target.kind_id != K_IDENTIFIER:
+            return
+        row = self._row(Flow.BIND, -1, 0, target)
+        made = self._row(Flow.COLLECTION, row, 0, None)
+        self._row(Flow.ITEM, made, 0, None, f"r{place}", of=source)
+        self._bound(target, row)
+
+    def _iteration(self, left: Any, right: Any) -> None:
+        if right is None:
+            return
+        hold = self._row(Flow.HOLD, -1, 0, None)
+        self._value(right, self._row(Flow.ITERATE, hold, 0, right), 0)
+        self._target(left, hold)
+
+    # ---- expressions
+
+    def _value(self, node: Any, parent: int, part: int, key: str = "") -> None:
+        """Rows of an expression whose value the row `parent` takes as its `part`; -1 for none."""
+        if node is None:
+            return
+        kind = node.kind_id
+        if kind == K_IDENTIFIER:
+            if parent >= 0:
+                token = self._walk.node_token.get(node.start_byte, -1)
+                if token >= 0:
+                    binding = self._walk.use_binding.get(token)
+                    of = self._env.get(binding, -1) if binding is not None else -1
+                    self._row(Flow.NAME, parent, part, node, key, of)
+            return
+        if kind in PLAIN:
+            return
+        if self._depth > MAX_DEPTH:
+            self._cut(node)
+            return
+        self._depth += 1
+        handler = _EXPRESSIONS.get(kind)
+        if handler is not None:
+            handler(self, node, parent, part, key)
+        else:
+            for child in node.named_children:
+                self._value(child, -1, 0)
+        self._depth -= 1
+
+    def attribute(self, node: Any, parent: int, part: int, key: str) -> None:
+        name = node.child_by_field_name("attribute")
+        if name is None or name.start_byte not in self._walk.node_token:
+            return
+        self._value(node.child_by_field_name("object"), self._row(Flow.ATTRIBUTE, parent, part, name, key), 0)
+
+    def call(self, node: Any, parent: int, part: int, key: str) -> None:
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None or arguments is None:
+            return
+        given = arguments.named_children if arguments.kind_id == K_ARGUMENT_LIST else [arguments]
+        row = self._row(Flow.CALL, parent, part, None if function.kind_id in (K_IDENTIFIER, K_ATTRIBUTE) else arguments, key)
+        self._value(function, row, Handed.CALLEE)
+        if told := self._told(function, given):
+            self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
+        place = 0
+        for argument in given[:MAX_ELEMENTS]:
+            kind = argument.kind_id
+            if kind == K_KEYWORD_ARGUMENT:
+                name, value = argument.child_by_field_name("name"), argument.child_by_field_name("value")
+                if name is not None:
+                    self._value(value, row, Handed.KEYWORD, name.text.decode("utf-8", "replace"))
+            elif kind == K_LIST_SPLAT:
+                self._value(next(iter(argument.named_children), None), row, Handed.ALL)
+            elif kind == K_DICTIONARY_SPLAT:
+                self._value(next(iter(argument.named_children), None), row, Handed.ALL_NAMED)
+            elif kind != K_COMMENT:
+                self._value(argument, row, Handed.ARGUMENT + min(place, 899))
+                place += 1
+
+    def _told(self, function: Any, given: list[Any]) -> str:
+        """The constant that says what a call is about: `x.get("key")`, `getattr(x, "name")`."""
+        if function.kind_id == K_ATTRIBUTE:
+            last = function.child_by_field_name("attribute")
+            return _constant(given[0]) if given and last is not None and last.text in _BY_KEY_FIRST else ""
+        return _constant(given[1]) if len(given) > 1 and function.text in _BY_NAME_SECOND else ""
+
+    def subscript(self, node: Any, parent: int, part: int, key: str) -> None:
+        if key:  # of the element in what holds it; the item has a key of its own
+            parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
+        row = self._row(Flow.ITEM, parent, part, node.children[1] if node.child_count > 1 else node, self._key(node))
+        self._value(node.child_by_field_name("value"), row, 0)
+
+    def _key(self, node: Any) -> str:
+        """The constant between the brackets; "" for any. What stands there otherwise is read, too."""
+        inside = node.children_by_field_name("subscript")
+        if len(inside) == 1 and (key := _constant(inside[0])):
+            return key
+        for child in inside:
+            self._value(child, -1, 0)
+        return ""
+
+    def display(self, node: Any, parent: int, part: int, key: str) -> None:
+        row = self._row(Flow.COLLECTION, parent, part, None, key)
+        elements = node.named_children
+        for place, child in enumerate(elements[:MAX_ELEMENTS]):
+            if child.kind_id == K_LIST_SPLAT:
+                spread = self._row(Flow.ITERATE, row, 0, child)
+                self._value(next(iter(child.named_children), None), spread, 0)
+            else:
+                self._value(child, row, 0, f"i{place}")
+        if len(elements) > MAX_ELEMENTS:
+            self._cut(node)
+
+    def dictionary(self, node: Any, parent: int, part: int, key: str) -> None:
+        row = self._row(Flow.MAPPING, parent, part, None, key)
+        items = node.named_children
+        for child in items[:MAX_ELEMENTS]:
+            if child.kind_id == K_PAIR:
+                self._pair(child, row)
+            elif child.kind_id == K_DICTIONARY_SPLAT:
+                self._value(next(iter(child.named_children), None), row, Handed.ALL_NAMED)
+        if len(items) > MAX_ELEMENTS:
+            self._cut(node)
+
+    def _pair(self, node: Any, row: int) -> None:
+        key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+        told = _constant(key) if key is not None else ""
+        if not told:
+            self._value(key, row, Handed.AS_KEY)
+        self._value(value, row, 0, told)
+
+    def comprehension(self, node: Any, parent: int, part: int, key: str) -> None:
+        for child in node.named_children:
+            if child.kind_id == K_FOR_IN_CLAUSE:
+                rights = child.children_by_field_name("right")
+                self._iteration(child.child_by_field_name("left"), rights[0] if rights else None)
+            elif child.kind_id == K_IF_CLAUSE:
+                self._value(child, -1, 0)
+        body = node.child_by_field_name("body")
+        is_mapping = body is not None and body.kind_id == K_PAIR
+        row = self._row(Flow.MAPPING if is_mapping else Flow.COLLECTION, parent, part, None, key)
+        if body is not None and is_mapping:
+            self._pair(body, row)
+        else:
+            self._value(body, row, 0)
+
+    def lambda_(self, node: Any, parent: int, part: int, key: str) -> None:
+        row = self._row(Flow.LAMBDA, parent, part, None, key)
+        self._parameters(node.child_by_field_name("parameters"), row)
+        before, self._env = self._env, {}  # it runs later
+        self._value(node.child_by_field_name("body"), row, 0)
+        self._env = before
+
+    def through(self, node: Any, parent: int, part: int, key: str) -> None:
+        for child in node.named_children:
+            self._value(child, parent, part, key)
+
+    def conditional(self, node: Any, parent: int, part: int, key: str) -> None:
+        parts = [child for child in node.named_children if child.kind_id != K_COMMENT]
+        for place, child in enumerate(parts):
+            self._value(child, -1 if place == 1 else parent, part, key)
+
+    def named(self, node: Any, parent: int, part: int, key: str) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or value is None:
+            return
+        row = self._row(Flow.BIND, parent, part, name, key)
+        self._value(value, row, 0)
+        self._bound(name, row)
+
+    def yield_(self, node: Any, parent: int, part: int, key: str) -> None:
+        is_from = any(child.type == "from" for child in node.children)
+        row = self._row(Flow.YIELD_FROM if is_from else Flow.YIELD, parent, part, None, key)
+        for child in node.named_children:
+            self._value(child, row, 0)
+
+    def string(self, node: Any, parent: int, part: int, key: str) -> None:
+        for child in node.named_children:
+            if child.type == "interpolation":
+                self._value(child.child_by_field_name("expression"), -1, 0)
+
+    def binary(self, node: Any, parent: int, part: int, key: str) -> None:
+        sign = node.child_by_field_name("operator")
+        row = self._row(Flow.COMBINE, parent, part, None, key) if parent >= 0 and sign is not None and sign.type in ("+", "|") else -1
+        for name in ("left", "right"):
+            self._value(node.child_by_field_name(name), row, 0)
+
+
+_EXPRESSIONS: dict[int, Any] = {
+    K_ATTRIBUTE: Expressions.attribute,
+    K_CALL: Expressions.call,
+    K_SUBSCRIPT: Expressions.subscript,
+    **dict.fromkeys(_DISPLAYS, Expressions.display),
+    kind_id("dictionary"): Expressions.dictionary,
+    **dict.fromkeys(_COMPREHENSIONS, Expressions.comprehension),
+    K_LAMBDA: Expressions.lambda_,
+    **dict.fromkeys((K_PARENTHESIZED, K_AWAIT), Expressions.through),
+    K_BOOLEAN: Expressions.through,
+    K_CONDITIONAL: Expressions.conditional,
+    K_NAMED: Expressions.named,
+    K_YIELD: Expressions.yield_,
+    K_STRING: Expressions.string,
+    kind_id("binary_operator"): Expressions.binary,
+}
+
+
+def _constant(node: Any) -> str:
+    """A key as rows have it: `s` and the text, `i` and the number; "" for what is none, or is long."""
+    if node.kind_id == K_INTEGER:
+        return "i" + node.text.decode("ascii", "replace")[:20]
+    if node.kind_id != K_STRING or node.end_byte - node.start_byte > _MAX_KEY_CHARS:
+        return ""
+    inside = node.named_children
+    if len(inside) != 3 or inside[1].type != "string_content" or inside[1].named_child_count:
+        return ""
+    return "s" + inside[1].text.decode("utf-8", "replace")

@@ -1,0 +1,357 @@
+"""What a statement records, in the order of the text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indexer.model import Flow, Handed
+from indexer.syntax.model import Flows
+from indexer.syntax.python.flow.expressions import K_BLOCK, MAX_DEPTH, PATTERNS, PLAIN, Expressions
+from indexer.syntax.python.nodes import (
+    K_AS_PATTERN,
+    K_ATTRIBUTE,
+    K_CLASS,
+    K_COMMENT,
+    K_DECORATOR,
+    K_EXPRESSION_STATEMENT,
+    K_FUNCTION,
+    K_IDENTIFIER,
+    K_KEYWORD_ARGUMENT,
+    K_LIST_SPLAT,
+    K_LIST_SPLAT_PATTERN,
+    K_SUBSCRIPT,
+    kind_id,
+)
+from indexer.syntax.python.scopes import Binding
+
+K_ASSIGNMENT = kind_id("assignment")
+K_AUGMENTED = kind_id("augmented_assignment")
+K_ELIF = kind_id("elif_clause")
+K_ELSE = kind_id("else_clause")
+K_EXCEPT = kind_id("except_clause")
+K_FINALLY = kind_id("finally_clause")
+K_WITH_CLAUSE = kind_id("with_clause")
+
+
+class FlowReader(Expressions):
+    """Reads one file, after its names were resolved (`Walk.run`)."""
+
+    def read(self, root: Any) -> Flows:
+        self._bodies.append((-1, root, {}))
+        at = 0
+        while at < len(self._bodies):
+            definition, block, self._env = self._bodies[at]
+            at += 1
+            before = len(self._rows)
+            self._row(Flow.ENTER, -1, 0, None, of=definition)
+            self._statements(block)
+            if len(self._rows) == before + 1 and definition >= 0:
+                self._rows.drop_last()
+        return self._rows
+
+    # ---- statements
+
+    def _statements(self, block: Any) -> bool:
+        """Reads a body; whether its end is not reached (`return`, `raise`, `break`, `continue`)."""
+        if block is None:
+            return False
+        if self._depth > MAX_DEPTH:
+            self._cut(block)
+            return False
+        self._depth += 1
+        ended = False
+        for node in block.named_children:
+            ended = self._statement(node) or ended
+        self._depth -= 1
+        return ended
+
+    def _statement(self, node: Any) -> bool:
+        kind = node.kind_id
+        if kind == K_EXPRESSION_STATEMENT:
+            for child in node.named_children:
+                self._effect(child)
+            return False
+        handler = _STATEMENTS.get(kind)
+        if handler is not None:
+            return bool(handler(self, node))
+        if kind in PLAIN:
+            return False
+        for child in node.named_children:
+            if child.kind_id == K_BLOCK:
+                self._statements(child)
+            else:
+                self._value(child, -1, 0)
+        return False
+
+    def _effect(self, node: Any) -> None:
+        """An expression that is a statement."""
+        kind = node.kind_id
+        if kind == K_ASSIGNMENT:
+            self._assignment(node)
+        elif kind == K_AUGMENTED:
+            self._augmented(node)
+        else:
+            self._value(node, -1, 0)
+
+    def return_(self, node: Any) -> bool:
+        value = next(iter(node.named_children), None)
+        if value is not None and value.kind_id not in PLAIN:
+            self._value(value, self._row(Flow.RETURN, -1, 0, None), 0)
+        return True
+
+    def ends(self, node: Any) -> bool:
+        for child in node.named_children:
+            self._value(child, -1, 0)
+        return True
+
+    def if_(self, node: Any) -> bool:
+        self._value(node.child_by_field_name("condition"), -1, 0)
+        before = dict(self._env)
+        ways: list[dict[Binding, int]] = []
+        if not self._statements(node.child_by_field_name("consequence")):
+            ways.append(self._env)
+        has_else = False
+        for other in node.children_by_field_name("alternative"):
+            self._env = dict(before)
+            if other.kind_id == K_ELIF:
+                self._value(other.child_by_field_name("condition"), -1, 0)
+                ended = self._statements(other.child_by_field_name("consequence"))
+            else:
+                has_else = True
+                ended = self._statements(other.child_by_field_name("body"))
+            if not ended:
+                ways.append(self._env)
+        if not has_else:
+            ways.append(before)
+        self._env = self._met(ways) if ways else before
+        return not ways
+
+    def for_(self, node: Any) -> bool:
+        self._forget(node)
+        self._iteration(node.child_by_field_name("left"), node.child_by_field_name("right"))
+        self._statements(node.child_by_field_name("body"))
+        self._forget(node)
+        other = node.child_by_field_name("alternative")
+        if other is not None:
+            self._statements(other.child_by_field_name("body"))
+            self._forget(node)
+        return False
+
+    def while_(self, node: Any) -> bool:
+        self._forget(node)
+        self._value(node.child_by_field_name("condition"), -1, 0)
+        self._statements(node.child_by_field_name("body"))
+        self._forget(node)
+        other = node.child_by_field_name("alternative")
+        if other is not None:
+            self._statements(other.child_by_field_name("body"))
+            self._forget(node)
+        return False
+
+    def try_(self, node: Any) -> bool:
+        before = dict(self._env)
+        ended = self._statements(node.child_by_field_name("body"))
+        body = self._env
+        self._env = before
+        self._forget(node.child_by_field_name("body") or node)
+        within = self._env
+        ways: list[dict[Binding, int]] = []
+        last = None
+        for child in node.named_children:
+            if child.kind_id == K_EXCEPT:
+                self._env = dict(within)
+                if not self._except(child):
+                    ways.append(self._env)
+            elif child.kind_id == K_ELSE:
+                self._env = body
+                ended = self._statements(child.child_by_field_name("body")) or ended
+                body = self._env
+            elif child.kind_id == K_FINALLY:
+                last = child
+        if not ended:
+            ways.append(body)
+        self._env = self._met(ways) if ways else within
+        if last is not None:
+            self._forget(node)
+            for child in last.named_children:
+                ended = self._statements(child)
+        return not ways
+
+    def _except(self, node: Any) -> bool:
+        ended = False
+        for child in node.named_children:
+            if child.kind_id == K_BLOCK:
+                ended = self._statements(child)
+            elif child.kind_id == K_AS_PATTERN and child.named_child_count == 2:
+                value, alias = child.named_children
+                hold = self._row(Flow.HOLD, -1, 0, None)
+                self._value(value, self._row(Flow.CAUGHT, hold, 0, None), 0)
+                self._alias(alias, hold)
+            else:
+                self._value(child, -1, 0)
+        return ended
+
+    def _alias(self, alias: Any, hold: int) -> None:
+        for target in alias.named_children if alias.kind_id != K_IDENTIFIER else (alias,):
+            self._target(target, hold)
+
+    def with_(self, node: Any) -> bool:
+        is_async = bool(node.child_count) and node.children[0].type == "async"
+        for clause in node.named_children:
+            for item in clause.named_children if clause.kind_id == K_WITH_CLAUSE else ():
+                value = item.child_by_field_name("value")
+                if value is None:
+                    continue
+                alias = None
+                if value.kind_id == K_AS_PATTERN and value.named_child_count == 2:
+                    value, alias = value.named_children
+                hold = self._row(Flow.HOLD, -1, 0, None) if alias is not None else -1
+                self._value(value, self._row(Flow.ENTER_CONTEXT, hold, int(is_async), value), 0)
+                if alias is not None:
+                    self._alias(alias, hold)
+        return self._statements(node.child_by_field_name("body"))
+
+    def match(self, node: Any) -> bool:
+        for subject in node.children_by_field_name("subject"):
+            self._value(subject, -1, 0)
+        before = dict(self._env)
+        ways = [before]
+        body = node.child_by_field_name("body")
+        for case in body.named_children if body is not None else ():
+            self._env = dict(before)
+            self._forget(case)
+            if not self._statements(case.child_by_field_name("consequence")):
+                ways.append(self._env)
+        self._env = self._met(ways)
+        self._forget(node)
+        return False
+
+    def function(self, node: Any, decorators: tuple[Any, ...] = ()) -> None:
+        name = node.child_by_field_name("name")
+        if name is None or name.start_byte not in self._walk.node_token:
+            return
+        row = self._row(Flow.DEFINE, -1, 0, name)
+        for place, decorator in enumerate(decorators):
+            for child in decorator.named_children:
+                self._value(child, row, Handed.DECORATOR + min(place, 99))
+        parameters = self._parameters(node.child_by_field_name("parameters"), row)
+        self._bound(name, row)
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self._bodies.append((row, body, parameters))
+
+    def class_(self, node: Any, decorators: tuple[Any, ...] = ()) -> None:
+        name = node.child_by_field_name("name")
+        if name is None or name.start_byte not in self._walk.node_token:
+            return
+        row = self._row(Flow.DEFINE, -1, 1, name)
+        for place, decorator in enumerate(decorators):
+            for child in decorator.named_children:
+                self._value(child, row, Handed.DECORATOR + min(place, 99))
+        bases = node.child_by_field_name("superclasses")
+        for place, base in enumerate(bases.named_children if bases is not None else ()):
+            if base.kind_id != K_KEYWORD_ARGUMENT:
+                while base is not None and base.kind_id == K_SUBSCRIPT:
+                    base = base.child_by_field_name("value")
+                self._value(base, row, Handed.BASE + min(place, 99))
+        self._bound(name, row)
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self._bodies.append((row, body, {}))
+
+    def decorated(self, node: Any) -> None:
+        definition = node.child_by_field_name("definition")
+        decorators = tuple(child for child in node.named_children if child.kind_id == K_DECORATOR)
+        if definition is not None and definition.kind_id == K_FUNCTION:
+            self.function(definition, decorators)
+        elif definition is not None:
+            self.class_(definition, decorators)
+
+    def _assignment(self, node: Any) -> None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        targets = [left]
+        while right is not None and right.kind_id == K_ASSIGNMENT:
+            targets.append(right.child_by_field_name("left"))
+            right = right.child_by_field_name("right")
+        if right is None or left is None:
+            return
+        if len(targets) == 1:
+            if left.kind_id in PATTERNS and right.kind_id in PATTERNS and self._pairwise(left, right):
+                return
+            if left.kind_id not in PATTERNS:
+                self._set(left, right)
+                return
+        hold = self._row(Flow.HOLD, -1, 0, None)
+        self._value(right, hold, 0)
+        for target in targets:
+            self._target(target, hold)
+
+    def _pairwise(self, left: Any, right: Any) -> bool:
+        """`a, b = f, g`, where neither side has a star."""
+        targets = [child for child in left.named_children if child.kind_id != K_COMMENT]
+        values = [child for child in right.named_children if child.kind_id != K_COMMENT]
+        kinds = {child.kind_id for child in (*targets, *values)}
+        if len(targets) != len(values) or kinds & {K_LIST_SPLAT, K_LIST_SPLAT_PATTERN}:
+            return False
+        holds: list[int] = []
+        for value in values:  # all are read before one is bound
+            holds.append(self._row(Flow.HOLD, -1, 0, None))
+            self._value(value, holds[-1], 0)
+        for target, hold in zip(targets, holds, strict=True):
+            self._target(target, hold)
+        return True
+
+    def _set(self, target: Any, value: Any) -> None:
+        """One target of one value."""
+        kind = target.kind_id
+        if kind == K_IDENTIFIER:
+            row = self._row(Flow.BIND, -1, 0, target)
+            self._value(value, row, 0)
+            binding = self._binding(target)
+            if row == len(self._rows) - 1 and (binding is None or len(binding.tokens) == 1):
+                self._rows.drop_last()  # holds nothing that flows, ever
+            else:
+                self._bound(target, row)
+        elif kind == K_ATTRIBUTE and (name := target.child_by_field_name("attribute")) is not None:
+            row = self._row(Flow.SET_ATTRIBUTE, -1, 0, name)
+            self._value(target.child_by_field_name("object"), row, 0)
+            self._value(value, row, 1)
+        elif kind == K_SUBSCRIPT:
+            row = self._row(Flow.SET_ITEM, -1, 0, target, self._key(target))
+            self._value(target.child_by_field_name("value"), row, 0)
+            self._value(value, row, 1)
+        else:
+            hold = self._row(Flow.HOLD, -1, 0, None)
+            self._value(value, hold, 0)
+            self._target(target, hold)
+
+    def _augmented(self, node: Any) -> None:
+        """`x += [f]` puts items into what x holds; other operators make what has no rows."""
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        sign = node.child_by_field_name("operator")
+        if left is None or right is None or sign is None or sign.type not in ("+=", "|="):
+            for side in (left, right):
+                self._value(side, -1, 0)
+            return
+        row = self._row(Flow.EXTEND, -1, 0, left)
+        self._value(left, row, 0)
+        self._value(right, row, 1)
+
+
+_STATEMENTS: dict[int, Any] = {
+    kind_id("return_statement"): FlowReader.return_,
+    **dict.fromkeys(map(kind_id, ("raise_statement", "break_statement", "continue_statement")), FlowReader.ends),
+    kind_id("if_statement"): FlowReader.if_,
+    kind_id("for_statement"): FlowReader.for_,
+    kind_id("while_statement"): FlowReader.while_,
+    kind_id("try_statement"): FlowReader.try_,
+    kind_id("with_statement"): FlowReader.with_,
+    kind_id("match_statement"): FlowReader.match,
+    K_FUNCTION: FlowReader.function,
+    K_CLASS: FlowReader.class_,
+    kind_id("decorated_definition"): FlowReader.decorated,
+    **dict.fromkeys(
+        map(kind_id, ("import_statement", "import_from_statement", "future_import_statement", "global_statement", "nonlocal_statement")),
+        lambda *_: False,
+    ),
+}

@@ -1,0 +1,227 @@
+"""Where functions and types flow: what the index says who calls whom against what ran, case by case (tests/corpora/flow)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support import CORPORA, crawl_with_ty, write_tree
+
+from indexer.model import Flow
+from indexer.syntax import parse
+from query.facts.index import Index, open_index
+from query.surface.registry import call
+
+Edges = set[tuple[str, str]]
+
+
+class Differs(NamedTuple):
+    """A case in which the index and the run differ, with the reason; the test fails where that gets worse or better."""
+
+    why: str
+    missing: Edges = set()
+    wrong: Edges = set()
+
+
+_BY_NAME = "the text calls the function by its name, which is told as such; what its decorator made of it runs, which is told beside it"
+EXPECTED: dict[str, Differs] = {
+    **{
+        f"decorators_{case}": Differs(_BY_NAME, wrong={("", "a")})
+        for case in (
+            *("wrapper", "wrapper_with_arguments", "wraps", "with_parameters", "class_as_decorator", "two"),
+            "bare_or_with_parameters",
+        )
+    },
+    "classes_iterator": Differs(
+        "what is iterated over may be of the language's own types, so it is only possible", missing={("run", "Items.__iter__")}
+    ),
+}
+
+
+def _cases() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for path in sorted((CORPORA / "flow").glob("*.txt")):
+        for part in path.read_text(encoding="utf-8").split("=== ")[1:]:
+            name, _, source = part.partition("\n")
+            assert f"{path.stem}_{name}" not in found
+            found[f"{path.stem}_{name}"] = source.rstrip() + "\n"
+    return found
+
+
+CASES = _cases()
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Edges]:
+    """By case: who called whom when it ran."""
+    cases = tmp_path_factory.mktemp("flow") / "cases.json"
+    cases.write_text(json.dumps(CASES), encoding="utf-8")
+    command = [sys.executable, "-I", str(Path(__file__).with_name("flow_run.py")), str(cases)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return {name: {(caller, callee) for caller, callee in edges} for name, edges in json.loads(done.stdout).items()}
+
+
+@pytest.fixture(scope="module")
+def flow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write_tree(tmp_path_factory.mktemp("flow") / "cases", {f"{name}.py": source for name, source in CASES.items()})
+    crawl_with_ty(root, jobs=1)
+    return root
+
+
+@pytest.fixture(scope="module")
+def flow_index(flow_root: Path) -> Iterator[Index]:
+    with open_index(flow_root) as index:
+        yield index
+
+
+def _told(index: Index) -> dict[str, Edges]:
+    rows = index.rows("""
+        SELECT d.module, a.qualified_name, b.qualified_name
+        FROM call_in c JOIN symbol a ON a.sym_id = c.caller JOIN symbol b ON b.sym_id = c.callee JOIN document d ON d.doc_id = c.doc_id
+        WHERE NOT has_flag(b.flags, 'external') AND (is_callable(b.kind) OR is_kind(b.kind, 'property'))
+    """)
+    found: dict[str, Edges] = {}
+    for module, caller, callee in rows:
+        found.setdefault(module, set()).add((caller.removeprefix(module).lstrip("."), callee.removeprefix(module).lstrip(".")))
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_ran_is_what_the_index_says(flow_index: Index, ran: dict[str, Edges], case: str) -> None:
+    told = _told(flow_index).get(case, set())
+    assert ran[case], "a case that calls nothing tells nothing"
+    expected = EXPECTED.get(case, Differs(""))
+    assert ran[case] - told == expected.missing
+    assert told - ran[case] == expected.wrong
+
+
+def test_what_differs_is_a_case(flow_index: Index) -> None:
+    assert EXPECTED.keys() <= CASES.keys()
+    assert len(CASES) >= 60
+
+
+def test_what_is_only_possible_is_told_when_it_is_asked_for(flow_index: Index) -> None:
+    """It is no caller by default."""
+    asked = {"symbol": "Items.__iter__", "direction": "incoming"}
+    assert call(flow_index, "callers", asked).result == []
+    edges = call(flow_index, "callers", {**asked, "evidence": ["possible_flow"]}).result
+    assert [(edge.symbol.name, site.evidence, site.via) for edge in edges for site in edge.sites] == [
+        ("run", "possible_flow", "inferred_type")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "caller", "via"),
+    [
+        ("functions_argument_by_place.a", "run", "argument"),
+        ("functions_returned_function.a", "functions_returned_function", "returned"),
+        ("functions_stored_global.a", "fire", "stored"),
+        ("containers_dict_by_constant.b", "run", "container"),
+        ("decorators_wrapper.deco.wrapper", "decorators_wrapper", "decorated"),
+        ("classes_attribute_callback.a", "fire", "attribute"),
+        ("classes_receiver_by_argument.A.go", "run", "inferred_type"),
+    ],
+)
+def test_a_caller_says_how_the_function_came_there(flow_index: Index, symbol: str, caller: str, via: str) -> None:
+    edges = call(flow_index, "callers", {"symbol": symbol, "direction": "incoming", "values": False}).result
+    assert (caller, "flow", via) in {(edge.symbol.name, site.evidence, site.via) for edge in edges for site in edge.sites}
+
+
+def test_a_site_that_was_followed_to_is_still_a_gap(flow_index: Index) -> None:
+    """Flow adds rows and takes no doubt away: something else may come there by ways that have no rows."""
+    answer = call(flow_index, "callers", {"symbol": "classes_receiver_by_argument.A.go", "direction": "incoming"})
+    assert [edge.symbol.name for edge in answer.result] == ["run"]
+    assert "unresolved_same_name" in {reason.code for reason in answer.completeness.reasons}
+    references = call(flow_index, "references", {"symbol": "classes_receiver_by_argument.A.go", "possible": True}).result
+    places = [(item.path, item.line, item.col) for item in references if item.evidence in ("flow", "possible")]
+    assert len(places) == len(set(places))
+    assert ("classes_receiver_by_argument.py", 5) in {place[:2] for place in places}
+
+
+HANDLERS = """\
+def one(): pass
+def two(): pass
+def make(): return Part()
+class Part:
+    def go(self): pass
+"""
+USES = """\
+from handlers import make, one
+def run(f): f()
+run(one)
+def main(): make().go()
+"""
+
+
+def _flow_of(root: Path) -> list[tuple[object, ...]]:
+    with open_index(root) as index:
+        return [
+            *index.rows("SELECT * FROM calls ORDER BY ALL"),
+            *index.rows("SELECT * FROM possible_calls ORDER BY ALL"),
+            *index.rows("SELECT * FROM flow_gaps ORDER BY ALL"),
+            *index.rows("SELECT * FROM occurrences ORDER BY ALL"),
+        ]
+
+
+def test_an_edit_leads_to_the_rows_of_a_crawl_from_nothing(tmp_path: Path) -> None:
+    """The file that uses is not read anew: its rows are its own, and what they lead to is found out in each merge."""
+    root = write_tree(tmp_path / "tree", {"handlers.py": HANDLERS, "uses.py": USES})
+    crawl_with_ty(root, jobs=1)
+    before = _flow_of(root)
+    edited = HANDLERS.replace("return Part()", "return Other()") + "class Other:\n    def go(self): pass\n"
+    (root / "handlers.py").write_text(edited)
+    crawl_with_ty(root, jobs=1)
+    clean = write_tree(tmp_path / "clean" / "tree", {"handlers.py": edited, "uses.py": USES})
+    crawl_with_ty(clean, jobs=2)
+    after = _flow_of(root)
+    assert after == _flow_of(clean)
+    assert any("Other#go" in str(row) and "flow" in row for row in after)
+    assert not any("Other#go" in str(row) for row in before)
+
+
+def test_a_long_literal_has_few_rows() -> None:
+    source = "def f(): pass\ntable = {" + ", ".join(f"{number}: f" for number in range(100_000)) + "}\n"
+    rows = parse("python", "a.py", source.encode(), "a").flows
+    assert rows.kind[-1] == Flow.CUT
+    assert len(rows) < 1_100
+
+
+def test_what_is_too_much_is_a_gap_with_its_name(tmp_path: Path) -> None:
+    """Many targets, a long literal, deep nesting, and what inherits or calls itself: none keeps the index from being made."""
+    many = "".join(f"def f{number}(): pass\n" for number in range(20))
+    names = ", ".join(f"f{number}" for number in range(20))
+    nested = "x = " + "g(" * 300 + "1" + ")" * 300 + "\n"
+    files = {
+        "many.py": f"{many}def run(fs):\n    for f in fs: f()\nrun([{names}])\n",
+        "long.py": "def f(): pass\ntable = {" + ", ".join(f"{number}: f" for number in range(1_500)) + "}\n",
+        "deep.py": f"def g(x): return x\n{nested}",
+        "turning.py": """\
+class A:
+    def __init__(self): self.__call__ = self
+    def __iter__(self): return self
+    def __next__(self): return self
+class A(A): pass
+def deco(f): return deco(deco)
+@deco
+def a(x): return a(a)
+f = a
+for f in A(): f = f(f)
+def twice(f):
+    from functools import partial
+    while True: f = partial(f, f)
+twice(a)(a)
+A()()()
+""",
+    }
+    root = write_tree(tmp_path / "tree", files)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        gaps = set(index.rows("SELECT path, reason FROM flow_gaps"))
+        called = index.rows("SELECT callee FROM calls WHERE path = 'many.py' AND evidence = 'flow' AND caller LIKE '%/run().'")
+    assert gaps >= {("many.py", "megamorphic"), ("long.py", "cut"), ("deep.py", "cut")}
+    assert called == []
