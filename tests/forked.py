@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import runpy
 import signal
@@ -85,8 +86,8 @@ class Forked:
                 if hasattr(module, "__path__"):  # a package, whose entry is a module of its own
                     module = importlib.import_module(f"{words[at + 1]}.__main__")
                 return module.main(*words[at + 2 :])
-            sys.argv = words
-            return runpy.run_path(words[0])["main"]()
+            sys.argv = list(itertools.dropwhile(lambda word: word.startswith("-"), words))  # Python's own options come first
+            return runpy.run_path(sys.argv[0])["main"]()
 
         self.args = command
         self.returncode: int | None = None
