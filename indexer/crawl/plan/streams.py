@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from indexer.errors import UsageError
+from indexer.languages import record_of
 from indexer.servers.registry import language_of
 
 _SETTINGS = (".json", ".jsonc", ".toml", ".mod", ".sum", ".work", "ignore")
@@ -55,7 +56,9 @@ def _is_special(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_read(name: str) -> bool:
-    return name.endswith(_SETTINGS) or bool(language_of(name))
+    """What a server reads though nobody asks about it: settings, all files of a package that is a folder, headers."""
+    record = record_of(language_of(name))
+    return name.endswith(_SETTINGS) or record.imports_folders or record.is_included
 
 
 def leads_to_stream(link: str) -> bool:
