@@ -172,7 +172,7 @@ import os, signal, sys
 number = int(sys.argv.pop(1))
 
 def hook(event, arguments):
-    if event != "open" or not str(arguments[0]).endswith("8_calls.sql"):
+    if event != "open" or not str(arguments[0]).endswith("_calls.sql"):
         return
     frame = sys._getframe()
     while frame and frame.f_code.co_name != "_merge":  # the stages are read for their digest too

@@ -35,6 +35,11 @@ FILES = {
         "import * as arrow from './arrow';\n\nexport function all() {\n  new Made();\n  table;\n"
         "  return sized(1) + alone(2) + arrow.default(3);\n}\n"
     ),
+    "koa.cjs": (
+        "const Emitter = require('events');\nmodule.exports = class Application extends Emitter {\n"
+        "  start() { return session(1); }\n};\nconst session = require('./whole.cjs');\n"
+    ),
+    "runs.cjs": ("const Koa = require('./koa.cjs');\nnew Koa().start();\nclass Custom extends Koa {}\nmodule.exports = { Custom };\n"),
     "use.cjs": "const session = require('./whole.cjs');\nfunction start() { return session(1); }\n",
 }
 
@@ -68,6 +73,22 @@ def test_callers_of_what_has_no_name_are_found(root: Path) -> None:
     assert [symbol.rpartition("/")[2] for (symbol,) in rows(generation(root), tables)] == ["default."]
     modules = "SELECT DISTINCT target_path, target_line FROM occurrences WHERE path = 'use.ts' AND name = 'arrow'"
     assert rows(generation(root), modules) == [("arrow.ts", 0)]
+
+
+def test_a_class_that_is_a_module_has_its_uses_and_what_lies_below_it(service: Service) -> None:
+    below = service.ask("hierarchy", {"symbol": "koa.Application", "direction": "subtypes"}).result
+    assert [found.symbol.qualified_name for found in below] == ["runs.Custom"]
+    called = service.ask("callers", {"symbol": "koa.Application"}).result
+    assert [(edge.symbol.qualified_name, edge.sites[0].line) for edge in called] == [("runs", 2)]
+
+
+def test_a_variable_that_holds_a_required_module_means_what_that_is(service: Service) -> None:
+    """Its uses lead to the module's function, so that nothing would be found of the variable itself."""
+    answer = service.ask("callers", {"symbol": "koa.cjs:5:7"})
+    assert answer.query["resolved"]["qualified_name"] == "whole.session"
+    assert {edge.symbol.qualified_name for edge in answer.result} == {"koa.Application.start", "use.start"}
+    assert service.ask("references", {"symbol": "koa.cjs:5:7"}).query["resolved"]["qualified_name"] == "whole.session"
+    assert service.ask("callers", {"symbol": "koa.cjs"}).query["resolved"]["qualified_name"] == "koa.Application"
 
 
 def test_a_function_that_is_a_module_has_its_callers(root: Path) -> None:

@@ -139,6 +139,7 @@ CASES: dict[str, str] = {
         export default function other() {}
         module.exports = (x) => x;
         module.exports = class { quiet() {} };
+        module.exports = class Loud extends Quiet { loud() {} };
         """,
     "typescript/defaults_without_a_name.ts": """
         export default (n: number): number => n;

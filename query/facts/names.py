@@ -207,15 +207,30 @@ def by_name(index: Index, name: str, path: str = "", kinds: Collection[str] = ()
     return _the_one(index, name, [symbol for symbol in found if symbol.record.kind in kinds] or found)
 
 
+_REQUIRED = re.compile(r"=\s*require\(['\"][^'\"]+['\"]\)\Z")
+_REQUIRED_MODULE = """
+    SELECT DISTINCT o.sym_id FROM occ o JOIN document d USING (doc_id) JOIN symbol s USING (sym_id)
+    WHERE d.path = $path AND o.line = $line AND has_role(o.roles, 'mention') AND is_kind(s.kind, 'module')
+"""
+
+
 def callable_of(index: Index, symbol: Symbol) -> Symbol:
-    """What is called where a module is: the function or class that it exports without a name of its own, where it has one."""
+    """What is called where a module is: the function or class that it exports as a whole or by default, where it has one alone.
+
+    So for a variable that holds a module as `require` gives it: uses of its name mean what the module is.
+    """
+    if symbol.record.kind == "variable" and _REQUIRED.search(symbol.record.signature):
+        rows = index.rows(_REQUIRED_MODULE, {"path": symbol.record.path, "line": symbol.record.line - 1})
+        modules = symbols_by_id(index, [sym_id for (sym_id,) in rows])
+        return callable_of(index, *modules.values()) if len(modules) == 1 else symbol
     if symbol.record.kind != "module":
         return symbol
     [(language,)] = index.rows("SELECT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id = ?", [symbol.sym_id])
     rows = index.rows(
         f"""
         SELECT {CARD} FROM symbol_card s JOIN symbol own USING (sym_id)
-        WHERE own.container_id = $module AND list_contains($names, s.name) AND (is_callable(s.kind) OR is_type(s.kind))
+        WHERE own.container_id = $module AND (is_callable(s.kind) OR is_type(s.kind))
+          AND (list_contains($names, s.name) OR regexp_matches(s.signature, '^(module.exports =|export default) '))
         """,
         {"module": symbol.sym_id, "names": sorted(record_of(language).fixed_names)},
     )

@@ -15,7 +15,7 @@ from query.answers.style import Style, count, headline
 from query.context import Context, Workspace
 from query.facts.completeness import DEFINITION
 from query.facts.index import Index
-from query.facts.names import unambiguous
+from query.facts.names import callable_of, unambiguous
 from query.facts.parameters import Live
 from query.facts.references import Filtered, Reference, search
 from query.facts.symbols import Symbol
@@ -101,6 +101,8 @@ def TOOL(context: Context, ask: FindReferences) -> Answer[list[FoundReference]]:
     """All uses of a symbol in the workspace, definitions first, then by path and position."""
     index = context.index
     symbol = ask.resolve(index)
+    if symbol.record.kind == "variable":
+        symbol = callable_of(index, symbol)
     offset = offset_of(ask.cursor)
     if ask.group_by == "file":
         files = _by_file(index, symbol, ask)

@@ -23,3 +23,11 @@
     (array) (await_expression) (binary_expression) (call_expression) (new_expression) (number) (parenthesized_expression) (string)
     (template_string) (ternary_expression)
   ]) @def.constant
+
+; `module.exports = class Application {…}`
+(expression_statement
+  (assignment_expression
+    left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+    right: (class name: (identifier) @name.class body: (_) @body)) @def.export
+  (#eq? @_module "module")
+  (#eq? @_exports "exports"))
