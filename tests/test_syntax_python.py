@@ -614,6 +614,8 @@ _SHREDS = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(_SHREDS | st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")))
+@example(b"import ,")
+@example(b"from . import ,")
 def test_any_bytes_parse(source: bytes) -> None:
     """Garbage gives a syntax with its invariants, never an exception."""
     _check_invariants(parse(source, "m"))

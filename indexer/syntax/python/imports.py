@@ -30,7 +30,7 @@ class Imports(Targets):
 
     def import_(self, node: Any, scope: Scope, roles: int) -> None:
         for name, alias in _imported(node):
-            parts = name.named_children
+            parts = [part for part in name.named_children if part.end_byte > part.start_byte]
             texts = [part.text.decode("utf-8", "replace") for part in parts]
             last = -1
             for index, part in enumerate(parts):
@@ -96,8 +96,10 @@ class Imports(Targets):
 
 
 def _imported(node: Any) -> Iterator[tuple[Any, Any]]:
-    """The names of a statement, each with what it is called here, where that is another name."""
+    """The names of a statement, each with what it is called here, where that is another name. What the parser has put in has no text."""
     for name in node.children_by_field_name("name"):
+        if name.end_byte == name.start_byte:
+            continue
         if name.kind_id != K_ALIASED_IMPORT:
             yield name, None
         elif (meant := name.child_by_field_name("name")) is not None:
