@@ -365,6 +365,14 @@ def test_no_device_without_an_end_is_opened(device: str, place: Place) -> None:
     assert _outcomes(place.program, {"readable": ["readable", str(listed)]}, held)["readable"] == ["/dev/null"]
 
 
+@pytest.mark.parametrize("is_held", [False, True], ids=["free", "held"])
+@pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/self/fd/1", "/proc/thread-self/fd/0"])
+def test_no_text_leads_a_server_to_what_it_is_told(name: str, is_held: bool, place: Place) -> None:
+    """`#include "/dev/stdin"` opened clangd's own pipe once more: it waited for an end of it, seven minutes, and took our messages."""
+    held = _fenced(place.program, place.root, place.home) if is_held else None
+    assert _outcomes(place.program, {"read": ["read", name]}, held)["read"] == "ENXIO"
+
+
 @needs_landlock
 def test_of_the_system_only_what_is_documented_can_be_read(place: Place) -> None:
     """Shadow, keys of hosts, run-time secrets, homes, other processes, temporary files of others: whatever is there is tried."""

@@ -17,6 +17,7 @@ from indexer.cargo.lock import Lock, parse_lock
 from indexer.cargo.manifest import Names, Package, Table, patches, read_package, table_of, words_of
 from indexer.cargo.resolve import Workspace
 from indexer.encoding import read_manifest, read_toml
+from indexer.private_places import is_held
 
 _NAMED = re.compile(r"(.+?)-(\d+\.\d+\.\d+.*)\Z")
 _VENDORED = ".cargo-checksum.json"
@@ -60,7 +61,10 @@ def survey(root: Path, paths: Iterable[str], *, locks: Mapping[str, Path] | None
         if package is not None:
             packages.append(package)
         if home not in workspaces:
-            lock = _lock(f"{home}/Cargo.lock") or (_lock(str(locks[home])) if locks and home in locks else None)
+            own = f"{home}/Cargo.lock"
+            lock = (_lock(own) if is_held(str(root), os.path.relpath(own, root)) else None) or (
+                _lock(str(locks[home])) if locks and home in locks else None
+            )
             workspaces[home] = Workspace(folder=home, lock=lock, patches=tuple(patches(tables[home])))
     return Survey(packages=packages, workspaces=workspaces)
 

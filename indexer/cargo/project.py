@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
@@ -19,6 +20,10 @@ _NAMED_BY_ALL = ("core", "alloc", "std", "proc_macro", "test")
 """The standard library's packages that every crate may name; the others come with them, or only test them."""
 
 _NOT_A_LIBRARY = ("tests", "examples", "benches")
+
+
+_OF_FILES = "2021"
+"""The edition of a file that no manifest speaks of: what cargo writes into new packages."""
 
 
 class Sysroot(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +48,23 @@ def project_of(graph: Graph, members: Iterable[str], sysroot: Sysroot, library: 
         project["sysroot_project"] = {"crates": _crates(library, own, is_library=True)}
     project["crates"] = _crates(graph, members, is_library=False)
     return project
+
+
+def crates_of_files(root: str, paths: Iterable[str]) -> list[dict[str, Any]]:
+    """A crate for each file that no package holds, with nothing to depend on but the standard library; `paths` lead from `root`."""
+    return [_crate_of_file(path, os.path.normpath(os.path.join(root, path))) for path in paths]
+
+
+def _crate_of_file(path: str, place: str) -> dict[str, Any]:
+    folder = os.path.dirname(place)
+    return {
+        "display_name": path,
+        "root_module": place,
+        "edition": _OF_FILES,
+        "deps": [],
+        "is_workspace_member": True,
+        "source": {"include_dirs": [folder], "exclude_dirs": [f"{folder}/{name}" for name in _FOREIGN]},
+    }
 
 
 def _crates(graph: Graph, members: Iterable[str], *, is_library: bool) -> list[dict[str, Any]]:

@@ -37,6 +37,9 @@ _LATE_S = 0.06
 _FAILED_PATIENCE_S = 3.0
 """For an answer that proves a server, once it has said itself that it could not load the workspace."""
 
+_READY_PATIENCE_S = 30.0
+"""The same, once it has said that it is ready; each try waits for its answer however long that takes, so a slow machine loses nothing."""
+
 _SIGNAL_STEP_S = 0.1
 _LOOK_S = 0.5
 _MESSAGES = 20
@@ -112,6 +115,7 @@ class Conversation:
         events = self.client.poll(timeout_s)
         if events:
             self.silent_s = 0.0
+        self.notified(self.client.overheard())
         self.notified(events)
         return [event for event in events if isinstance(event, Answer)]
 
@@ -157,13 +161,18 @@ class Conversation:
     def await_proof(self, proves: Callable[[], bool], seconds: float) -> bool:
         """Whether `proves`, which asks for something that a ready server must know, comes to say so; asked again and again.
 
-        False after so many seconds, or soon after the server has said that it could not load the workspace.
+        False after so many seconds, or soon after the server has said that it could not load the workspace, or that it is ready: then it
+        knows no more by and by.
         """
         begun, attempts = time.monotonic(), 0
         while not proves():
+            self.notified(self.client.overheard())  # it may have said why while it was told its texts
             attempts += 1
             waited_s = time.monotonic() - begun
-            if waited_s > seconds or (self.readiness.failure and waited_s > _FAILED_PATIENCE_S):
+            has_spoken = self.readiness.has_signal and self.readiness.ready
+            if waited_s > (min(seconds, _READY_PATIENCE_S) if has_spoken else seconds):
+                return False
+            if self.readiness.failure and waited_s > _FAILED_PATIENCE_S:
                 return False
             self.notified(self.client.poll(min(2.0, 0.05 * 2**attempts)))
         return True

@@ -1,6 +1,6 @@
 """A language server's process: started clean, limited, and certain to end.
 
-The server gets a process group of its own, no inherited stdin, an environment without our own virtual environment, and ends
+The server gets a process group of its own, sockets to speak through, an environment without our own virtual environment, and ends
 with us: on Linux the kernel sends it SIGKILL when the thread that started it dies. What it has started itself ends with it, by
 process group, by descent, and in the end by a mark in the environment (`end_marked`), which no new session shakes off.
 """
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
 import functools
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -24,7 +24,7 @@ from pathlib import Path
 from indexer.errors import ServerCrashed, ServerError, ServerMissing
 from indexer.sandbox import Cell, Confinement
 
-_PIPE_BYTES = 1 << 20  # the kernel's usual maximum; fewer wake-ups with many requests in flight
+_BUFFER_BYTES = 1 << 20  # the kernel cuts it to what it allows; fewer wake-ups with many requests in flight
 _READ_BYTES = 1 << 20
 _STDERR_TAIL_BYTES = 4_000
 _PR_SET_PDEATHSIG = 1
@@ -115,6 +115,19 @@ def prepare_child(processor: int | None, cell: Cell | None = None) -> None:
         cell.enter()
 
 
+def _one_way() -> tuple[socket.socket, socket.socket]:
+    """The end to write to and the end to read from, of a socket and not of a pipe.
+
+    A process may open its own pipes a second time, as `/proc/self/fd/0` or `/dev/stdin`, and a text that it reads may name them
+    (`#include "/dev/stdin"`): it would take our messages for that text, and wait for its end. No kernel opens a socket by such a name.
+    """
+    writer, reader = socket.socketpair()
+    writer.shutdown(socket.SHUT_RD)
+    for end, option in ((writer, socket.SO_SNDBUF), (reader, socket.SO_RCVBUF)):
+        end.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
+    return writer, reader
+
+
 class ServerProcess:
     """A running server; `exchange` moves bytes both ways and waits for something to happen."""
 
@@ -140,43 +153,40 @@ class ServerProcess:
         processor = sorted(self._processors)[os.getpid() % len(self._processors)] if self._processors else None
         self._cell = Cell(confinement) if confinement is not None else None
         self._stderr = tempfile.TemporaryFile()
+        self._in, its_in = _one_way()
+        its_out, self._out = _one_way()
         try:
             self._process = subprocess.Popen(
                 self.command,
                 cwd=cwd,
                 env=self._cell.environment(clean_environment({}), environment) if self._cell else clean_environment(environment),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=its_in.fileno(),
+                stdout=its_out.fileno(),
                 stderr=self._stderr,
-                bufsize=0,
                 start_new_session=True,
                 preexec_fn=functools.partial(prepare_child, processor, self._cell),
             )
         except (FileNotFoundError, PermissionError) as error:
-            self._never_started()
+            self._close()
             raise ServerMissing(f"cannot start '{command[0]}': {error.strerror}; see: lspidx doctor") from error
         except subprocess.SubprocessError as error:
-            self._never_started()
+            self._close()
             raise ServerError(f"cannot confine '{command[0]}': {error}") from error
+        finally:
+            its_in.close()
+            its_out.close()
         if self._cell is not None:
             self._cell.release(self.pid)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._in = self._process.stdin.fileno()
-        self._out = self._process.stdout.fileno()
-        for descriptor in (self._in, self._out):
-            os.set_blocking(descriptor, False)
-            if hasattr(fcntl, "F_SETPIPE_SZ"):
-                try:
-                    fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-                except OSError:  # over the user's quota: smaller pipes only cost time
-                    pass
+        self._in.setblocking(False)
+        self._out.setblocking(False)
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN | select.POLLHUP)
         self._writing = False
         self._killed = False
 
-    def _never_started(self) -> None:
+    def _close(self) -> None:
+        self._in.close()
+        self._out.close()
         self._stderr.close()
         if self._cell is not None:
             self._cell.close()
@@ -203,16 +213,16 @@ class ServerProcess:
             events = self._poll.poll(remaining_ms)
             data = b""
             for descriptor, _ in events:
-                if descriptor == self._in:
+                if descriptor == self._in.fileno():
                     try:
-                        del outgoing[: os.write(self._in, outgoing)]
+                        del outgoing[: self._in.send(outgoing)]
                     except BlockingIOError:
                         pass
-                    except BrokenPipeError as error:
+                    except ConnectionError as error:
                         raise ServerCrashed(self.last_words()) from error
                 else:
                     try:
-                        data = os.read(self._out, _READ_BYTES)
+                        data = self._out.recv(_READ_BYTES)
                     except BlockingIOError:
                         continue
                     if not data:
@@ -258,12 +268,7 @@ class ServerProcess:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                stream.close()
-        self._stderr.close()
-        if self._cell is not None:
-            self._cell.close()
+        self._close()
 
     def wait(self, timeout_s: float) -> bool:
         """True if it ended by itself within `timeout_s`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -89,7 +90,7 @@ class Probing:
         Raises:
             ServerNotReady: it does not come, or the server has said why it will not.
         """
-        failures, is_wide = 0, False
+        begun, failures, is_wide = time.monotonic(), 0, False
 
         def proves() -> bool:
             nonlocal probes, failures, is_wide
@@ -107,7 +108,7 @@ class Probing:
             if talk.readiness.failure:
                 raise ServerNotReady(f"could not load the workspace: {talk.readiness.failure}")
             paths = ", ".join(probe.document.planned.path for probe in probes)
-            raise ServerNotReady(f"not ready after {self._setup.timeout_s:g} s: knows no name of {paths}")
+            raise ServerNotReady(f"not ready after {time.monotonic() - begun:.0f} s: knows no name of {paths}")
         if self._setup.open != "none":
             for probe in probes:
                 talk.texts.close(probe.document.path)
@@ -194,7 +195,8 @@ def _tells_a_place(event: Answer) -> bool:
 def ask_builtins(talk: Conversation, setup: Setup) -> dict[str, list[harvest.Place]]:
     """Where Python's own names are defined, asked in a document that exists only between us and the server.
 
-    It is the proof of a Python server too: one that cannot say where `len` comes from is not ready to be believed.
+    It is the proof of a Python server too: one that cannot say where `len` comes from is not ready to be believed. One that answers from
+    a file knows the names that the file has.
 
     Raises:
         ServerError: it stays without an answer.
@@ -224,7 +226,7 @@ def ask_builtins(talk: Conversation, setup: Setup) -> dict[str, list[harvest.Pla
                             found[name] = harvest.places(decode.targets(event.result))
                 else:
                     talk.notified([event])
-        if found.get("len") or not talk.session.supports("definitionProvider"):
+        if found.get("len") or setup.fixed or not talk.session.supports("definitionProvider"):
             break
     else:
         raise ServerTimeout(f"does not know where 'len' is defined, asked {_ATTEMPTS} times")

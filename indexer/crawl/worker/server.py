@@ -14,12 +14,14 @@ from indexer.crawl.worker.places import Places
 from indexer.crawl.worker.probing import Probing, ask_builtins, heard
 from indexer.crawl.worker.reading import open_unreadable
 from indexer.crawl.worker.schedule import Footprint, ServerEvent, ServerState, failed_start, next_server
+from indexer.crawl.worker.unparsed import Inactive
 from indexer.drive.client import Client
 from indexer.drive.conversation import Conversation, Messages
 from indexer.drive.published import Published
 from indexer.errors import ServerCrashed, ServerError, ServerTimeout
 from indexer.languages import PYTHON
 from indexer.lsp import decode
+from indexer.lsp.session import Notification
 from indexer.model import LossReason
 
 log = logging.getLogger("indexer.crawl.worker")
@@ -41,6 +43,7 @@ class Server:
         self._say = say
         self.talk: Conversation | None = None
         self.published = Published(decode.diagnostics)
+        self.inactive = Inactive()
         self.unusable, self.may_recover = "", False
         self.unusable_for = LossReason.SERVER_UNAVAILABLE
         self.starts = 0
@@ -50,6 +53,10 @@ class Server:
         self._patience = 1.0
         self._footprint = Footprint(limit=setup.memory_bytes, at_start=0, ready_after_s=0.0, may_exceed=setup.may_exceed)
         self._ready_at = 0.0
+
+    def _overhear(self, event: Notification) -> None:
+        self._pace.heard(event)
+        self.inactive.heard(event)
 
     # ---- start and end
 
@@ -114,7 +121,7 @@ class Server:
         )
         published = self.published if setup.diagnostics == "publish" else None
         talk = self.talk = Conversation(
-            client, setup, silence_s=setup.timeout_s, messages=self._messages, published=published, overhear=self._pace.heard
+            client, setup, silence_s=setup.timeout_s, messages=self._messages, published=published, overhear=self._overhear
         )
         if setup.open == "none":
             open_unreadable(setup, talk.texts)
@@ -136,6 +143,9 @@ class Server:
         """Until it may be believed: by its own signal, and by what it must know."""
         setup, since = self._setup, time.monotonic()
         is_python = PYTHON.name in setup.languages
+        if setup.fixed:
+            self._places.builtins = ask_builtins(talk, setup) if is_python else None
+            return
         by_builtins = is_python and not talk.readiness.has_signal
         asked: set[int] = set()
 
