@@ -6,7 +6,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexer import vcs
@@ -49,7 +49,8 @@ class Launcher:
     """Knows how to start the servers of one workspace; looks at its files once."""
 
     def __init__(self, root: Path, config: Config, environment: Mapping[str, str]) -> None:
-        self.root, self.config, self._environment = root, config, environment
+        self.root, self._environment = root, environment
+        self.config = replace(config, scip=())  # a file that was made before knows nothing of a text that is being edited
         self.folders = find_folders(root, config.folders)
         self._paths: list[str] | None = None
 

@@ -54,6 +54,12 @@ def outline(path: str, text: str) -> list[Present]:
     return sorted(found, key=lambda item: (item.span.line, item.span.col))
 
 
+def has_outline(path: str) -> bool:
+    """Whether the text of a file of this name shows what it defines."""
+    language = language_of(path)
+    return bool(language) and not syntaxes.parse(language, path, b"", "", definitions_only=True).adopts
+
+
 def of_server(symbols: Iterable[Symbol]) -> list[Present]:
     """What a file defines, as `outline` gives it, from a server's documentSymbol answer."""
     return [

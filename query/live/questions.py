@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 
-from indexer.errors import NoIndex, UsageError
+from indexer.errors import NameNotFound, NoIndex, UsageError
 from indexer.lsp.capabilities import declares
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.store.generations import remedy
@@ -19,7 +19,7 @@ from query.context import Diagnosis, Reply, ServerInfo, Workspace
 from query.facts import names
 from query.facts.folders import folders
 from query.facts.parameters import MAX_INT, NAME_HELP, Named
-from query.live import outline
+from query.live import lookup, outline
 from query.live.decode import Location, Origin
 from query.live.documents import read_text
 
@@ -149,6 +149,9 @@ def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
     place = re.fullmatch(r"(?P<path>.+?):(?P<line>[0-9]{1,9}):(?P<col>[0-9]{1,9})", name)
     if place is not None:
         return _checked(document(workspace, place.group("path")), int(place.group("line")), int(place.group("col")))
+    line = re.fullmatch(r"(?P<path>.+?):(?P<line>[0-9]{1,9})", name)
+    if line is not None and workspace.is_indexing:
+        return _on_line(document(workspace, line.group("path")), int(line.group("line")))
     if not name:
         raise UsageError(
             "say where: file_path with line and column, or with position_pattern"
@@ -162,9 +165,15 @@ def spot(workspace: Workspace, ask: Placed | Named) -> Spot:
 
 
 def _by_name(workspace: Workspace, name: str) -> Spot:
-    """Where the index says that a symbol is defined; in a file that has changed since, where that symbol is now."""
-    if workspace.index is None:
+    """Where the index says that a symbol is defined; in a file that has changed since, where that symbol is now.
+
+    While the first index is made, where the files' own text says that it is.
+    """
+    if workspace.index is None and not workspace.is_indexing:
         raise NoIndex(f"no index knows what '{name}' is; give file_path with line and column; {remedy(workspace.root)}")
+    if workspace.index is None:
+        path, defined = lookup.find(workspace.top, name)
+        return Spot(document(workspace, path), defined.selection.line, defined.selection.col)
     record = names.resolve(workspace.index, name).record
     if record.external:
         raise UsageError(f"'{name}' is defined outside the workspace, in {record.path}")
@@ -186,6 +195,14 @@ def _checked(of: Document, line: int, column: int) -> Spot:
     if column - 1 > units:
         raise UsageError(f"line {line} of '{of.path}' has {units} columns, there is no column {column}")
     return Spot(of, line - 1, column - 1)
+
+
+def _on_line(of: Document, line: int) -> Spot:
+    """What is defined on a line, 1-based, by the text alone."""
+    found = [item for item in outline.outline(of.path, of.text) if item.selection.line == line - 1]
+    if not found:
+        raise NameNotFound(f"nothing is defined on line {line} of '{of.path}'; give the column too")
+    return Spot(of, line - 1, found[0].selection.col)
 
 
 def _by_pattern(of: Document, pattern: str) -> Spot:
