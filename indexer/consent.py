@@ -70,8 +70,8 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
         """What the user may run; empty where nothing helps."""
         if self.setting == UNSEARCHED:
             return ""
-        if self.setting == "python":
-            return f"lspidx index --python {shlex.quote(self.text)}"
+        if self.setting in ("python", "scip"):
+            return f"lspidx index --{self.setting} {shlex.quote(self.text)}"
         return "" if self.closed else f"lspidx index --allow-folder {shlex.quote(self.text)}"
 
 
@@ -162,7 +162,7 @@ class Reach:
     def refusal(self, setting: str, text: str, source: str) -> Refusal | None:
         """Why a place that a project's setting names is not looked at; None where it is."""
         path = self.place(text)
-        if self.is_inside(path):
+        if self.is_inside(path) and setting != "scip":  # what such a file says may be made up by the project's author
             return None
         closed = self.is_closed(path)
         if self.is_allowed(path) and not (closed and setting == "folders"):

@@ -182,12 +182,13 @@ class Context(msgspec.Struct, kw_only=True):
 class Workspace(msgspec.Struct, kw_only=True, dict=True):
     """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none. Of one question.
 
-    `phases`: of the session that asks.
+    `phases`: of the session that asks. `is_indexing`: the first index is being made; names are looked up in the files' text meanwhile.
     """
 
     root: Path
     index: Index | None
     servers: Servers
+    is_indexing: bool = False
     phases: Phases = msgspec.field(default_factory=Phases)
     progress: Progress = silent
 

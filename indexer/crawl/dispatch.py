@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -28,7 +29,7 @@ from indexer.crawl.plan.survey import cut
 from indexer.crawl.pool import Pool, Task
 from indexer.crawl.units import Unit
 from indexer.languages import PYTHON
-from indexer.lsp.protocol import initialize_params
+from indexer.lsp.protocol import EXTENDED, initialize_params
 from indexer.model import LossReason, Trust
 from indexer.servers.grants import reach_of
 from indexer.servers.registry import ServerSpec
@@ -119,6 +120,10 @@ class Work:
         self.server_info: dict[int, Hello] = {}
         """By number of the group."""
 
+        self.on_unit: Callable[[int, int], None] = nobody_waits
+        """Told, when a unit is finished and on the disk, how many documents have been answered without loss, and of how many."""
+        self._answered = 0
+
     def _finished(self, unit: Unit, shard: Path) -> Done | None:
         """The record of a unit that an earlier, interrupted run of this very tree finished without loss."""
         said = None if self._full else read_record(shard, self._watcher.note)
@@ -193,6 +198,7 @@ class Work:
             self.totals.reused += 1
             self._watcher.advance(done.documents, done.tokens)
         known = sum(done.documents for done in finished)
+        self._answered += known
         if known and there is not None:
             self._watcher.note(f"taking up {known} of {documents} files that the run of {there.begun} has finished")
         write_plan(self._folder, Plan(begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), documents=documents))
@@ -247,13 +253,14 @@ class Work:
             command=start.command,
             environment=start.environment,
             confinement=start.confinement,
-            initialize_params=initialize_params([folder.path for folder in self._folders], start.options).decode(),
+            initialize_params=initialize_params([folder.path for folder in self._folders], start.options, EXTENDED).decode(),
             settings=start.settings,
             overlays=start.overlays,
             open=spec.open,
             window=spec.window,
             one_thread=spec.one_thread,
             fresh=spec.fresh,
+            fixed=spec.fixed,
             timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
             limits=Limits(
                 file_depth=config.max_file_depth,
@@ -311,6 +318,8 @@ class Work:
             self._estimate.finish(str(shard))
             if shard is not None:
                 write_record(shard, msgspec.json.encode(report))
+                self._answered += 0 if report.lost else report.documents
+                self.on_unit(self._answered, sum(len(task.unit.documents) for task in self._tasks))
 
     def _wait(self) -> None:
         """No worker says anything: whoever watches may have gone."""
@@ -336,12 +345,17 @@ class Work:
         self.totals.lost += losses
         write_shard(shard, facts)
 
-    def part(self) -> Part:
-        """What has been found so far, when a crawl is cut off."""
+    def part(self) -> tuple[Part, Totals]:
+        """What has been found so far, and the account of it, in which all else is lost; the crawl may go on."""
         found = part([(task.unit.documents, task.shard) for task in self._tasks], self._folder)
-        self.totals.lost += found.losses
-        self.totals.lost += [(path, "external files", str(LossReason.NOT_CRAWLED)) for path in self.totals.externals]
-        return found
+        totals = copy.deepcopy(self.totals)
+        totals.lost += found.losses
+        totals.lost += [(path, "external files", str(LossReason.NOT_CRAWLED)) for path in totals.externals]
+        return found, totals
+
+
+def nobody_waits(answered: int, documents: int) -> None:
+    """Nothing is done with a part of the units."""
 
 
 def sizes_of(tasks: Sequence[Task]) -> Mapping[int, int]:

@@ -28,7 +28,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 class Setup(msgspec.Struct, kw_only=True):
     """What holds for all units of one server. Paths are absolute; `folders` are the workspace's, the root first.
 
-    `recoded` are documents that are not in UTF-8, as paths relative to the root, with their languages.
+    `recoded` are documents whose texts it must be told (not in UTF-8, or without an ending), relative to the root, with their languages.
     probes: documents from all over the group; where a unit's own are unknown to the server, one of these shows whether it is ready.
     overlays: texts that it is told in place of those of files, by path.
     may_exceed: whether a server that loads slowly may take half as much again as `memory_bytes` before it is replaced.
@@ -50,6 +50,7 @@ class Setup(msgspec.Struct, kw_only=True):
     window: int
     one_thread: bool
     fresh: bool
+    fixed: bool
     timeout_s: float
     limits: Limits
     memory_bytes: int

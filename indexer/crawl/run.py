@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,18 +25,19 @@ from indexer import logs, plain_files, prerequisites, vcs
 from indexer.config import Config, why_withheld
 from indexer.consent import Refusal, told
 from indexer.crawl.dispatch import Watcher, Work, processors, worker_count
-from indexer.crawl.manifest import Account
+from indexer.crawl.growing import grows
+from indexer.crawl.manifest import Account, Totals
 from indexer.crawl.ownership import look, refuse_tracked
 from indexer.crawl.plan import outside
 from indexer.crawl.plan.groups import Group, group
 from indexer.crawl.plan.launch import unconfined
 from indexer.crawl.plan.losses import Lost, languages_lost, worse_than
-from indexer.crawl.plan.partial import Extent, is_better
-from indexer.crawl.plan.recipe import digest_of, ingredients, recipe_of
+from indexer.crawl.plan.partial import Extent, Part, is_better
+from indexer.crawl.plan.recipe import code_digest, digest_of, ingredients, recipe_of
 from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
 from indexer.crawl.shares import of_merge
-from indexer.crawl.sources import size_of
+from indexer.crawl.sources import size_of, stamps_of
 from indexer.crawl.waves import Found, Tree, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
 from indexer.model import BORDERS, LossReason, SkipReason
@@ -119,6 +120,7 @@ def crawl(
     beside: Sequence[Home] = (),
     accept_loss: bool = False,
     partial: bool = False,
+    growing: bool = False,
 ) -> Crawl:
     """Indexes `root` (an absolute folder) and publishes the result.
 
@@ -131,6 +133,7 @@ def crawl(
         beside: indexes of other trees from whose facts this one may go on; the repository's other work trees are looked at anyway.
         accept_loss: publish also what lacks a language that the present index has.
         partial: where there is no index yet, a crawl that is interrupted publishes what it has found (`indexer.crawl.plan.partial`).
+        growing: where there is no index yet, or a part of one, parts are published while the crawl goes on (`indexer.crawl.growing`).
     Raises:
         LanguageLost: a language was lost that the present index has; that stays.
         CutShort: what was found until an interruption is published. KeyboardInterrupt: there was nothing to publish.
@@ -148,7 +151,7 @@ def crawl(
         logs.configure(home.log_file)
         look(home, watcher.note)
         caller = os.environ if environment is None else environment
-        made = _Run(home, config, watcher, full, caller, started, beside, accept_loss=accept_loss).go(partial=partial)
+        made = _Run(home, config, watcher, full, caller, started, beside, accept_loss=accept_loss, growing=growing).go(partial=partial)
         home.remember(config.flags())
         return made
 
@@ -165,8 +168,9 @@ class _Run:
         beside: Sequence[Home],
         *,
         accept_loss: bool,
+        growing: bool,
     ) -> None:
-        self.beside, self.accept_loss = beside, accept_loss
+        self.beside, self.accept_loss, self.growing = beside, accept_loss, growing
         self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
         self.environment = environment
         self.states = States(home, watcher.note)
@@ -209,20 +213,27 @@ class _Run:
             self.home.remember(config.flags())
         try:
             if base is None:
-                found = everything(work, tree, self.home, self.watcher)
+                with grows(work, self.home, lambda part, totals: self._publish_part(part, totals, work, plan, begun), is_on=self.growing):
+                    found = everything(work, tree, self.home, self.watcher)
             else:
                 found = differing(work, tree, base, self.states, config, self.watcher)
         except KeyboardInterrupt:
             pool.stop()
             cut = work.part() if partial and base is None else None
-            if cut is None or not is_better(cut.extent, self.home):
-                if partial and self.current is None:
+            if cut is None or not is_better(cut[0].extent, self.home):
+                if partial and self.home.own() is None:
                     raise CutShort("interrupted before there was anything to make an index of; there is none yet") from None
                 raise
-            found = Found(shards=cut.shards, outside=outside.all_of({}, Externals(tree.unread)), extent=cut.extent)
-        lost = self._languages_lost(work, found, plan) if found.extent is None else []
+            self.watcher.phase("merge", 0)
+            extent = self._publish_part(*cut, work, plan, begun)
+            self.home.clean(has_ended=False)
+            raise CutShort(
+                f"cut off: {extent.done} of {extent.documents} files are indexed, and every answer says that it is partial; "
+                "to go on from there: lspidx index"
+            ) from None
+        lost = self._languages_lost(work, found, plan)
         self.watcher.phase("merge", 0)
-        return self._publish(work, found, plan, self._account(work, found, plan, begun, lost))
+        return self._publish(work, found, plan, self._account(work, found, plan, begun, lost, work.totals))
 
     def _plan(self, pool: Pool) -> _Plan:
         """What there is to crawl, by which servers; and what a user should know of that."""
@@ -244,7 +255,7 @@ class _Run:
         common = ingredients(config, folders)
         recipes = {item.key: recipe_of(item) for item in groups}
         checkouts = [vcs.checkout(folder.path) for folder in folders]
-        left_out = self._stamp_skipped(seen)
+        left_out = stamps_of(self.home.root, [item.path for item in seen.skipped if item.reason not in BORDERS])
         surroundings: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
         surroundings += [digest_of(seen.stamps), digest_of(seen.folders), digest_of(left_out)]
         surroundings += [refusal.sentence for refusal in told(self.refused)]
@@ -269,8 +280,6 @@ class _Run:
         """Merges the shards and makes the result the current index."""
         built, made = self._merge(found, account)
         manifest = account.manifest(made.counts, made.resolution)
-        if found.extent is not None:
-            self._publish_part(built, account.number, manifest, found.extent)
         state = self._state(work, found, made.settled, plan)
         manifest |= {"shards": state.shards, "ingredients": plan.common, "recipes": plan.tree.recipes}
         self.states.save(state)
@@ -284,15 +293,15 @@ class _Run:
             root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s, refused=self.refused
         )
 
-    def _publish_part(self, built: Path, number: int, manifest: dict[str, Any], extent: Extent) -> NoReturn:
-        """Without a state, and beside the shards: the next run takes these up."""
+    def _publish_part(self, part: Part, totals: Totals, work: Work, plan: _Plan, begun: datetime) -> Extent:
+        """Without a state, and beside the shards: what goes on with the crawl takes these up."""
+        found = Found(shards=part.shards, outside=outside.all_of({}, Externals(plan.tree.unread)), extent=part.extent)
+        account = self._account(work, found, plan, begun, [], totals)
+        built, made = self._merge(found, account)
+        manifest = account.manifest(made.counts, made.resolution)
         manifest["database"] = damage.measured(built)
-        self.home.publish(built, number, damage.manifest_bytes(manifest))
-        self.home.clean(has_ended=False)
-        raise CutShort(
-            f"cut off: {extent.done} of {extent.documents} files are indexed, and every answer says that it is partial; "
-            "to go on from there: lspidx index"
-        )
+        self.home.publish(built, account.number, damage.manifest_bytes(manifest))
+        return part.extent
 
     def _pointers(self, paths: Sequence[str], groups: Sequence[Group]) -> list[Refusal]:
         """The places outside to which the workspace's files point, and that servers are not given to read."""
@@ -338,17 +347,6 @@ class _Run:
                 pool.resize(worker_count(self.config, processors(), size_bytes) if size_bytes else 0)
             surveys.append(of_folder(survey(folder.path, listed, self.config, languages=languages), folder.prefix))
         return paths, together(surveys)
-
-    def _stamp_skipped(self, plan: Survey) -> dict[str, str]:
-        """Size and time of what is not crawled and is there. Another repository's folder changes without any meaning for this one."""
-        stamps: dict[str, str] = {}
-        for item in plan.skipped:
-            if item.reason in BORDERS:
-                continue
-            with contextlib.suppress(OSError, ValueError):
-                status = os.stat(self.home.root / item.path, follow_symlinks=False)
-                stamps[item.path] = f"{status.st_size} {status.st_mtime_ns}"
-        return stamps
 
     # ---- what may be reused
 
@@ -408,7 +406,7 @@ class _Run:
 
     # ---- merging
 
-    def _account(self, work: Work, found: Found, plan: _Plan, begun: datetime, lost: Sequence[Lost]) -> Account:
+    def _account(self, work: Work, found: Found, plan: _Plan, begun: datetime, lost: Sequence[Lost], totals: Totals) -> Account:
         return Account(
             number=self.home.new_number(),
             root=self.home.root,
@@ -421,7 +419,7 @@ class _Run:
             plan=plan.seen,
             groups=plan.tree.groups,
             server_info=work.server_info,
-            totals=work.totals,
+            totals=totals,
             is_imported=found.is_imported,
             crawled=found.crawled if found.base is not None else None,
             extent=found.extent,
@@ -453,7 +451,10 @@ class _Run:
         existing = [shard for shard in found.shards if shard.is_file()]
         megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000
         share = of_merge(self.config, megabytes)
-        made = merge.build(built, existing, around, kept=found.kept, gone=found.gone, memory_mb=share.memory_mb, threads=share.threads)
+        made = merge.build(
+            built, existing, around, kept=found.kept, gone=found.gone, keeper=merge.Keeper(self.home.flow, code_digest()),
+            memory_mb=share.memory_mb, threads=share.threads,
+        )  # fmt: skip
         return built, made
 
     def _state(self, work: Work, found: Found, settled: pa.Table, plan: _Plan) -> State:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -32,3 +34,13 @@ def size_of(path: str | Path) -> int:
         return os.stat(path).st_size
     except (OSError, ValueError):  # ValueError: a name that is no UTF-8
         return 0
+
+
+def stamps_of(root: Path, paths: Sequence[str]) -> dict[str, str]:
+    """Size and time of what is there and is not crawled. Other repositories' folders do not belong to it: they change without meaning."""
+    stamps: dict[str, str] = {}
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):
+            status = os.stat(root / path, follow_symlinks=False)
+            stamps[path] = f"{status.st_size} {status.st_mtime_ns}"
+    return stamps

@@ -18,11 +18,11 @@ import msgspec
 from indexer.errors import EditsOff, NoIndex, UsageError
 from indexer.store.generations import remedy
 from indexer.vcs import find_root
-from query.answers.envelope import Answer
+from query.answers.envelope import Answer, Reason
 from query.answers.pages import Cursor, parsed
 from query.answers.style import Style
 from query.context import Context, Progress, Servers, Workspace, silent
-from query.facts.completeness import Certificate, distrusted
+from query.facts.completeness import Certificate, distrusted, unfinished
 from query.facts.index import Index
 from query.facts.served import Served
 from query.live.servers import servers_of
@@ -82,8 +82,11 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     counted: how many there are of what, for the last line of the text: the number alone if nothing is said.
     task: where it stands in the list of tools. hint: further words under which one may look for it.
     bare: it answers without any argument too, about everything.
+    seldom: names of parameters that few questions need: agents are shown them only where they look the tool up.
+    needs: names of parameters without which a call is refused; the positional ones by default, of a tool that is not `bare`.
     needs_index: `run` gets a Context, else a Workspace. unavailable: why this index cannot answer; empty where it can.
     live: answers by running servers, from a Workspace: on request (parameter `live`), and where there is no index.
+    by_text: answers by the files' own text, from a Workspace, while the first index is made.
     writes: whether a call with these parameters changes files; one that can has `apply`, and shows without it. Refused where edits are
         not allowed, as is what `runs` the repository's own code.
     catches_up: what it writes rests on the index, which is brought up to date first where the work tree has moved on.
@@ -105,10 +108,13 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     counted: Callable[[Answer[Any]], str] = lambda answer: f"{answer.total}"
     needs_index: bool = True
     bare: bool = False
+    seldom: str = ""
+    needs: str | None = None
     read_only: bool = True
     concurrency_safe: bool = True
     destructive: bool = False
     live: Callable[[Workspace, Any], Answer[Any]] | None = None
+    by_text: Callable[[Workspace, Any], Answer[Any]] | None = None
     writes: Callable[[Any], bool] = lambda ask: False
     runs: bool = False
     catches_up: bool = False
@@ -125,6 +131,12 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     def pages(self) -> bool:
         """Whether the tool itself takes a cursor."""
         return "cursor" in self.parameters.__struct_fields__
+
+    @property
+    def required(self) -> list[str]:
+        """Names of parameters that no call does without. A symbol may be named by a place in a file instead, by further parameters."""
+        named = self.needs if self.needs is not None else "" if self.bare else self.positional
+        return named.split()
 
     @property
     def continues(self) -> bool:
@@ -180,10 +192,13 @@ class _Required(TypedDict):
 class _Declaration(_Required, total=False):
     counted: Callable[[Answer[Any]], str]
     bare: bool
+    seldom: str
+    needs: str
     read_only: bool
     concurrency_safe: bool
     destructive: bool
     live: Callable[[Workspace, Any], Answer[Any]]
+    by_text: Callable[[Workspace, Any], Answer[Any]]
     writes: Callable[[Any], bool]
     runs: bool
     catches_up: bool
@@ -232,6 +247,8 @@ def call(
     edits: bool = True,
     served: Served | None = None,
     phases: Phases | None = None,
+    lacking: Reason | None = None,
+    certificate: Callable[[Index], Certificate] = Certificate,
 ) -> Answer[Any]:
     """Answers one question.
 
@@ -244,6 +261,8 @@ def call(
         name: canonical or alias. arguments: by parameter name; validated before the tool sees them.
         progress: told how far a long answer is: done, total, what.
         root: where a tool that needs no index starts from; the index's root, else the current folder, by default.
+        lacking: why no answer can be complete now, whatever the tool knows; None where nothing of the kind is so.
+        certificate: makes what says how complete the answer is.
     Raises:
         UsageError: no such tool, or arguments that do not fit. EditsOff: it would change files. PhaseViolation: not in this phase.
             NotServed: a place that may not be named. Whatever the tool raises.
@@ -252,10 +271,7 @@ def call(
     home = root or (index.root if index else Path.cwd())
     if served is not None:
         arguments = served.checked(index.root if index else find_root(home), index, declared.name, arguments)
-    for key, value in arguments.items():
-        for text in value if isinstance(value, list) else [value]:  # pyright: ignore[reportUnknownVariableType]
-            if isinstance(text, str) and not _is_unicode(text):
-                raise UsageError(f"{name}: '{key}' is not valid UTF-8")
+    _require_unicode(name, arguments)
     cursor = _cursor(declared, arguments)
     own = {key: value for key, value in arguments.items() if key != "cursor"} | ({"cursor": cursor.own} if cursor.own else {})
     try:
@@ -266,22 +282,23 @@ def call(
         raise UsageError(f"{name}: {error}{known}") from error
     writes = declared.writes(parameters)
     if (writes or declared.runs) and not edits:
-        what = "change files" if writes else "run the repository's code"
-        way = "; without apply it shows what it would do" if writes else ""
-        raise EditsOff(f"{name} would {what}, and this server was started without --allow-edits{way}")
+        raise _edits_off(name, writes=writes)
     session = phases if phases is not None else OF_PROCESS
     ticket = session.begin(declared.name, writes=writes)
     asked = servers if servers is not None else servers_of(index.root if index else find_root(home))
+    is_indexing = index is None and lacking is not None
+    workspace = Workspace(root=home, index=index, servers=asked, is_indexing=is_indexing, progress=progress, phases=session)
     try:
         if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
-            workspace = Workspace(root=home, index=index, servers=asked, progress=progress, phases=session)
             answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
+        elif workspace.is_indexing and declared.by_text is not None:
+            answer = declared.by_text(workspace, parameters)
         elif index is None:
             raise NoIndex(f"{name} needs an index; {remedy(home)}")
         else:
             if why := declared.unavailable(index):
                 raise UsageError(f"{name}: {why}")
-            context = Context(index=index, certificate=Certificate(index), servers=asked, progress=progress, served=served)
+            context = Context(index=index, certificate=certificate(index), servers=asked, progress=progress, served=served)
             answer = declared.run(context, parameters)
     finally:
         if servers is None:
@@ -289,6 +306,8 @@ def call(
     session.finish(ticket)
     if index is not None and index.foreign:
         answer = distrusted(answer, index, whole=declared.needs_index)
+    if lacking is not None and not declared.own_words:
+        answer = unfinished(answer, lacking)
     return msgspec.structs.replace(
         answer,
         tool=declared.name,
@@ -321,7 +340,20 @@ def _applied(result: Any) -> bool:
 
 
 def _wants_live(index: Index | None, parameters: Any) -> bool:
-    return bool(parameters.live) or (index is None and not getattr(parameters, "offline", False))
+    return bool(getattr(parameters, "live", False)) or (index is None and not getattr(parameters, "offline", False))
+
+
+def _edits_off(name: str, *, writes: bool) -> EditsOff:
+    what = "change files" if writes else "run the repository's code"
+    way = "; without apply it shows what it would do" if writes else ""
+    return EditsOff(f"{name} would {what}, and this server was started without --allow-edits{way}")
+
+
+def _require_unicode(name: str, arguments: Mapping[str, Any]) -> None:
+    for key, value in arguments.items():
+        for text in value if isinstance(value, list) else [value]:  # pyright: ignore[reportUnknownVariableType]
+            if isinstance(text, str) and not _is_unicode(text):
+                raise UsageError(f"{name}: '{key}' is not valid UTF-8")
 
 
 def _is_unicode(text: str) -> bool:

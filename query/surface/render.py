@@ -9,7 +9,7 @@ import click
 
 from indexer.errors import AmbiguousName, EditsOff, LspidxError, NoIndex, PhaseViolation
 from indexer.quoting import fenced, one_line, styled_line, visible
-from query.answers.envelope import Answer
+from query.answers.envelope import Answer, Reason
 from query.answers.style import Style
 from query.surface.registry import load
 
@@ -75,6 +75,10 @@ def _footer(answer: Answer[Any], style: Style, counted: str) -> Iterator[str]:
         yield f"  {style.warning('too long to print')}: the whole answer is in {style.path(answer.result_file)}"
     for warning in answer.warnings or []:
         yield f"  {style.warning('warning')}: {one_line(warning)}"
-    for reason in answer.completeness.reasons:
-        listed = f" ({', '.join(reason.paths[:3])}{', …' if reason.count > 3 else ''})" if reason.paths else ""
-        yield f"  {style.warning(reason.code)}: {one_line(reason.detail + listed)}"
+    yield from (f"  {reason_line(reason, style)}" for reason in answer.completeness.reasons)
+
+
+def reason_line(reason: Reason, style: Style | None = None) -> str:
+    """Why an answer may lack something, with the first files that it is about."""
+    listed = f" ({', '.join(reason.paths[:3])}{', …' if reason.count > 3 else ''})" if reason.paths else ""
+    return f"{(style or Style()).warning(reason.code)}: {one_line(reason.detail + listed)}"

@@ -5,8 +5,10 @@ An agent is shown a dozen tools and finds the others here; a person finds them w
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable
+from math import log
 from typing import Any
 
 import msgspec
@@ -33,7 +35,7 @@ LISTED = (
 EDITING = ("safe_apply_edit", "rename_symbol")
 """What agents are shown besides where they may change files: text in place of another if nothing breaks, and names."""
 
-_EXACT, _PART, _HINT, _DESCRIPTION, _PARAMETER = 10, 5, 4, 2, 1
+_EXACT, _PART, _HINT, _DESCRIPTION, _PARAMETER = 6, 3, 5, 2, 1
 _SMALL_WORDS = """
 a all an and any are at by can do does for from get has have how i in is it its list me my of on or that the them these this to tool
 tools was what when where which with you
@@ -43,6 +45,10 @@ _SMALL = frozenset(_SMALL_WORDS.split())
 
 _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "er", "ies", "ied", "ees", "ee", "es", "ed", "y", "s", "e")
 _MIN_STEM = 3
+_SYMBOL = "symbol"
+PLACE = frozenset(("file_path", "line", "column", "position_pattern"))
+"""Parameters that name a symbol by a place, which `symbol` takes too."""
+_BOUNDS = frozenset(("minimum", "maximum"))
 _IDLE = (("minimum", 0), ("maximum", 2**31 - 1))
 
 
@@ -103,13 +109,14 @@ def rank(query: str) -> list[str]:
     must = {stem for word in words if word.startswith("+") for stem in _stems(word)}
     terms = {stem for word in words for stem in _stems(word)}
     plain = {word.strip("+") for word in words}
-    scores: dict[str, tuple[int, int]] = {}
+    scores: dict[str, tuple[float, int]] = {}
     for name in names():
         tool, _ = load(name)
-        fields = _fields(tool)
+        fields = _words(name)
         if all(_score(term, fields) for term in must):
             said = {*parts(tool.name), *tool.hint.lower().split()}
-            scores[name] = sum(_score(term, fields) for term in terms), len(plain & said)  # of equals the one that says the very word
+            found = sum(_score(term, fields) * rarity for term, rarity in _rarities(terms).items())
+            scores[name] = found, len(plain & said)  # of equals the one that says the very word
     return sorted((name for name, (score, _) in scores.items() if score), key=lambda name: (-scores[name][0], -scores[name][1], name))
 
 
@@ -130,7 +137,27 @@ def declaration(name: str, *, output: bool) -> FoundTool:
 
 def input_schema(tool: Tool) -> dict[str, Any]:
     """The schema of the parameters without what says nothing: titles, empty defaults, the bounds of an integer."""
-    return _lean(tool.input_schema())
+    schema = _lean(tool.input_schema())
+    by_place = PLACE.issubset(schema["properties"])
+    return {**schema, "required": [name for name in tool.required if not (by_place and name == _SYMBOL)]}
+
+
+def listed_schema(tool: Tool) -> dict[str, Any]:
+    """What agents are shown unasked: each session pays for every word of it.
+
+    Without the parameters that few questions need, which a call may have all the same, without a second way to name a symbol, and
+    without bounds.
+    """
+    schema = input_schema(tool)
+    properties: dict[str, Any] = schema["properties"]
+    hidden = {*tool.seldom.split(), *(PLACE if _SYMBOL in properties else ())}.difference(tool.required)
+    shown = {name: _without_bounds(value) for name, value in properties.items() if name not in hidden}
+    kept: dict[str, Any] = {"type": "object", "properties": shown, "required": tool.required}
+    return {**kept, **({"$defs": schema["$defs"]} if "$defs" in schema else {})}
+
+
+def _without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in _BOUNDS}
 
 
 def _lean(value: Any) -> Any:
@@ -162,7 +189,16 @@ def parts(name: str) -> list[str]:
     return [part for part in re.split(r"[^a-z0-9]+", spaced.lower()) if part and part != "mcp"]
 
 
-def _fields(tool: Tool) -> tuple[set[str], set[str], set[str], set[str]]:
+def _rarities(terms: Iterable[str]) -> dict[str, float]:
+    """How much a word tells: the fewer tools have it in name, hint or description, the more. That of all is 'symbol', or 'file'."""
+    known = [_words(name) for name in names()]
+    having = {term: sum(term in in_name | hint | description for in_name, hint, description, _ in known) for term in terms}
+    return {term: log(1 + len(known) / (count or 1)) for term, count in having.items()}
+
+
+@functools.cache
+def _words(name: str) -> tuple[set[str], set[str], set[str], set[str]]:
+    tool, _ = load(name)
     in_name = {stem for name in (tool.name, *tool.aliases) for part in parts(name) for stem in _stems(part)}
     return in_name, _stems(tool.hint), _stems(tool.description), _words_of(tool.parameters.__struct_fields__)
 

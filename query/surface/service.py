@@ -8,15 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from indexer.errors import EditRefused, IndexUnusable, LanguageLost, Locked, NoIndex, ServerError, UsageError
+from indexer.errors import (
+    AmbiguousName,
+    EditRefused,
+    IndexUnusable,
+    LanguageLost,
+    Locked,
+    LspidxError,
+    NameNotFound,
+    NoIndex,
+    ServerError,
+    UsageError,
+)
 from indexer.store.generations import find_home
 from indexer.vcs import find_root
-from query.answers.envelope import Answer
+from query.answers.envelope import Answer, Reason
 from query.context import Progress, Servers, silent
+from query.facts.completeness import Certificate
 from query.facts.folders import moved
 from query.facts.freshness import drift, watch_with
 from query.facts.index import Index, open_index
@@ -25,9 +37,12 @@ from query.facts.watching import Watch
 from query.live.servers import servers_of
 from query.skills.session import Phases
 from query.surface.budget import Measure, bounded, kept, to_json
-from query.surface.registry import call, load
-from query.upkeep.keeping import MOST_FILES, Keeper
+from query.surface.registry import Tool, call, load
+from query.upkeep.keeping import LONGEST_WAIT_S, MOST_FILES, Keeper
 from query.upkeep.recrawl import recrawl
+
+if TYPE_CHECKING:
+    from query.upkeep.first import First
 
 _OFTEN = 3
 
@@ -44,6 +59,8 @@ class Service:
         served: Served | None = None,
         phases: Phases | None = None,
         keeps_fresh: bool = False,
+        patience_s: float = LONGEST_WAIT_S,
+        first: First | None = None,
     ) -> None:
         """What holds for all questions.
 
@@ -52,6 +69,8 @@ class Service:
             served: what questions may name; None for everything, where the user asks.
             phases: of whoever asks without saying for which session; None for one that begins and ends with this object.
             keeps_fresh: questions bring the index up to date where the work tree has moved on, on a thread of its own.
+            patience_s: what a question waits for that at most.
+            first: makes the index where there is none; None where nobody does so unasked.
         """
         self.start = start
         self.edits = edits
@@ -62,7 +81,8 @@ class Service:
         self._index: Index | None = None
         self._questions = 0
         self._watch: Watch | None = None
-        self._keeper = Keeper(self.refresh) if keeps_fresh else None
+        self._keeper = Keeper(self.refresh, patience_s) if keeps_fresh else None
+        self._first = first
         self._refreshing = threading.Lock()
         self._lock = threading.Lock()
 
@@ -100,7 +120,10 @@ class Service:
             UsageError: no such tool, or arguments that do not fit. EditRefused: see `strict`. Whatever the tool or the crawl raises.
         """
         tool, _ = load(name)
-        if tool.needs_index and fresh:
+        lacking = self.contact(name, progress)
+        if lacking is not None and tool.applies and arguments.get("apply") and _rests_on_index(tool):
+            raise EditRefused(f"nothing was written: {lacking.detail}, since what would be written rests on the index")
+        if tool.needs_index and fresh and lacking is None:
             self.refresh(progress)
         else:
             self.catch_up(name, progress)
@@ -108,26 +131,168 @@ class Service:
             shown = self.ask(name, {**arguments, "apply": False}, measure=measure, phases=phases, cut=cut)
             if shown.completeness.status != "complete":
                 raise EditRefused(_unproven(shown))
-        needed = tool.needs_index and (tool.live is None or not arguments.get("live"))
-        index = self._index_if_any(damaged=not needed) if tool.live is not None or not needed else self.index()
-        answer = call(
-            index,
-            name,
-            arguments,
-            servers=self.servers(index.root if index else find_root(self.start)),
-            progress=progress,
-            root=None if tool.needs_index and index else self.start,
-            edits=self.edits,
-            served=self.served,
-            phases=phases if phases is not None else self.phases,
-        )
-        if index is not None:
-            self._follow(index)
+        answer = self.answered(name, arguments, progress=progress, phases=phases, lacking=lacking)
+        index = self._followed()
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         home = index.home if index else None
         if cut:
             return bounded(answer, tool.result, limit, home, measure)
         return kept(answer, home) if limit and len(measure(answer)) > limit else answer
+
+    def whole(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        progress: Progress = silent,
+        certificate: Callable[[Index], Certificate] = Certificate,
+    ) -> Answer[Any]:
+        """The answer of a tool that only looks, whatever its size; as `ask` otherwise.
+
+        Args:
+            certificate: as of `registry.call`.
+        """
+        lacking = self.contact(name, progress)
+        self.catch_up(name, progress)
+        answer = self.answered(name, arguments, progress=progress, lacking=lacking, certificate=certificate)
+        self._followed()
+        return answer
+
+    def answered(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        progress: Progress = silent,
+        phases: Phases | None = None,
+        lacking: Reason | None = None,
+        certificate: Callable[[Index], Certificate] = Certificate,
+    ) -> Answer[Any]:
+        """The whole answer from what there is: the index; while the first one is made, a running server, or the part that there is.
+
+        Args:
+            lacking: what `contact` said of this question. certificate: as of `registry.call`.
+        Raises:
+            Indexing: there is nothing to answer from yet. Whatever the tool raises.
+        """
+        tool, _ = load(name)
+
+        def asked(index: Index | None, own: Mapping[str, Any], reason: Reason | None) -> Answer[Any]:
+            return call(
+                index,
+                name,
+                own,
+                servers=self.servers(index.root if index else find_root(self.start)),
+                progress=progress,
+                root=None if tool.needs_index and index else self.start,
+                edits=self.edits,
+                served=self.served,
+                phases=phases if phases is not None else self.phases,
+                lacking=reason,
+                certificate=certificate,
+            )
+
+        if lacking is None:
+            needed = tool.needs_index and (tool.live is None or not arguments.get("live"))
+            return asked(self._index_if_any(damaged=not needed) if tool.live is not None or not needed else self.index(), arguments, None)
+        return self._meanwhile(tool, arguments, asked, lacking, progress)
+
+    def _meanwhile(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        asked: Callable[[Index | None, Mapping[str, Any], Reason | None], Answer[Any]],
+        lacking: Reason,
+        progress: Progress,
+    ) -> Answer[Any]:
+        """An answer while the first index is made: a running server's, for it knows all files; else that of the part that there is.
+
+        The server is not asked by the part: of two symbols of a name that may know one.
+        """
+        assert self._first is not None
+        by_server: Answer[Any] | None = None
+        refused: LspidxError = self._first.nothing_yet()
+        if tool.live is not None or tool.by_text is not None or not tool.needs_index:
+            reason = self._first.reason("the text of the files") if tool.by_text is not None else lacking
+            try:
+                by_server = asked(None, arguments, reason)
+            except AmbiguousName:
+                raise
+            except NameNotFound as error:
+                refused = NameNotFound(f"{error}; {lacking.detail}")
+            except (ServerError, UsageError) as error:
+                refused = error
+        if by_server is not None and by_server.completeness.status != "unknown":
+            return by_server
+        part = self._part(progress if by_server is None else None)
+        if part is not None:
+            part.is_catching_up = bool(part.meta.get("partial"))
+            return asked(part, {**arguments, "live": False} if "live" in arguments else arguments, self._lacking(part))
+        if by_server is not None:
+            return by_server
+        raise refused if not isinstance(refused, NoIndex) else self._first.nothing_yet()
+
+    def contact(self, name: str, progress: Progress = silent) -> Reason | None:
+        """Begins the first index where there is none, or goes on with one that was cut off; why the tool's answer will lack something.
+
+        None where it lacks nothing for that: there is a whole index, the tool needs none, or nobody makes one unasked.
+        """
+        tool, _ = load(name)
+        first = self._first
+        if first is None or not _rests_on_index(tool) or self._is_whole():
+            return None
+        if first.why_not:
+            return None
+        first.begin()
+        if first.is_short:
+            first.wait(self._is_whole, progress)
+        return None if self._is_whole() else first.reason()
+
+    def index_or_begin(self) -> Index:
+        """The newest index, or the part that there is of the first one.
+
+        Raises:
+            Indexing: there is none yet, and it is being made. NoIndex and others: as `index`.
+        """
+        try:
+            return self.index()
+        except NoIndex:
+            if self._first is None or self._first.why_not:
+                raise
+            self._first.begin()
+            raise self._first.nothing_yet() from None
+
+    @property
+    def making(self) -> First | None:
+        """The run that makes the first index, where one is under way."""
+        return self._first if self._first is not None and self._first.is_busy else None
+
+    @property
+    def is_refreshing(self) -> bool:
+        """Whether the index is being brought up to date behind the questions."""
+        return self._keeper is not None and self._keeper.is_busy
+
+    def index_if_any(self) -> Index | None:
+        """The newest index, or the part that there is; None where there is none, or none that can be read."""
+        return self._index_if_any(damaged=True)
+
+    def _is_whole(self) -> bool:
+        index = self._index_if_any(damaged=True)
+        return index is not None and not index.meta.get("partial")
+
+    def _lacking(self, part: Index | None) -> Reason | None:
+        """Why an answer of this part is not all; None where it is no part any more."""
+        assert self._first is not None
+        if part is not None and not part.meta.get("partial"):
+            return None
+        return self._first.reason(f"{part.meta['partial']} files" if part is not None else "")
+
+    def _part(self, progress: Progress | None) -> Index | None:
+        """What is published of the first index, waited for with patience if `progress` is given; None where there is nothing by then."""
+        assert self._first is not None
+        if progress is not None:
+            self._first.wait(lambda: self._index_if_any(damaged=True) is not None, progress)
+        return self._index_if_any(damaged=True)
 
     def servers(self, root: Path) -> Servers:
         """Running servers of the workspace; none is started before it is asked.
@@ -144,6 +309,12 @@ class Service:
 
     def _session(self) -> dict[str, Any]:
         return self.served.session if self.served is not None else {}
+
+    def _followed(self) -> Index | None:
+        index = self._index_if_any(damaged=True)
+        if index is not None:
+            self._follow(index)
+        return index
 
     def _follow(self, index: Index) -> None:
         """Has the system tell of changes once it is clear that the process asks often: setting that up costs as much as two looks."""
@@ -164,6 +335,8 @@ class Service:
             watch.close()
         if servers is not None:
             servers[1].close()
+        if self._first is not None:
+            self._first.close()
 
     def _index_if_any(self, *, damaged: bool) -> Index | None:
         """None where there is no index, and, if `damaged`, where there is one that cannot be read."""
@@ -212,6 +385,10 @@ class Service:
                 return False
             recrawl(index.root, index.home.flags(), progress, session=self._session())
             return True
+
+
+def _rests_on_index(tool: Tool) -> bool:
+    return tool.needs_index or tool.live is not None or tool.catches_up
 
 
 def _unproven(shown: Answer[Any]) -> str:

@@ -25,9 +25,10 @@ _AGAIN_S = 30.0
 class Keeper:
     """Any number of threads may ask for the same refresh; they wait for one."""
 
-    def __init__(self, refresh: Callable[[Progress], object]) -> None:
-        """`refresh`: brings the index up to date and tells how far it is, or raises."""
+    def __init__(self, refresh: Callable[[Progress], object], patience_s: float = LONGEST_WAIT_S) -> None:
+        """`refresh`: brings the index up to date and tells how far it is, or raises. `patience_s`: what a question waits at most."""
         self._refresh = refresh
+        self._patience_s = patience_s
         self._lock = threading.Lock()
         self._under_way: threading.Thread | None = None
         self._took_s = 0.0
@@ -48,8 +49,8 @@ class Keeper:
                 thread = self._under_way = threading.Thread(target=self._run, args=(tuple(changed), told), name="keeper", daemon=True)
                 thread.start()
             waits = len(changed) <= MOST_FILES and self._took_s <= LONGEST_WAIT_S
-        if waits:
-            thread.join(LONGEST_WAIT_S)
+        if waits and self._patience_s:
+            thread.join(self._patience_s)
         told.is_heard = False
         return not thread.is_alive() and self._failed is None
 
