@@ -50,6 +50,8 @@ class Config:
     server: entry of the server table, for the languages that it serves; empty = the first of each language's that is here.
     language: what holds for one language only, by its name.
     folders: further workspace folders, each PATH or NAME=PATH, relative to the root.
+    scip: files of SCIP, each PATH or LANGUAGE=PATH, that are asked in place of a server about the languages that they hold. A project's
+        word counts only for a file that the user has named before.
     jobs: server processes; 0 = one per core, at most 8, fewer where memory_mb does not allow them.
     exclude: gitignore-like patterns (fnmatch on the relative path or on a leading folder).
     include: the same of what is read though it is excluded, vendored, generated, minified, bundled or built, or lies in another
@@ -88,6 +90,7 @@ class Config:
     server: str = ""
     language: Mapping[str, LanguageConfig] = field(default_factory=dict[str, LanguageConfig])
     folders: tuple[str, ...] = ()
+    scip: tuple[str, ...] = ()
     jobs: int = 0
     memory_mb: int = 0
     exclude: tuple[str, ...] = ()
@@ -160,8 +163,11 @@ _SESSION = "session"
 """Source of a setting that holds for as long as a server for agents runs."""
 
 _PROJECT = ("lspidx.toml", "pyproject.toml [tool.lspidx]")
-_OUTSIDE = ("folders", "python", "source_roots")
+_OUTSIDE = ("folders", "python", "source_roots", "scip")
 """Settings that name places, which may lie outside of the workspace."""
+
+_NAMED = ("folders", "scip")
+"""Those of them whose places may have a name before a `=`."""
 
 
 def load_config(
@@ -332,7 +338,7 @@ def _without_places_outside(values: dict[str, Any], sources: Mapping[str, str], 
         if not value:
             continue
         entries: tuple[str, ...] = (value,) if isinstance(value, str) else value
-        places = {entry: entry.rpartition("=")[2] if name == "folders" else entry for entry in entries}
+        places = {entry: entry.rpartition("=")[2] if name in _NAMED else entry for entry in entries}
         if not is_of_project(source):
             closed = [text for text in places.values() if reach.is_closed(reach.place(text))] if name == "folders" else []
             if closed:
@@ -354,7 +360,7 @@ def _named_by_user(values: Mapping[str, Any], sources: Mapping[str, str]) -> lis
         value = values.get(name)
         if value and not is_of_project(sources.get(name, "")):
             entries: tuple[str, ...] = (value,) if isinstance(value, str) else value
-            named += [entry.rpartition("=")[2] if name == "folders" else entry for entry in entries]
+            named += [entry.rpartition("=")[2] if name in _NAMED else entry for entry in entries]
     return named
 
 

@@ -12,8 +12,9 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#.*)?\r?\Z", re.DOTALL)
@@ -37,6 +38,10 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 REPLACED = "utf-8 with other bytes"
 """What `encoding_of` calls a file that is not all UTF-8 and names no other encoding."""
+
+
+_MOST_YAML_NODES = 2_000_000
+_MOST_YAML_DEPTH = 100
 
 
 def encoding_of(content: bytes) -> str | None:
@@ -148,6 +153,49 @@ def parse_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(_as_named(text))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def parse_yaml(text: str) -> object:
+    """What a YAML file of one document says.
+
+    Raises:
+        ValueError: it is none, is nested deeper than anybody writes, or its aliases and merges stand for more than a file says.
+    """
+    import yaml  # few read any
+
+    loader = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    try:
+        _refuse_bombs(yaml.parse(text, loader))
+        return cast("object", yaml.load(text, loader))  # noqa: S506 - a safe one
+    except (yaml.YAMLError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _refuse_bombs(events: Iterable[Any]) -> None:
+    """Looks at a YAML file before it is built: the builder of libyaml runs through its stack, and aliases of aliases grow without end."""
+    import yaml
+
+    sizes: dict[str, int] = {}
+    opened: list[tuple[str | None, int]] = []
+    total = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes:
+                raise ValueError("it holds itself")
+            total += sizes[event.anchor]
+        elif isinstance(event, yaml.CollectionStartEvent):
+            opened.append((event.anchor, total))
+            total += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = opened.pop()
+            if anchor:
+                sizes[anchor] = total - before
+        elif isinstance(event, yaml.ScalarEvent):
+            total += 1
+            if event.anchor:
+                sizes[event.anchor] = 1
+        if total > _MOST_YAML_NODES or len(opened) > _MOST_YAML_DEPTH:
+            raise ValueError("it is larger or deeper than a manifest may be")
 
 
 def parse_json(content: bytes | str) -> Any:

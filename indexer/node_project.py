@@ -18,6 +18,21 @@ from indexer.encoding import parse_json, read_manifest
 from indexer.node_workspace import NodeWorkspace, dependencies, entries_of, is_another, leaves
 from indexer.tsconfig import Configs, Overlay, Surroundings
 
+TYPES = ".types"
+"""The folder beside what the manifests ask for that holds types which none of them names (`indexer.prerequisites.node_types`)."""
+
+NODE = "node"
+"""The package of `@types` that is about node's own modules and globals."""
+
+GLOBALS: Mapping[str, str] = {
+    **{name: name for name in ("mocha", "jest", "jasmine", "qunit")},
+    **dict.fromkeys(("karma-mocha", "gulp-mocha", "grunt-mocha-test"), "mocha"),
+    **dict.fromkeys(("jest-cli", "react-scripts", "ts-jest", "babel-jest"), "jest"),
+    **dict.fromkeys(("jasmine-core", "karma-jasmine"), "jasmine"),
+    "karma-qunit": "qunit",
+}
+"""Packages that define names for all tests, which nobody imports, with the package of `@types` that declares these."""
+
 _MOST_ENTRIES = 400
 _DECLARATION = (".d.ts", ".d.mts", ".d.cts", ".ts", ".tsx", ".mts", ".cts")
 _OF_SCRIPT = {".js": ".d.ts", ".mjs": ".d.mts", ".cjs": ".d.cts", ".jsx": ".d.ts"}
@@ -45,7 +60,7 @@ def overlays(root: Path, paths: Sequence[str], fetched: Path, tops: Sequence[str
 
     places = [fetched / folder for folder in workspace.manifests] if installed is not None else []
     packages = {package.name: package.folder for package in workspace.packages.values()}
-    return tsconfig.overlays(Configs(root, paths, packages, places), around)
+    return tsconfig.overlays(Configs(root, paths, packages, places), around, workspace.manifests.keys())
 
 
 def _meant(workspace: NodeWorkspace, folder: str, own: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
@@ -85,18 +100,37 @@ class Installed:
                 else:
                     typed = place
                 types = self._find(folder, f"@types/{name.removeprefix('@').replace('/', '__')}")
+                if types and Path(types).is_relative_to(os.path.realpath(self._fetched / TYPES)) and self._is_typed_here(folder, name):
+                    types = ""
                 paths.update(self._entries(name, typed, types))
-        roots = [str(place) for place in self._roots(folder) if (place / "@types").is_dir()]
-        named = [name for place in roots for name in _names(Path(place) / "@types")]
+        roots = [place for place in (*self._own_roots(folder), *self._roots(folder)) if (place / "@types").is_dir()]
         return Surroundings(
             paths={**paths, **own},
-            type_roots=[one for place in roots for one in (f"{place}/@types", place)],
-            types=list(dict.fromkeys(named)),
+            type_roots=[one for place in roots for one in (f"{place}/@types", str(place))],
+            types=list(dict.fromkeys(name for place in roots for name in self._global(folder, place))),
         )
+
+    def _global(self, folder: str, place: Path) -> list[str]:
+        """What of a `node_modules` holds for all files of a folder: all of it, but of what no manifest names only what is meant so."""
+        names = _names(place / "@types")
+        if place.parent.name != TYPES:
+            return names
+        declared = {name for above in _upwards(folder) for name in dependencies(self._workspace.manifests.get(above, {}))}
+        meant = {NODE, *(GLOBALS[name] for name in declared if name in GLOBALS)}
+        return [name for name in names if name in meant]
 
     def _roots(self, folder: str) -> Iterator[Path]:
         for above in _upwards(folder):
             yield self._fetched / above / "node_modules"
+        yield self._fetched / TYPES / "node_modules"
+
+    def _own_roots(self, folder: str) -> Iterator[Path]:
+        """Those of the clone."""
+        for above in _upwards(folder):
+            yield self._workspace.root / above / "node_modules"
+
+    def _is_typed_here(self, folder: str, name: str) -> bool:
+        return any(has_types(str(place / name)) for place in self._own_roots(folder))
 
     def _find(self, folder: str, name: str) -> str:
         """The folder of an installed package as imports of `folder` find it, without links; empty if there is none."""
@@ -114,6 +148,11 @@ class Installed:
                 found = {**_declared(types), **{entry: files for entry, files in found.items() if entry != "./*"}}
             self._known[key] = {name + entry.removeprefix("."): files for entry, files in found.items()}
         return self._known[key]
+
+
+def has_types(place: str) -> bool:
+    """Whether an installed package, in the folder `place`, declares what it has."""
+    return any(entry != "./*" for entry in _declared(place))
 
 
 def _declared(place: str) -> dict[str, list[str]]:

@@ -18,7 +18,7 @@ from typing import Any, cast
 import msgspec
 
 from indexer import globs, tsconfig
-from indexer.encoding import parse_json, read_beginning
+from indexer.encoding import parse_json, parse_yaml, read_beginning
 
 DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 
@@ -335,12 +335,18 @@ def dependencies(manifest: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def major_of(specifier: str) -> int | None:
+    """The major version that a specifier or a version names; None where it may be several."""
+    match = _MAJOR.match(specifier)
+    return int(match[1]) if match is not None else None
+
+
 def is_another(specifier: str, version: str) -> bool:
     """Whether a dependency's specifier cannot mean the package of this version: another package's alias, or another major version."""
     if specifier.startswith("npm:"):
         _, _, specifier = specifier[4:].rpartition("@") if "@" in specifier[5:] else ("", "", "")
-    asked, own = _MAJOR.match(specifier), _MAJOR.match(version)
-    return asked is not None and own is not None and int(own[1]) > 0 and asked[1] != own[1]
+    asked, own = major_of(specifier), major_of(version)
+    return asked is not None and own is not None and own > 0 and asked != own
 
 
 def _manifest(path: Path) -> dict[str, Any]:
@@ -354,11 +360,9 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """A YAML file's mapping; empty where it is none."""
-    import yaml
-
     try:
-        value: object = yaml.safe_load(_text(path))
-    except (yaml.YAMLError, ValueError, RecursionError):
+        value = parse_yaml(_text(path))
+    except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 

@@ -18,6 +18,7 @@ from indexer.encoding import open_plain, parse_json, read_manifest, read_toml
 from indexer.languages import record_of
 from indexer.private_places import is_held
 from indexer.python_project import NAMELESS, External
+from indexer.scip import external
 
 
 class Package(NamedTuple):
@@ -59,6 +60,10 @@ class Externals:
         if relative is not None:
             inside = relative.removeprefix("../")
             return External(key_of_unread(relative), "", "", "", _dotted(inside), inside)
+        named = external.of_place(path)
+        if named is not None:
+            symbol = named[1]
+            return External(symbol.key, symbol.manager, symbol.package, symbol.version, symbol.dotted, symbol.dotted)
         for pattern, describe in _LAYOUTS:
             match = pattern.search(path)
             if match:

@@ -10,7 +10,7 @@ import json
 import os
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,9 +27,22 @@ _TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*(?:"|\\?\Z))|,(?=[ \t\r\n]*[}\]]
 _CONFIG = re.compile(r"(?:^|/)[tj]sconfig[^/]*\.json\Z")
 _PROJECT = re.compile(r"(?:^|/)[tj]sconfig\.json\Z")
 _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs")
-_SOURCES = (".ts", ".tsx", ".mts", ".cts", *_SCRIPTS)
+_TYPED = (".ts", ".tsx", ".mts", ".cts")
+_SOURCES = (*_TYPED, *_SCRIPTS)
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
-_MODULE = re.compile(r"^(?:import|export)\b|\bmodule\.exports\b|\brequire\(", re.MULTILINE)
+_MODULE = re.compile(r"^(?:import|export)\b|\bmodule\.exports\b|\brequire\(|^exports\.", re.MULTILINE)
+PROJECT_OF_THEIR_OWN = 10
+"""From so many scripts on, those that a project file leaves out get a project of their own: a further program costs memory."""
+
+_OF_SCRIPTS = "tsconfig.scripts-of-lspidx.json"
+"""The name of such a project file, which is nowhere on disk."""
+
+_FOR_SCRIPTS: Mapping[str, Any] = json.loads(
+    """{"allowJs": true, "checkJs": false, "strict": false, "skipLibCheck": true, "target": "esnext", "module": "preserve",
+        "moduleResolution": "bundler", "jsx": "preserve", "resolveJsonModule": true, "esModuleInterop": true}"""
+)
+"""What an editor supposes of scripts without a project file: no checks, `import` and `require` alike, with and without endings."""
+
 _MOST_EXTENDED = 16
 _MOST_CONFIGS = 1_000
 _MOST_BYTES = 1_000_000
@@ -51,6 +64,19 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     paths: Paths
     type_roots: Sequence[str] = ()
     types: Sequence[str] = ("*",)
+
+
+class Orphans(msgspec.Struct, kw_only=True):
+    """Sources that no project file takes in.
+
+    taken_in: by the project file that is to take them in. beside: scripts, by the project file that is to refer to one of their own,
+    for it is about TypeScript only: its modules, its library and its types need not be theirs. alone: by the package that has no
+    project file.
+    """
+
+    taken_in: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    beside: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    alone: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
 
 class Extent:
@@ -129,30 +155,55 @@ class Configs:
                     return os.path.realpath(one)
         return ""
 
-    def orphans(self) -> dict[str, list[str]]:
-        """Sources that the project file that is nearest to them leaves out, and those that it refers to, by that file.
+    def orphans(self, packages: Collection[str] = ()) -> Orphans:
+        """Sources that the project file that is nearest to them leaves out, and those that it refers to.
 
-        TypeScript's server looks no further up for a file that is not open. A source that is no module is not among them, nor are
-        declarations: what they declare would hold for all of the project.
+        TypeScript's server looks no further up for a file that is not open, and makes a program of its own of each file that is in
+        no project. Declarations are not among them, nor is a source that is no module, for what it declares would hold for all of the
+        project; but a script that `include` names is, with other scripts: tests of browsers share their names so.
+
+        Args:
+            packages: folders that have a manifest, relative to the root.
         """
         nearest = {posixpath.dirname(path): path for path in reversed(self.paths) if _PROJECT.search(path)}
-        found: dict[str, list[str]] = {}
+        typed = {
+            above
+            for path in self._files
+            if path.endswith(_TYPED) and not path.endswith(_DECLARATIONS)
+            for above in _upwards(posixpath.dirname(path))
+        }
+        found = Orphans()
+        with_globals: dict[str, list[str]] = {}
         for path in sorted(self._files):
             if not path.endswith(_SOURCES) or path.endswith(_DECLARATIONS) or "node_modules/" in path or path.startswith("../"):
                 continue
-            folder = posixpath.dirname(path)
-            while folder and folder not in nearest:
-                folder = posixpath.dirname(folder)
-            config = nearest.get(folder)
-            if config is None or any(self._takes(one, path) for one in self._with_references(config)):
+            above = list(_upwards(posixpath.dirname(path)))
+            config = next((nearest[folder] for folder in above if folder in nearest), None)
+            if config is not None and any(self._takes(one, path) for one in self._with_references(config)):
                 continue
-            if _MODULE.search(read_beginning(self._root / path, _MOST_BYTES)):
-                found.setdefault(config, []).append(path)
+            if not _MODULE.search(read_beginning(self._root / path, _MOST_BYTES)):
+                if config is not None and path.endswith(_SCRIPTS) and self._includes(config, path):
+                    with_globals.setdefault(config, []).append(path)
+                continue
+            package = next((folder for folder in above if folder in packages), "")
+            is_inner = config is not None and len(package) > len(posixpath.dirname(config))
+            if config is None or (is_inner and path.endswith(_SCRIPTS) and package not in typed):
+                found.alone.setdefault(package, []).append(path)
+            else:
+                found.taken_in.setdefault(config, []).append(path)
+        for config, paths in found.taken_in.items():
+            scripts = [path for path in paths if path.endswith(_SCRIPTS)]
+            if len(scripts) >= PROJECT_OF_THEIR_OWN and not self.option(config, "allowJs")[0] and not config.endswith("jsconfig.json"):
+                found.beside[config] = sorted([*scripts, *with_globals.get(config, ())])
+                found.taken_in[config] = [path for path in paths if not path.endswith(_SCRIPTS)]
         return found
 
     def _takes(self, config: str, path: str) -> bool:
         if path.endswith(_SCRIPTS) and not (self.option(config, "allowJs")[0] or config.endswith("jsconfig.json")):
             return False
+        return self._includes(config, path)
+
+    def _includes(self, config: str, path: str) -> bool:
         if config not in self._extents:
             self._extents[config] = self._extent(config)
         return self._extents[config].takes(path)
@@ -239,17 +290,17 @@ class Configs:
 _ENDINGS = ("", ".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 
 
-def overlays(configs: Configs, around: Callable[[str], Surroundings]) -> list[Overlay]:
+def overlays(configs: Configs, around: Callable[[str], Surroundings], packages: Collection[str] = ()) -> list[Overlay]:
     """Texts in place of project files: with the paths that lead to the workspace's own packages and to what was fetched.
 
-    A file is left as it is where another one that it extends says all of it.
+    A file is left as it is where another one that it extends says all of it. Sources that have no project file get one.
 
     Args:
-        around: what there is for a folder, relative to the root.
+        around: what there is for a folder, relative to the root. packages: folders that have a manifest.
     """
     made: dict[str, Overlay] = {}
     wanted: dict[str, dict[str, Any]] = {}
-    orphans = configs.orphans()
+    orphans = configs.orphans(packages)
     for path in configs.paths:
         wanted[path] = _additions(configs, path, around(posixpath.dirname(path)))
     for path in configs.paths:
@@ -257,15 +308,33 @@ def overlays(configs: Configs, around: Callable[[str], Surroundings]) -> list[Ov
         named = raw.get("extends")
         bare = [name for name in ([named] if isinstance(named, str) else _strings(named)) if not name.startswith((".", "/"))]
         moved = any(configs.locate(path, name) for name in bare)
-        lost = orphans.get(path, ())
-        if not wanted[path] and not moved and not lost:
+        lost, apart = orphans.taken_in.get(path, ()), path in orphans.beside
+        if not wanted[path] and not moved and not lost and not apart:
             continue
         above = configs.extended(path)
         own = _options(raw)
         inherits = len(above) == 1 and wanted.get(above[0]) == wanted[path] and not own.keys() & {"paths", "baseUrl", "types", "typeRoots"}
-        if not inherits or moved or lost:
-            made[path] = Overlay(path=path, text=_rewritten(configs, path, wanted[path], lost))
+        if not inherits or moved or lost or apart:
+            made[path] = Overlay(path=path, text=_rewritten(configs, path, wanted[path], lost, apart=apart))
+    for path, scripts in orphans.beside.items():
+        folder = posixpath.dirname(path)
+        place = posixpath.join(folder, _OF_SCRIPTS)
+        named = _strings(configs.option(path, "types")[0])
+        made[place] = Overlay(path=place, text=_made_up(folder, scripts, around(folder), named))
+    for folder, sources in orphans.alone.items():
+        place = posixpath.join(folder, "tsconfig.json")
+        made[place] = Overlay(path=place, text=_made_up(folder, sources, around(folder)))
     return list(made.values())
+
+
+def _made_up(folder: str, sources: Sequence[str], around: Surroundings, named: Sequence[str] = ()) -> str:
+    """A project file for sources that have none. `named`: types that a project file beside it asks for, `vitest/globals` say."""
+    options: dict[str, Any] = {**_FOR_SCRIPTS, "types": list(dict.fromkeys([*around.types, *named]))}
+    if around.paths:
+        options["paths"] = {key: [_from(folder, target) for target in targets] for key, targets in around.paths.items()}
+    if around.type_roots:
+        options["typeRoots"] = [_from(folder, target) for target in around.type_roots]
+    return json.dumps({"compilerOptions": options, "files": [_from(folder, source) for source in sources]})
 
 
 def closed(text: str) -> str:
@@ -299,9 +368,13 @@ def _additions(configs: Configs, path: str, around: Surroundings) -> dict[str, A
     return additions if more or around.type_roots else {}
 
 
-def _rewritten(configs: Configs, path: str, additions: Mapping[str, Any], orphans: Sequence[str]) -> str:
+def _rewritten(configs: Configs, path: str, additions: Mapping[str, Any], orphans: Sequence[str], *, apart: bool) -> str:
+    """Args: apart: whether scripts beside have a project file that this one is to refer to."""
     raw = dict(configs.raw(path))
     folder = posixpath.dirname(path)
+    if apart:
+        known = raw.get("references")
+        raw["references"] = [*(cast("list[Any]", known) if isinstance(known, list) else []), {"path": f"./{_OF_SCRIPTS}"}]
     if orphans:
         if "files" not in raw and "include" not in raw and not any("files" in configs.raw(one) for one in configs.extended(path)):
             raw["include"] = ["**/*"]  # what holds where neither is there
@@ -324,6 +397,13 @@ def _rewritten(configs: Configs, path: str, additions: Mapping[str, Any], orphan
 def _moved(configs: Configs, path: str, name: str) -> str:
     found = "" if name.startswith((".", "/")) else configs.locate(path, name)
     return _from(posixpath.dirname(path), found) if found else name
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while folder:
+        folder = posixpath.dirname(folder)
+        yield folder
 
 
 def _from(folder: str, target: str) -> str:

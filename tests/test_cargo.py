@@ -14,7 +14,7 @@ from support import Watcher, rows, write_tree
 from toolchains import requires
 
 from indexer.cargo.disk import Registry, survey
-from indexer.cargo.linked import COPIES, find_crates, link
+from indexer.cargo.linked import COPIES, find_crates, link, lone_crates
 from indexer.cargo.lock import parse_lock
 from indexer.cargo.platform import applies, platform_of
 from indexer.cargo.resolve import Graph, resolve
@@ -373,6 +373,26 @@ def test_a_standard_library_of_another_version_is_used_and_said(tmp_path: Path) 
     assert rust.find(_look(root, sorted(files), environment, tmp_path / "fetched")) == []
 
 
+def test_a_file_that_no_package_holds_is_a_crate_of_its_own(tmp_path: Path) -> None:
+    """Told of no project, rust-analyzer looks for one by itself, finds none, and is never ready: seven minutes for one lone file."""
+
+    def crates(*paths: str, manifest: str = "") -> list[str]:
+        root = write_tree(tmp_path / str(len(paths)) / (manifest or "none").replace("/", "_"), dict.fromkeys(paths, "fn f() {}\n"))
+        if manifest:
+            write_tree(root, {manifest: "[package]\nname = 'p'\nversion = '1.0.0'\n"})
+        environment = {"CARGO_HOME": str(tmp_path / "home"), "PATH": ""}
+        found = find_crates(root, [*paths, *filter(None, [manifest])], environment)
+        project = json.loads(link(found, lone_crates(found, paths)).project)
+        return [os.path.relpath(crate["root_module"], root) for crate in project["crates"]]
+
+    assert crates("a.rs", "x/b.rs", "x/mod.rs") == ["a.rs", "x/b.rs"]
+    assert crates("src/lib.rs", "src/inner/b.rs", "c.rs", "x/main.rs") == ["c.rs", "src/lib.rs", "x/main.rs"]
+    assert crates("mod.rs") == ["mod.rs"]
+    assert crates("p/src/lib.rs", "p/other/b.rs", "c.rs", manifest="p/Cargo.toml") == ["p/src/lib.rs", "c.rs"]
+    assert crates("src/lib.rs", "other/b.rs", manifest="Cargo.toml") == ["src/lib.rs"]
+    assert crates() == []
+
+
 # ---- what is lacking, and fetching it
 
 
@@ -434,6 +454,43 @@ def test_fetching_reads_nothing_of_the_repository_but_its_manifests(tmp_path: Pa
     assert (copies / "crates/app/cmd/tool.rs").read_bytes() == b""  # cargo takes no manifest without its targets
     assert (copies / "Cargo.lock").read_text(encoding="utf-8") == LOCK
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+def test_fetching_reads_no_lock_file_without_an_end_nor_one_elsewhere(tmp_path: Path) -> None:
+    """`Cargo.lock -> /dev/zero`, which a clone can hold, took all memory there is."""
+    root = write_tree(
+        tmp_path / "work", {"Cargo.toml": '[package]\nname = "own"\nversion = "1.0.0"\n[dependencies]\nserde = "1"\n', "src/lib.rs": ""}
+    )
+    elsewhere = write_tree(tmp_path / "home", {"Cargo.lock": "SECRET"}) / "Cargo.lock"
+    look = _look(root, ["Cargo.toml", "src/lib.rs"], {"HOME": str(tmp_path / "home")}, tmp_path / "fetched")
+    for plant in (lambda lock: lock.symlink_to("/dev/zero"), os.mkfifo, lambda lock: lock.symlink_to(elsewhere)):
+        (root / "Cargo.lock").unlink(missing_ok=True)
+        plant(root / "Cargo.lock")
+        [step] = rust.steps(look)
+        assert not any(path.endswith("Cargo.lock") for path in step.files)
+
+
+def test_fetching_brings_no_repository_of_this_machine(tmp_path: Path) -> None:
+    """`git = "file:///srv/me/private"` was cloned into lspidx's folder, which servers read."""
+    requires("cargo")
+    private = write_tree(
+        tmp_path / "private", {"Cargo.toml": '[package]\nname = "private"\nversion = "1.0.0"\n', "src/lib.rs": "// SECRET\n"}
+    )
+    git = ["git", "-C", str(private), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *words], check=True)
+    revision = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    lock = (
+        'version = 4\n\n[[package]]\nname = "own"\nversion = "1.0.0"\ndependencies = ["private"]\n\n'
+        f'[[package]]\nname = "private"\nversion = "1.0.0"\nsource = "git+file://{private}#{revision}"\n'
+    )
+    manifest = f'[package]\nname = "own"\nversion = "1.0.0"\n[dependencies]\nprivate = {{ git = "file://{private}" }}\n'
+    root = write_tree(tmp_path / "work", {"Cargo.toml": manifest, "src/lib.rs": "", "Cargo.lock": lock})
+    environment = {name: os.environ[name] for name in ("HOME", "PATH")}
+    look = _look(root, ["Cargo.toml", "Cargo.lock", "src/lib.rs"], environment, tmp_path / "fetched")
+    [outcome] = fetch(rust.steps(look), Trust.NONE, avoid=[str(root)], say=lambda text: None)
+    assert "transport 'file' not allowed" in outcome.problem
+    assert [path for path in look.fetched.rglob("*.rs") if path.read_bytes()] == []
 
 
 def test_a_server_is_pointed_at_what_was_fetched_and_else_at_the_users_own() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from indexer.consent import Reach
 from indexer.crawl.plan.survey import survey
 from indexer.crawl.run import crawl
 from indexer.errors import ConfigError, UsageError
+from indexer.node_workspace import read_yaml
 from indexer.vcs import DEEPEST, list_files
 from query.upkeep.doctor import doctor
 
@@ -232,3 +234,22 @@ def test_folders_within_folders_without_end_are_a_gap(deep: Path) -> None:
         ("a.py", "ok"),
         ("d/d/d/d/m.py", "ok"),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a {x1: 1, x2: 2}\n" + "".join(f"{c}: &{c} {{<<: [{', '.join([f'*{b}'] * 9)}]}}\n" for b, c in pairwise("abcdefghijkl")),
+        "a: &a [x, x]\n" + "".join(f"{c}: &{c} [{', '.join([f'*{b}'] * 9)}]\n" for b, c in pairwise("abcdefghijkl")),
+        "[" * 100_000, "- " * 100_000, "? " * 100_000, "{a: " * 5_000, "packages: &a [*a]\n", "packages: [*nothing]\n",
+        "!!python/name:os.system x\n",
+        "a: 1\n---\nb: 2\n", "a: 1" + "0" * 10_000, "2001-99-99T00:00:00Z: 1\n", "\t", "packages: {[a]: b}\n",
+    ],
+    ids=lambda text: text[:12],
+)  # fmt: skip
+def test_no_yaml_file_keeps_a_command_busy_or_ends_it(text: str, tmp_path: Path) -> None:
+    """A kilobyte of merges took all memory there is, and brackets the stack of libyaml, before any server was started."""
+    (tmp_path / "pnpm-workspace.yaml").write_text(text, encoding="utf-8")
+    assert read_yaml(tmp_path / "pnpm-workspace.yaml").get("packages") is None
+    (tmp_path / "pnpm-workspace.yaml").write_text("shared: &a [x]\npackages: *a\n", encoding="utf-8")
+    assert read_yaml(tmp_path / "pnpm-workspace.yaml")["packages"] == ["x"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from merge_support import tried, unsettled
 from support import CORPORA, Watcher, check_golden, graph, rows, write_tree
 from toolchains import requires
 
@@ -43,7 +44,8 @@ def crawl_of(tmp_path_factory: pytest.TempPathFactory) -> CrawlOf:
             requires(SERVERS[language])
             root = tmp_path_factory.mktemp("languages") / language
             shutil.copytree(CORPORA / language, root)
-            made[language] = crawl(root, Config(jobs=2, language=SETTINGS), Watcher(), environment={})
+            with unsettled(root.with_name("shards")):
+                made[language] = crawl(root, Config(jobs=2, language=SETTINGS), Watcher(), environment={})
         return made[language]
 
     return go
@@ -66,6 +68,14 @@ def test_nothing_is_lost_and_the_server_is_named(crawl_of: CrawlOf, language: st
     assert [item["name"] for item in done.manifest["servers"]] == [SERVERS[language]]
     statuses = rows(done.generation, "SELECT DISTINCT status FROM documents")
     assert {("ok",)} <= set(statuses) <= {("ok",), ("manifest",), ("skipped",)}  # what no server reads is searched for words
+
+
+@pytest.mark.parametrize("language", SERVERS)
+def test_a_statement_of_the_merge_makes_no_row_without_what_it_needs(crawl_of: CrawlOf, language: str) -> None:
+    """See `test_merge_sql.py`, which has Python."""
+    made = tried(crawl_of(language).root.with_name("shards"))
+    assert made.wrong == []
+    assert any(made.found.values())
 
 
 def test_another_server_of_a_language_finds_the_same_calls(crawl_of: CrawlOf, tmp_path: Path) -> None:

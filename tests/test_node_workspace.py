@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from indexer import node_project, tsconfig
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.node_workspace import NodeWorkspace, is_another
+from indexer.prerequisites import fetched_dir, fetched_folder, node
+from indexer.servers.installed import servers_dir
 
 NOWHERE = Path("/nonexistent")
 
@@ -218,6 +221,88 @@ def test_modules_that_a_project_file_leaves_out_are_taken_in(tmp_path: Path) -> 
     assert found["tsconfig.json"]["include"] == ["src"]
 
 
+SCRIPT = "const fs = require('fs');\nexports.a = 1;\n"
+
+
+def test_scripts_without_a_project_file_get_one_for_their_package(tmp_path: Path) -> None:
+    """With what was fetched for that package; what is no module stays alone, since its names would hold for all files."""
+    fetched = write_tree(
+        tmp_path / "fetched",
+        {
+            ".types/node_modules/@types/node/package.json": package("@types/node", types="index.d.ts"),
+            ".types/node_modules/@types/mocha/package.json": package("@types/mocha", types="index.d.ts"),
+            ".types/node_modules/@types/koa/package.json": package("@types/koa", types="index.d.ts"),
+            ".types/node_modules/@types/koa/index.d.ts": "",
+            "node_modules/koa/package.json": package("koa", main="index.js"),
+        },
+    )
+    files = {
+        "package.json": package("root", dependencies={"koa": "^2"}, devDependencies={"mocha": "^11"}),
+        "lib/a.js": SCRIPT,
+        "test/global.js": "var a = 1;\n",
+        "examples/one/package.json": package("one"),
+        "examples/one/b.mjs": "import 'koa';\n",
+        "site/package.json": package("site"),
+        "site/tsconfig.json": "{}",
+        "site/c.ts": "export {}\n",
+    }
+    found = told(tmp_path / "work", files, fetched)
+    assert {path: text.get("files") for path, text in found.items() if path != "site/tsconfig.json"} == {
+        "tsconfig.json": ["./lib/a.js"],
+        "examples/one/tsconfig.json": ["./b.mjs"],
+    }
+    options = found["tsconfig.json"]["compilerOptions"]
+    assert (options["allowJs"], options["checkJs"]) == (True, False)
+    assert options["types"] == ["mocha", "node"], "@types/koa declares nothing that is not imported"
+    assert options["paths"]["koa"] == [f"{fetched}/.types/node_modules/@types/koa/index.d.ts"]
+    assert options["typeRoots"][0] == f"{fetched}/.types/node_modules/@types"
+
+
+def test_types_that_were_fetched_do_not_stand_before_those_that_the_clone_has(tmp_path: Path) -> None:
+    """The clone was installed later, with a version of the package that declares itself."""
+    fetched = write_tree(
+        tmp_path / "fetched", {".types/node_modules/@types/koa/index.d.ts": "", ".types/node_modules/@types/koa/package.json": "{}"}
+    )
+    files = {"package.json": package("root", dependencies={"koa": "^3"}), "a.js": SCRIPT}
+    write_tree(
+        tmp_path / "clone",
+        {
+            "node_modules/koa/package.json": package("koa", types="index.d.ts"),
+            "node_modules/koa/index.d.ts": "",
+            "node_modules/@types/own/index.d.ts": "",
+        },
+    )
+    options = told(tmp_path / "clone", files, fetched)["tsconfig.json"]["compilerOptions"]
+    assert "koa" not in options.get("paths", {})
+    assert options["types"] == ["own"]
+    assert options["typeRoots"][0] == f"{tmp_path}/clone/node_modules/@types", "types of its own stay"
+
+
+def test_scripts_beside_a_project_file_of_typescript_have_a_project_of_their_own(tmp_path: Path) -> None:
+    """Where there are many: its library, modules and types are not theirs. Types that it names by word hold for them, too."""
+    files = {
+        "package.json": package("root"),
+        "tsconfig.json": '{"compilerOptions": {"types": ["vitest/globals"], "module": "node16"}, "references": [{"path": "./x"}]}',
+        "src/a.ts": "export {}\n",
+        "inner/package.json": package("inner"),
+        "inner/b.js": SCRIPT,
+        "test/helpers.js": "function shared() {}\n",
+        **{f"test/{number}.js": SCRIPT for number in range(tsconfig.PROJECT_OF_THEIR_OWN)},
+    }
+    found = told(tmp_path, files)
+    [place] = [path for path in found if path not in ("tsconfig.json", "inner/tsconfig.json")]
+    assert found["tsconfig.json"]["references"] == [{"path": "./x"}, {"path": f"./{place}"}]
+    assert "files" not in found["tsconfig.json"]
+    assert len(found[place]["files"]) == tsconfig.PROJECT_OF_THEIR_OWN + 1, "its names hold for the other tests"
+    assert "vitest/globals" in found[place]["compilerOptions"]["types"]
+    assert found["inner/tsconfig.json"]["files"] == ["./b.js"]
+    del files["test/0.js"]
+    (tmp_path / "test/0.js").unlink()
+    assert len(told(tmp_path, files)["tsconfig.json"]["files"]) == tsconfig.PROJECT_OF_THEIR_OWN - 1, "few are taken in"
+    files["tsconfig.json"] = '{"compilerOptions": {"allowJs": true}, "include": ["src"]}'
+    assert set(told(tmp_path, {**files, "test/0.js": SCRIPT})) == {"tsconfig.json", "inner/tsconfig.json"}, "it is about scripts, too"
+
+
 @pytest.mark.parametrize(
     ("raw", "path", "takes"),
     [
@@ -305,6 +390,41 @@ def test_packages_of_a_clone_join_without_an_installation(tmp_path: Path) -> Non
     assert sorted(
         path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and ".lspidx" not in path.parts
     ) == sorted(CLONE)
+
+
+def test_scripts_know_each_other_and_the_types_that_were_brought(tmp_path: Path) -> None:
+    """A clone of JavaScript alone: members of what a module exports, of node's own, and globals of tests."""
+    requires("ts7")
+    servers = tmp_path / "machine" / "servers"
+    servers.parent.mkdir()
+    servers.symlink_to(servers_dir(), target_is_directory=True)
+    environment = {**os.environ, "LSPIDX_SERVERS_DIR": str(servers)}
+    root = write_tree(
+        tmp_path / "work",
+        {
+            "package.json": package("app", dependencies={"thing": "^1"}, devDependencies={"mocha": "^11"}),
+            "lib/app.js": "const thing = require('thing');\nexports.start = function start() {\n  return thing.make().run();\n};\n",
+            "test/app.test.js": "const app = require('../lib/app');\nit('starts', () => {\n  app.start();\n});\n",
+        },
+    )
+    write_tree(
+        fetched_folder(fetched_dir(environment), root) / node.FOLDER / ".types",
+        {
+            "node_modules/@types/node/package.json": package("@types/node", types="index.d.ts"),
+            "node_modules/@types/node/index.d.ts": "declare var require: (id: string) => any;\n",
+            "node_modules/@types/mocha/package.json": package("@types/mocha", types="index.d.ts"),
+            "node_modules/@types/mocha/index.d.ts": "declare function it(name: string, body: () => void): void;\n",
+            "node_modules/@types/thing/package.json": package("@types/thing", types="index.d.ts"),
+            "node_modules/@types/thing/index.d.ts": "export interface Made { run(): number }\nexport function make(): Made;\n",
+        },
+    )
+    done = crawl(root, Config(jobs=1), Watcher(), environment=environment)
+    unresolved = rows(done.generation, "SELECT name FROM occurrences WHERE symbol IS NULL ORDER BY 1")
+    assert unresolved == []
+    calls = rows(done.generation, "SELECT s.name FROM calls c JOIN symbols s ON s.symbol = c.callee ORDER BY c.path, c.line, c.col")
+    assert [name for (name,) in calls if name != "require"] == ["make", "run", "it", "start"]
+    assert rows(done.generation, "SELECT count(*) FROM diagnostics") == [(0,)]
+    assert not (root / "tsconfig.json").exists()
 
 
 def test_a_warm_server_knows_the_workspace_and_what_its_manifests_say_by_now(tmp_path: Path) -> None:

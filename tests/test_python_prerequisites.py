@@ -76,9 +76,9 @@ def test_nothing_is_fetched_for_a_project_that_has_its_environment_or_names_one(
     """And what a step executes of the repository is nothing."""
     [step] = steps(_look(tmp_path / "w", PROJECT))
     assert (step.executes, str(step.level)) == ("", "none")
-    assert steps(_look(tmp_path / "v", {**PROJECT, ".venv/pyvenv.cfg": ""})) == []
-    assert steps(_look(tmp_path / "u", PROJECT, python="gone")) == []
-    assert steps(_look(tmp_path / "t", {"a.py": ""})) == []
+    assert list(steps(_look(tmp_path / "v", {**PROJECT, ".venv/pyvenv.cfg": ""}))) == []
+    assert list(steps(_look(tmp_path / "u", PROJECT, python="gone"))) == []
+    assert list(steps(_look(tmp_path / "t", {"a.py": ""}))) == []
 
 
 # ---- what can be had

@@ -25,6 +25,7 @@ from indexer.prerequisites import Look, c
 from indexer.servers.registry import FoundServer, load_table, server_spec
 from indexer.syntax import parse
 from indexer.workspace import find_folders, folder_of
+from query.answers import advice
 
 
 def _planned(*paths: str, language: str = "typescript") -> list[PlannedDocument]:
@@ -368,3 +369,23 @@ def test_a_missing_compilation_database_is_said_where_something_is_compiled(tmp_
     assert lacking("src/a.c") == ["cmake -S . -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
     write_tree(tmp_path, {"build/compile_commands.json": "[]"})
     assert lacking("src/a.c") == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "share"), [({}, ""), ({"identifiers": 0}, ""), ({"identifiers": 4, "unresolved_behind_imports": 1}, "25 %")]
+)
+def test_what_is_lacking_is_said_of_a_language_without_a_name(numbers: dict[str, int], share: str):
+    """Files that hold no identifier (`package c`) beside a manifest whose packages are missing ended `index` with an internal error."""
+    item = {"language": "go", "detail": "1 module is missing", "remedy": "go mod download", "can_fetch": True}
+    (line,) = advice.lacking({"prerequisites": [item], "resolution": {"go": numbers}})
+    assert line.startswith("go: 1 module is missing")
+    assert share in line
+    assert bool(share) == ("unresolved" in line)
+
+
+def test_types_that_are_lacking_may_be_behind_all_that_is_unresolved():
+    """Scripts require packages, and tests find `describe` in the air: no import is unresolved for it."""
+    numbers = {"identifiers": 100, "unresolved": 31, "unresolved_behind_imports": 0}
+    item = {"language": "javascript", "name": "types", "detail": "no types", "remedy": "npm install @types/node", "can_fetch": True}
+    (line,) = advice.lacking({"prerequisites": [item], "resolution": {"javascript": numbers}})
+    assert "; up to 31 % of the javascript identifiers are unresolved for it; to get it: lspidx index --fetch, or: npm install" in line

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import posixpath
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,9 +19,11 @@ import msgspec
 from indexer.cargo.disk import Registry, Survey, cargo_home, survey, vendored_folders
 from indexer.cargo.lock import Lock
 from indexer.cargo.platform import Platform, platform_of
-from indexer.cargo.project import Sysroot, project_of
+from indexer.cargo.project import Sysroot, crates_of_files, project_of
 from indexer.cargo.resolve import Graph, resolve
 from indexer.cargo.toolchain import Toolchain, find_toolchain
+
+_ROOT_MODULES = ("lib.rs", "main.rs")
 
 COPIES = "manifests"
 """Folder below that of a workspace's downloads that holds copies of its manifests, and the lock files that cargo has made of them."""
@@ -111,10 +114,33 @@ def _host() -> Platform:
     return platform_of(sys.platform, platform.machine(), platform.libc_ver()[0])
 
 
-def link(crates: Crates, *, with_sysroot: bool = True, by_cargo: bool = False) -> Linked:
+def lone_crates(crates: Crates, documents: Sequence[str]) -> list[str]:
+    """Root modules of the files that no package holds: every `lib.rs` and `main.rs`, and below neither each file for itself.
+
+    rust-analyzer that is told of no project looks for one by itself, finds none, and is never ready.
+
+    Args:
+        documents: Rust's files, relative to the repository's root, as the answer is.
+    """
+    packages = {os.path.relpath(package.folder, crates.root) for package in crates.survey.packages}
+    alone = [path for path in documents if packages.isdisjoint(_folders_above(path))]
+    named = [path for path in alone if posixpath.basename(path) in _ROOT_MODULES]
+    homes = {posixpath.dirname(path) or "." for path in named}
+    others = [path for path in alone if homes.isdisjoint(_folders_above(path)) and posixpath.basename(path) != "mod.rs"]
+    return sorted([*named, *others] or alone)
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    while path:
+        path = posixpath.dirname(path)
+        yield path or "."
+
+
+def link(crates: Crates, lone: Sequence[str] = (), *, with_sysroot: bool = True, by_cargo: bool = False) -> Linked:
     """What rust-analyzer is told; the same for the same files on every run.
 
     Args:
+        lone: see `lone_crates`.
         with_sysroot: whether the standard library is wanted, should its sources be there.
         by_cargo: whether cargo is to be asked wherever nothing is missing, though it writes a lock file: only from it rust-analyzer
             learns of build scripts and macros, which it runs at full trust.
@@ -123,7 +149,7 @@ def link(crates: Crates, *, with_sysroot: bool = True, by_cargo: bool = False) -
     members: dict[str, list[str]] = {}
     for package in found.packages:
         members.setdefault(package.workspace, []).append(package.folder)
-    library = _library(toolchain, crates.registry.home) if toolchain.sources and members else None
+    library = _library(toolchain, crates.registry.home) if toolchain.sources and (members or lone) else None
     if by_cargo:
         complete = sorted(folder for folder in found.workspaces if folder not in crates.missing)
     else:
@@ -131,9 +157,11 @@ def link(crates: Crates, *, with_sysroot: bool = True, by_cargo: bool = False) -
     rest = [folder for home, folders in members.items() if home not in complete for folder in folders]
     manifests = [os.path.join(folder, "Cargo.toml") for folder in sorted(complete)]
     text = ""
-    if rest:
+    if rest or lone or not manifests:
         sysroot = Sysroot(folder=toolchain.folder, sources=toolchain.sources)
-        text = msgspec.json.encode(project_of(crates.graph(), rest, sysroot, library)).decode()
+        project = project_of(crates.graph(), rest, sysroot, library)
+        project["crates"] += crates_of_files(crates.root, lone)
+        text = msgspec.json.encode(project).decode()
     state = [manifests, text, os.path.basename(toolchain.folder), bool(toolchain.sources), toolchain.borrowed]
     why = _why(crates, complete, has_library=library is not None)
     return Linked(manifests=manifests, project=text, why=why, digest=_digest(state, crates, toolchain))

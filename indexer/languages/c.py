@@ -10,10 +10,12 @@ from indexer.model import NameUse
 _C = Grammar(
     source=("tree_sitter_c", "language"),
     definitions=("c.definitions",),
-    uses=("c.uses",),
+    uses=("c.uses", "c.operations"),
+    signs="none",
     exports="header",
     namespaces="types",
     prototypes=True,
+    conditional=True,
 )
 _CPP = replace(
     _C,
@@ -105,6 +107,7 @@ C = Language(
 CPP = replace(
     C,
     names=("cpp",),
+    scip="CPP",
     grammar=_CPP,
     name_marks=("~",),
     operations=_OPERATIONS,
@@ -121,4 +124,4 @@ CPP = replace(
     runtime_starts=("~", "operator ", 'operator""'),
 )
 ARDUINO = Language(names=("arduino",), family="arduino", type_before_name=True)
-OBJECTIVE_C = Language(names=("objective-c",), family="objective-c", file_imports="include")
+OBJECTIVE_C = Language(names=("objective-c",), family="objective-c", scip="Objective_C", file_imports="include")

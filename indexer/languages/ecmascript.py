@@ -46,6 +46,7 @@ _RESERVED = (
 TYPESCRIPT = Language(
     names=("typescript",),
     family="typescript",
+    scip="TypeScript",
     grammar=_TYPESCRIPT,
     variants=((".tsx", _TSX),),  # `<T>x` means two things
     keywords=frozenset(_RESERVED.split()),
@@ -70,6 +71,14 @@ TYPESCRIPT = Language(
     # the language has none of its own but Atomics; these are packages
     locks=Locks(names=("Mutex", "Semaphore", "AsyncLock", "Atomics"), within=("async-mutex", "async-lock", "typescript")),
 )
-TYPESCRIPT_REACT = replace(TYPESCRIPT, names=("typescriptreact", "tsx"), grammar=_TSX, variants=(), lexer="tsx")
-JAVASCRIPT = replace(TYPESCRIPT, names=("javascript",), grammar=_JAVASCRIPT, variants=(), is_compiled=False, merges_declarations=False)
-JAVASCRIPT_REACT = replace(JAVASCRIPT, names=("javascriptreact", "jsx"), lexer="jsx")
+TYPESCRIPT_REACT = replace(TYPESCRIPT, names=("typescriptreact", "tsx"), grammar=_TSX, variants=(), lexer="tsx", scip="TypeScriptReact")
+JAVASCRIPT = replace(
+    TYPESCRIPT,
+    names=("javascript",),
+    scip="JavaScript",
+    grammar=_JAVASCRIPT,
+    variants=(),
+    is_compiled=False,
+    merges_declarations=False,
+)
+JAVASCRIPT_REACT = replace(JAVASCRIPT, names=("javascriptreact", "jsx"), lexer="jsx", scip="JavaScriptReact")

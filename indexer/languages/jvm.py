@@ -45,4 +45,4 @@ JAVA = Language(
 )
 KOTLIN = Language(names=("kotlin",), family="kotlin", imports_folders=True, dotted_types=True, project_is_outermost=True)
 SCALA = Language(names=("scala",), family="scala", imports_folders=True, dotted_types=True)
-CSHARP = Language(names=("csharp",), family="csharp", type_before_name=True, imports_folders=True)
+CSHARP = Language(names=("csharp",), family="csharp", scip="CSharp", type_before_name=True, imports_folders=True)

@@ -30,8 +30,8 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
 
     source: the module of the grammar and its function.
     definitions, uses: files in `indexer/syntax/tree/queries/`, read one after the other.
-    exports: how a definition becomes visible elsewhere: by "export", a "capital", "pub", "public", or standing in a "header"; "functions"
-        always are.
+    exports: how a definition becomes visible elsewhere: by "export", a "capital", "pub", "public", or standing in a "header"; "functions":
+        all of them, and variables that other programs get.
     namespaces: what may share a name in one scope: nothing ("one"), "types" with the rest, or "kinds": types, callables, variables.
     binds_lower_case: in a pattern, a capital means something that exists (Rust).
     blank: the name that binds nothing.
@@ -43,6 +43,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     prototypes: a function without a body is declared, not defined.
     rebinds: a second declaration of a local in one scope is the same variable (Go's `:=`, JavaScript's `var`).
     repair: the function of `indexer.syntax.tree.repair` to try on a text with errors.
+    conditional: a text with errors may be read with fewer of its `#if` branches (`indexer.syntax.tree.conditional`).
     rewrite: the one that makes what the parser gets to see in place of the text, byte for byte.
     signs: at which operators its servers name what runs: at those of types of the program ("own"), or at the language's own too ("all"),
         so that no answer means that nobody knows; at "none"; empty: no operation is looked at.
@@ -64,6 +65,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     prototypes: bool = False
     rebinds: bool = False
     repair: str = ""
+    conditional: bool = False
     rewrite: str = ""
     signs: Signs = ""
 
@@ -116,6 +118,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     keywords: words that are no names.
     fixed_names: names that the language or its loader looks for itself: what has one means another thing under another name.
     lexer: its name in Pygments, where that is none of its own.
+    scip: its name in SCIP, where that is not its own with a capital.
     name_marks: what a name may begin with beside letters.
     type_before_name: a declaration has the type before the name.
     has_macros: what is given to a macro is often unresolved.
@@ -196,6 +199,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     keywords: frozenset[str] = frozenset()
     fixed_names: frozenset[str] = frozenset()
     lexer: str = ""
+    scip: str = ""
     name_marks: tuple[str, ...] = ()
     type_before_name: bool = False
     has_macros: bool = False

@@ -8,6 +8,7 @@ from indexer.model import NameUse
 BASH = Language(
     names=("bash", "shellscript"),
     family="bash",
+    scip="ShellScript",
     grammar=Grammar(
         source=("tree_sitter_bash", "language"),
         definitions=("bash.definitions",),

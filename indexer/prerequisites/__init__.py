@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -40,7 +40,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     executes: what of the repository, or of what it downloads, the command may execute; empty: nothing.
     level: the least trust at which the step is taken. writes: folders that it may change; made where they are not there.
-    files: texts that are written before it is run, by path, absolute or relative to `cwd`.
+    files: texts that are written before it is run, by path, absolute or relative to `cwd`. runs_in: where it is started, if not in `cwd`.
+    without: what it was not told of, each in a few words, which is then missing.
     """
 
     language: str
@@ -52,6 +53,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     executes: str = ""
     level: Trust = Trust.NONE
     timeout_s: float = 900.0
+    runs_in: Path | None = None
+    without: Sequence[str] = ()
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,8 +86,11 @@ class BuildTool(Protocol):
         """What is missing for the languages of this tool; empty where nothing is. Reads files, starts nothing."""
         ...
 
-    def steps(self, look: Look) -> list[Step]:
-        """What would bring it, in order; empty where nothing is missing, or no command is known."""
+    def steps(self, look: Look) -> Iterable[Step]:
+        """What would bring it, in order; empty where nothing is missing, or no command is known.
+
+        A step may depend on what those before it have brought: each is to be taken before the next one is asked for.
+        """
         ...
 
 
@@ -103,9 +109,10 @@ def find(look: Look) -> list[Prerequisite]:
     return [item for tool in _tools(look.languages) for item in tool.find(look)]
 
 
-def steps(look: Look) -> list[Step]:
-    """What `--fetch` would run for it, in order."""
-    return [item for tool in _tools(look.languages) for item in tool.steps(look)]
+def steps(look: Look) -> Iterator[Step]:
+    """What `--fetch` runs for it, each step to be taken before the next one is asked for."""
+    for tool in _tools(look.languages):
+        yield from tool.steps(look)
 
 
 def _tools(languages: frozenset[str]) -> Iterator[BuildTool]:

@@ -14,20 +14,24 @@ import shutil
 import signal
 import subprocess
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
 
+from indexer import plain_files
 from indexer.drive.process import MARK, clean_environment, end_marked, prepare_child
+from indexer.errors import UnsafeIndex
 from indexer.git_command import environment_for_fetching
 from indexer.model import Trust
 from indexer.prerequisites import Step
-from indexer.sandbox import safe_path
+from indexer.sandbox import lies_in, safe_path
 
 log = logging.getLogger(__name__)
 
 _TAIL_CHARS = 1_500
+_PROTOCOLS = "http:https:ssh:git"
+"""Of git, unless the user says so by GIT_ALLOW_PROTOCOL: no manifest brings the text of a repository on this machine (`file`)."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +42,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def fetch(steps: Sequence[Step], trust: Trust, *, avoid: Sequence[str], say: Callable[[str], None]) -> list[Outcome]:
-    """Runs the steps in order; a failed one does not keep the others from being run.
+def fetch(steps: Iterable[Step], trust: Trust, *, avoid: Sequence[str], say: Callable[[str], None]) -> list[Outcome]:
+    """Runs each step before it takes the next one; a failed one does not keep the others from being run.
 
     Args:
         avoid: folders of the workspace: no program of theirs is taken for the command.
@@ -54,27 +58,45 @@ def fetch(steps: Sequence[Step], trust: Trust, *, avoid: Sequence[str], say: Cal
     return outcomes
 
 
+def _prepare(step: Step) -> None:
+    """Makes the folders and files that the command needs.
+
+    Raises:
+        OSError: they cannot be made. UnsafeIndex: a link leads out of the folders that the step may change.
+    """
+    for folder in filter(None, (*step.writes, step.runs_in)):
+        folder.mkdir(parents=True, exist_ok=True)
+    own = [os.path.realpath(folder) for folder in step.writes]
+    for relative, text in step.files.items():
+        path = step.cwd / relative
+        if not lies_in(os.path.realpath(path.parent), own):
+            raise UnsafeIndex(f"'{path.parent}' leads out of what the step may change; remove it")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        plain_files.write_whole(path, text.encode("utf-8", "replace"))
+
+
 def _run(step: Step, trust: Trust, avoid: Sequence[str], say: Callable[[str], None]) -> str:
     shown = " ".join(step.command)
     if not trust.covers(step.level):
         return f"'{shown}' is not run: it would execute {step.executes}; to allow that: --trust {step.level}"
     environment = environment_for_fetching(step.cwd, clean_environment(step.environment))
+    environment.setdefault("GIT_ALLOW_PROTOCOL", _PROTOCOLS)
     environment["PATH"] = safe_path(environment.get("PATH", ""), avoid)
     program = shutil.which(step.command[0], path=environment["PATH"])
     if program is None:
         return f"'{step.command[0]}' is not on PATH; install it, or run yourself: {shown}"
-    for folder in step.writes:
-        folder.mkdir(parents=True, exist_ok=True)
-    for relative, text in step.files.items():
-        path = step.cwd / relative
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    try:
+        _prepare(step)
+    except (OSError, UnsafeIndex) as error:
+        return f"'{shown}' is not run: {error}"
+    if step.without:
+        say(f"fetch {step.language}: not fetched, since it comes from no registry: {', '.join(step.without)}")
     say(f"fetch {step.language}: {shown}")
     mark = ".".join(filter(None, (os.environ.get(MARK, ""), uuid.uuid4().hex)))
     try:
         with subprocess.Popen(
             [program, *step.command[1:]],
-            cwd=step.cwd,
+            cwd=step.runs_in or step.cwd,
             env={**environment, MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from indexer.cargo.linked import COPIES, Crates, find_crates
 from indexer.cargo.toolchain import Toolchain
+from indexer.encoding import read_manifest
 from indexer.languages import RUST
 from indexer.prerequisites import Look, Prerequisite, Step
+from indexer.private_places import is_held
 
 _NAMED = 3
 
@@ -123,8 +125,10 @@ def _copy(root: Path, folder: Path, copies: Path, files: dict[str, str]) -> Path
     own = _copied(root, folder, copies)
     if own is not None:
         for name in ("Cargo.toml", "Cargo.lock"):
+            if not is_held(str(root), os.path.relpath(folder / name, root)):
+                continue
             try:
-                files[str(own / name)] = (folder / name).read_text(encoding="utf-8")
+                files[str(own / name)] = read_manifest(folder / name).decode("utf-8")
             except (OSError, UnicodeDecodeError):
                 continue
     return own
@@ -142,5 +146,6 @@ def _environment(look: Look, toolchain: Toolchain) -> dict[str, str]:
         "CARGO_HOME": str(look.fetched / "cargo"),
         "RUSTUP_AUTO_INSTALL": "0",
         "RUSTC_WRAPPER": "",
+        "CARGO_NET_GIT_FETCH_WITH_CLI": "true",  # git can be kept from repositories of this machine, cargo's own library cannot
         "CARGO_TERM_COLOR": "never",
     }
