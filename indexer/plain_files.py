@@ -18,6 +18,9 @@ from indexer.errors import UnsafeIndex, writes
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PART_BYTES = 1 << 20
+MOST_BYTES = 1 << 30
+"""Of a file that is read at once. An archive may hold one of any size that takes no room on the disk."""
+
 _KINDS = (
     (stat.S_ISLNK, "a link"),
     (stat.S_ISFIFO, "a pipe"),
@@ -71,7 +74,7 @@ def faults_below(folder: Path, depth: int) -> Generator[tuple[str, str]]:
                 yield from faults_below(Path(entry.path), depth - 1)
 
 
-def read(path: Path, most: int | None = None, *, accepts: Callable[[os.stat_result], bool] | None = None) -> bytes | None:
+def read(path: Path, most: int = MOST_BYTES, *, accepts: Callable[[os.stat_result], bool] | None = None) -> bytes | None:
     """The content of a plain file; None where there is none, where something else is in its place, or more than `most` bytes.
 
     Args:
@@ -82,12 +85,12 @@ def read(path: Path, most: int | None = None, *, accepts: Callable[[os.stat_resu
     except OSError:
         return None
     found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or (most is not None and found.st_size > most) or (accepts is not None and not accepts(found)):
+    if not stat.S_ISREG(found.st_mode) or found.st_size > most or (accepts is not None and not accepts(found)):
         os.close(descriptor)
         return None
     with os.fdopen(descriptor, "rb") as file:
         try:
-            return file.read() if most is None else file.read(most)
+            return file.read(most)
         except OSError:
             return None
 

@@ -16,8 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -285,6 +286,22 @@ def _other_value(content: bytes, chance: random.Random) -> bytes:
 
 class Wrong(AssertionError):
     pass
+
+
+_TOLD_EVERY_S = 20.0
+
+
+def counted(numbers: range, what: str) -> Iterator[int]:
+    """The numbers, and now and then a line that says how far they are: two thousand cases take half an hour."""
+    began = told = time.monotonic()
+    for done, number in enumerate(numbers):
+        now = time.monotonic()
+        if now >= told + _TOLD_EVERY_S:
+            told = now
+            print(
+                f"  {done} of {len(numbers)} {what}, about {(now - began) / done * (len(numbers) - done) / 60:.0f} minutes left", flush=True
+            )
+        yield number
 
 
 def try_case(seeds: Sequence[Seed], number: int, start: int, counts: Counter[str]) -> None:

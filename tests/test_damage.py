@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -90,6 +91,27 @@ def test_truncated_shards_are_crawled_again(root: Path):
     assert any(".parquet' was damaged" in note for note in watcher.notes)
     (root / "a.py").write_text(SOURCE, encoding="utf-8")
     assert _contents(_crawl(root).generation) == expected
+
+
+_WITHOUT_END = ("CURRENT", "flags.json", "flow.arrow", "making.json", "db/gen-1.json", "db/gen-1.proof", "db/gen-1.duckdb", "states/*.json",
+                "shards/*.parquet", "run.jsonl", "lock")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _WITHOUT_END)
+def test_a_file_that_takes_no_room_on_the_disk_and_has_no_end_is_not_read(name: str, root: Path):
+    """As an archive may hold it: `index` took all memory there is, or for ever, each time."""
+    expected = _contents(_crawl(root).generation)
+    Home(root).remember({"jobs": 1})
+    (root / ".lspidx" / "making.json").write_text("{}", encoding="utf-8")
+    [file] = (root / ".lspidx").glob(name)
+    with file.open("r+b") as opened:
+        opened.truncate(1 << 39)
+    with contextlib.suppress(Damaged), open_index(root) as index:
+        assert index.rows("SELECT count(*) FROM symbols")
+    after = _crawl(root)
+    assert _contents(after.generation) == expected
+    with open_index(root) as index:
+        assert not index.foreign
 
 
 def test_a_shard_with_the_content_of_another_is_not_believed(root: Path):

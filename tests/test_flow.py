@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
 import pytest
+from damage_support import other_content
 from support import CORPORA, crawl_with_ty, write_tree
 
 from indexer.model import Flow
+from indexer.store import flow
+from indexer.store.flow.kept import SCHEMA, Keeper
+from indexer.store.flow.program import Program
+from indexer.store.flow.solver import Solver
 from indexer.syntax import parse
 from query.facts.index import Index, open_index
 from query.surface.registry import call
@@ -182,6 +189,70 @@ def test_an_edit_leads_to_the_rows_of_a_crawl_from_nothing(tmp_path: Path) -> No
     assert after == _flow_of(clean)
     assert any("Other#go" in str(row) and "flow" in row for row in after)
     assert not any("Other#go" in str(row) for row in before)
+
+
+def _edit_and_count(root: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often values are followed in the crawl after an edit."""
+    count = 0
+    solve = flow.solve
+
+    def counting(program: Program) -> Solver:
+        nonlocal count
+        count += 1
+        return solve(program)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(flow, "solve", counting)
+        (root / name).write_text(text)
+        crawl_with_ty(root, jobs=1)
+    return count
+
+
+def test_an_edit_that_changes_nothing_for_values_takes_what_was_found_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines move, constants change, and a local variable of nothing that flows comes in: rows are still those of a crawl from nothing."""
+    root = write_tree(tmp_path / "tree", {"handlers.py": HANDLERS, "uses.py": USES})
+    crawl_with_ty(root, jobs=1)
+    edited = "# a line more\n" + HANDLERS.replace("def two(): pass", "def two():\n    number = 3\n    return 4")
+    assert _edit_and_count(root, "handlers.py", edited, monkeypatch) == 0
+    clean = write_tree(tmp_path / "clean" / "tree", {"handlers.py": edited, "uses.py": USES})
+    crawl_with_ty(clean, jobs=2)
+    assert _flow_of(root) == _flow_of(clean)
+    changed = edited.replace("return Part()", "return one")
+    assert _edit_and_count(root, "handlers.py", changed, monkeypatch) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"nothing of ours", b"0" * 64 + b"rows"])
+def test_a_kept_result_that_is_not_what_was_written_is_made_anew(tmp_path: Path, damage: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write_tree(tmp_path / "tree", {"handlers.py": HANDLERS, "uses.py": USES})
+    crawl_with_ty(root, jobs=1)
+    (root / ".lspidx" / "flow.arrow").write_bytes(damage)
+    assert _edit_and_count(root, "handlers.py", HANDLERS + "# a line more\n", monkeypatch) == 1
+    assert any("flow" in row for row in _flow_of(root))
+
+
+def test_no_damage_of_a_kept_result_passes_for_whole(tmp_path: Path) -> None:
+    """Nor one about other inputs; and what is not this user's never reaches Arrow's reader, whatever types it holds."""
+    keeper = Keeper(tmp_path / "flow.arrow", "recipe")
+    table = pa.table({name: pa.array([None] * 50, field.type) for name, field in zip(SCHEMA.names, SCHEMA, strict=True)}, schema=SCHEMA)
+    keeper.write("digest", table)
+    content = keeper.path.read_bytes()
+    assert keeper.read("digest") == table
+    assert keeper.read("another digest") is None
+    for number in range(400):
+        made, _ = other_content(content, [content[:64], content[64:], b"{}"], random.Random(number))
+        keeper.path.write_bytes(made)
+        assert (keeper.read("digest") is None) == (made != content), number
+
+
+def test_a_kept_result_of_a_stranger_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sealed with another secret, of extension types and of too many rows: it is not even opened."""
+    keeper = Keeper(tmp_path / "flow.arrow", "recipe")
+    with monkeypatch.context() as patch:
+        patch.setenv("LSPIDX_STATE_DIR", str(tmp_path / "stranger"))
+        keeper.write("digest", pa.table({"what": pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16], pa.binary(16)))}))
+    assert keeper.path.stat().st_size > 64
+    monkeypatch.setattr(pa.ipc, "open_stream", lambda rows: pytest.fail("a stranger's rows were read"))
+    assert keeper.read("digest") is None
 
 
 def test_a_long_literal_has_few_rows() -> None:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
+from merge_support import tried, unsettled
+from support import CORPORA, crawl_with_ty, write_tree
+from test_nameless import LIB, USE
+from test_strings import FILES
 
 from indexer.model import Evidence, Role, SymbolFlag
+from indexer.store.facts import TABLES
+from indexer.store.macros import expand
 from indexer.store.merge import STAGES
+from indexer.store.merge.stages import statements
 from indexer.store.schema import SCHEMA_VERSION
 
 
@@ -37,6 +46,35 @@ def test_a_stage_says_what_it_takes_and_makes(stage: Path) -> None:
 
 def test_stages_run_in_the_order_of_their_numbers() -> None:
     assert [stage.stem.partition("_")[0] for stage in STAGES] == [str(number) for number in range(1, len(STAGES) + 1)]
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.stem)
+def test_a_stage_is_cut_into_the_statements_that_duckdb_reads(stage: Path) -> None:
+    connection = duckdb.connect()
+    cut = [expand(one.text) for one in statements(stage)]
+    assert [len(connection.extract_statements(text)) for text in cut] == [1] * len(cut)
+    assert len(connection.extract_statements(expand(stage.read_text(encoding="utf-8")))) == len(cut)
+
+
+def test_what_a_statement_needs_is_made_before_it() -> None:
+    there = {f"facts_{table}" for table in TABLES} | {"flow_call", "flow_meaning", "flow_stop"}
+    for one in (one for stage in STAGES for one in statements(stage)):
+        assert {name for any_of in one.needs for name in any_of} <= there, one.text
+        assert not one.makes or bool(one.needs) == bool(one.columns), one.text
+        there |= {one.changes} if one.makes else set()
+
+
+def test_a_statement_makes_no_row_without_what_it_needs(tmp_path: Path) -> None:
+    """And the table that is made in its place has its columns. Other languages: see `test_languages.py`."""
+    root = shutil.copytree(CORPORA / "python", tmp_path / "work")
+    write_tree(root, {**FILES, "lib.py": LIB, "use.py": USE, "star.py": "from pkg.star import *\n"})
+    with unsettled(tmp_path / "shards"):
+        crawl_with_ty(root, jobs=1)
+    made = tried(tmp_path / "shards")
+    assert made.wrong == []
+    assert len(made.found) > 100
+    silent = [name for name, found in made.found.items() if not found]
+    assert len(silent) < 42, silent  # they make no row of these sources, whatever there is
 
 
 def test_bits_never_change_their_meaning() -> None:

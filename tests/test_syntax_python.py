@@ -321,6 +321,9 @@ CASES: dict[str, str | bytes] = {
         z: "not an annotation("
         v: t.Annotated["A", "B"]
         w: t.Union[t.Literal["A", "B"], "t.Literal['B']", list["B"]]
+        T = t.TypeVar("T", bound="A")
+        N = t.NewType("N", "B")
+        t.cast("A", y).f(memoryview(b"").cast("B"), "A")
         """,
     "f_strings": """
         name = 1
@@ -770,3 +773,9 @@ def test_a_dotted_name_of_ten_thousand_parts_costs_memory_in_proportion() -> Non
     walk = Walk(b"import " + b".".join([b"a"] * 10_000) + b"\n", "m", False)
     assert len(walk.run(definitions_only=False).tokens) == 10_000
     assert sum(map(len, walk.module_paths)) < 10_000
+
+
+def test_a_docstring_stands_below_a_licence_of_any_length():
+    source = b"".join(b"# line %d of a licence\n" % number for number in range(12)) + b'"""What it is."""\n\nimport os\n'
+    assert parse(source, "a").symbols[0].documentation == "What it is."
+    assert parse(b"# x\nimport os\n'no docstring'\n", "a").symbols[0].documentation == ""

@@ -547,6 +547,14 @@ def test_bash_reads_any_character() -> None:
     assert syntax.tokens.col == [1, 0, 11, 16]
 
 
+def test_bash_variables_that_programs_get_are_exported() -> None:
+    source = b"export where=1\ndeclare -rx mode=fast\nquiet=1 make\nplain=2\nCFLAGS=-O2\nlate=3\nexport late\nf() { local inner=1; }\n"
+    symbols = _parse("bash/a.sh", source).symbols
+    exported = {symbol.name for symbol in symbols if SymbolFlag.EXPORTED in symbol.flags}
+    assert exported - {symbols[0].name} == {"where", "mode", "quiet", "CFLAGS", "late", "f"}
+    assert {"plain", "inner"} <= {symbol.name for symbol in symbols}
+
+
 # ---- rules that deserve words
 
 

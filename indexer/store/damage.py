@@ -33,6 +33,7 @@ _FILES = (
     "lock",
     "flags.json",
     "flags.tmp",
+    "flow.arrow",
     "run.jsonl",
     "skill.json",
     "skill.lock",
@@ -176,9 +177,15 @@ def check_database(generation: Path, manifest: dict[str, Any]) -> None:
         raise Damaged(generation, f"it cannot be read: {error.strerror}") from error
 
 
+_MOST_SHARD_BYTES = 4 << 30
+"""Facts of 1.2 MB of sources come to a thousandth of it. What has no end on the disk is not read for it."""
+
+
 def check_shard(shard: Path) -> None:
     """A settled shard is named after its content. Raises Damaged where that is not so, or it is gone."""
     try:
+        if shard.stat().st_size > _MOST_SHARD_BYTES:
+            raise Damaged(shard, "it is larger than a shard may be")
         if sealed.digest_of(shard)[: len(shard.stem)] != shard.stem:
             raise Damaged(shard, "it is empty" if not shard.stat().st_size else "its content is not what was written")
     except FileNotFoundError as error:

@@ -10,6 +10,7 @@
       shards/<digest>.parquet       facts as they are kept: see `indexer.store.states`
       states/<recipe>.json          which of them describe which tree
       flags.json                    settings that were given as flags, for the next run; of this machine only
+      flow.arrow                    what following values found last: see `indexer.store.flow.kept`
       log/lspidx.log  run.jsonl
       skill.json  skill.lock        the skill that is active on the command line, see `query.skills.kept`
       scratch/  cache/              what servers write
@@ -61,6 +62,7 @@ class Home:
         self.shards = self.path / "shards"
         self.states = self.path / "states"
         self.crawls = self.path / "crawl"
+        self.flow = self.path / "flow.arrow"
         self.log_file = self.path / "log" / "lspidx.log"
         self.run_record = self.path / "run.jsonl"
         self._pointer = self.path / "CURRENT"
@@ -151,7 +153,7 @@ class Home:
             if any(self.databases.glob("gen-*.duckdb")):
                 raise Damaged(self._pointer, GONE)
             return
-        content = plain_files.read(self._pointer)
+        content = plain_files.read(self._pointer, 100)
         if content is None:
             raise Damaged(self._pointer, "it cannot be read")
         raise Damaged(self._pointer, "it names no index that is there" if content.strip() else "it is empty")

@@ -180,7 +180,7 @@ def unproven(database: Path, *, full: bool = False) -> str:
         return f"'{database.name}.wal' lies beside it, which lspidx has not written"
     if not full and witness == _witness(database):
         return ""
-    if _digest(database) != digest:
+    if witness[2] != _witness(database)[2] or _digest(database) != digest:
         return CHANGED
     if witness != _witness(database):  # copied, moved or restored: the next question need not read it
         try:

@@ -8,6 +8,7 @@ SCHEMA_VERSION: the shape of index and shards; a reader refuses any other.
     5  2026-11-23  strings, operations without a name, what functions give and variables hold, manifests
     6  2026-11-23  times of the last change of a file's status
     7  2026-11-23  where values go: rows by syntax, calls and meanings by flow
+    8  2026-11-24  calls of what a variable holds or an expression gives
 CONTENT_VERSION: what the same source means; a change makes indexes want a rebuild, readers do not care.
     1  2026-11-21  first
     2  2026-11-22  monikers begin with the language
@@ -17,13 +18,15 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     6  2026-11-23  calls without a name, uses by strings, values that go nowhere (`confined`), notebooks, scripts and components
     7  2026-11-23  operators, constructors and iterators of C++, Rust and TypeScript; names that are made at run time
     8  2026-11-23  Python: calls of functions that are held or handed over, members of values without a declared type
+    9  2026-11-24  calls of what an expression gives
+   10  2026-11-24  a second member of one name in a local type is a local symbol, as the first
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SCHEMA_VERSION = 7
-CONTENT_VERSION = 8
+SCHEMA_VERSION = 8
+CONTENT_VERSION = 10
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -114,6 +114,11 @@ SELECT d.path, u.line, u.col, u.end_col, w.label AS operation, e.moniker AS encl
 FROM unresolved_operation u JOIN document d USING (doc_id) JOIN operation w USING (operation)
 LEFT JOIN symbol e ON e.sym_id = u.encl_id LEFT JOIN symbol t ON t.sym_id = u.type_id;
 
+-- Calls of what a variable holds or an expression gives: what flows there is known in part.
+CREATE VIEW open_calls AS
+SELECT d.path, c.line, c.col, c.end_col, c.name, e.moniker AS enclosing
+FROM open_call c JOIN document d USING (doc_id) LEFT JOIN symbol e ON e.sym_id = c.encl_id;
+
 -- Imports that no one could resolve, by dotted module as written.
 CREATE VIEW unresolved_imports AS
 SELECT d.path, u.line, u.module FROM unresolved_import u JOIN document d USING (doc_id);

@@ -12,17 +12,18 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
 from indexer import go_modules, node_project, packages, prerequisites, python_project
 from indexer.builds import DEFAULT, Build, is_left_out, variants
-from indexer.cargo.linked import COPIES, find_crates, link
+from indexer.cargo.linked import COPIES, find_crates, link, lone_crates
 from indexer.config import Config, LanguageConfig
 from indexer.consent import Reach
 from indexer.crawl.plan.companions import guessed_folders
+from indexer.crawl.plan.scip_files import readable_of, servers_of
 from indexer.crawl.units import PlannedDocument
 from indexer.errors import ServerMissing
 from indexer.languages import GO, PYTHON, RUST, record_of
@@ -79,7 +80,7 @@ class Group:
     paths: Sequence[str] = ()
     """All files of the workspace, relative to the root."""
     recoded: Sequence[tuple[str, str]] = ()
-    """Documents that are not in UTF-8, with their languages: a server must be told their texts."""
+    """Documents whose texts a server must be told, with their languages: not in UTF-8, or without the ending that it goes by."""
 
     notes: Sequence[str] = ()
     """What a user should know when the server is started."""
@@ -170,10 +171,10 @@ def group(
     Raises:
         ServerMissing: there are documents, and no language of theirs has a server here.
     """
-    servers: dict[str, FoundServer] = {}
     missing: dict[str, str] = {}
     counts = Counter(document.language for document in documents)
-    for language in sorted(counts):
+    servers = dict(servers_of(config, folders[0].path, counts))
+    for language in sorted(counts.keys() - servers.keys()):
         try:
             server = _choose(language, config, folders, paths)
         except ServerMissing as error:
@@ -201,7 +202,9 @@ def group(
         make = next((make for language, make in _MAKERS.items() if language in server.spec.languages), _plain_group)
         work = Assignment(server=server, documents=members, folders=folders, paths=paths, config=config, environment=environment)
         made = make(work)
-        groups += _by_build(replace(made, recoded=[(item.path, item.language) for item in members if item.encoding]))
+        made = replace(made, readable=[*made.readable, *readable_of(server)])
+        told = [item for item in members if item.encoding or (server.spec.by_ending and not PurePosixPath(item.path).suffix)]
+        groups += _by_build(replace(made, recoded=[(item.path, item.language) for item in told]))
     return Grouping(groups=groups, skipped=skipped, missing=missing)
 
 
@@ -381,6 +384,7 @@ def _rust_group(work: Assignment) -> Group:
     stated = work.config.of_language(RUST.name).options.get("cargo")
     linked = link(
         crates,
+        lone_crates(crates, [item.path for item in work.documents]),
         with_sysroot=not (isinstance(stated, dict) and stated.get("sysroot", "discover") is None),
         by_cargo=work.config.trust is Trust.FULL,
     )

@@ -224,6 +224,7 @@ class Crawler:
         if self.setup.open != "none":
             self._await_diagnostics(talk, document)
             talk.texts.close(document.path)
+        document.answers.inactive = self.server.inactive.pop(document.path)
         crosscheck.shared(self.shared, document, self.places.builtins or {}, self.places)
         crosscheck.backward(self.backward, document)
         self._keep(document)

@@ -6,6 +6,7 @@ include) is there for its names alone; where it lies in a closed place, it is no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from indexer import monikers
@@ -16,8 +17,10 @@ from indexer.crawl.sources import read_source
 from indexer.crawl.units import PlannedDocument
 from indexer.crawl.worker import harvest
 from indexer.encoding import as_utf8, encoding_of
-from indexer.languages import CPP, C
+from indexer.languages import CPP, PYTHON, C
+from indexer.model import SymbolFlag
 from indexer.packages import Externals
+from indexer.scip.external import ExternalSymbol, of_place
 from indexer.servers.registry import language_of
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import tree
@@ -25,7 +28,9 @@ from indexer.syntax.model import Syntax
 from indexer.syntax.tree.excerpt import excerpt
 from indexer.text import blob_digest
 
-_LONG_BYTES = 60_000
+_PLACES = ("start_line", "start_col", "end_line", "end_col", "sel_line", "sel_col", "sel_end_col")
+_LONG_BYTES, _LONG_PYTHON_BYTES = 60_000, 8_000
+"""From here on it takes less time to find what is wanted than to read all; for Python, whose reader does more with a line, sooner."""
 
 
 _MAX_BYTES = 20_000_000
@@ -41,16 +46,18 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
     found: dict[str, DocumentFacts] = {}
     reach = Reach(Path(root), job.allowed, everything=job.everything)
     for path, positions in sorted(job.wanted.items()):
+        named = of_place(path)
+        if named is not None:
+            facts = _named(*named, positions)
+            found.setdefault(facts.header["path"], facts)
+            continue
         external = externals.describe(path)
         is_unread = path in externals.unread
         is_installed = is_unread or externals.is_installed(path)
         source = read_source(path, _MAX_BYTES) if is_installed or reach.may_read(path) else b""
         source = b"" if len(source) > _MAX_BYTES or encoding_of(source) is None else as_utf8(source)
         language = _language(path, source)
-        text = source
-        if len(source) > _LONG_BYTES and tree.supports(language):
-            text = excerpt(language, path, source, (position[0] for position in positions))
-        syntax = syntaxes.parse(language, path, text, external.module, definitions_only=True)
+        syntax = syntaxes.parse(language, path, _wanted(language, path, source, positions), external.module, definitions_only=True)
         kept, meant = _only_wanted(syntax, set(positions))
         if not is_installed:
             _keep_names_alone(kept)
@@ -70,6 +77,40 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
             harvest.add_range(facts, ordinal, position)
         found.setdefault(external.key, facts)
     return [found[key] for key in sorted(found)]
+
+
+def _named(file: str, symbol: ExternalSymbol, positions: Sequence[Position]) -> DocumentFacts:
+    """A symbol of which nobody knows where it is defined: its own names, and nothing else."""
+    document = PlannedDocument(
+        path=symbol.key,
+        language=_language(file, b""),
+        digest=blob_digest(b""),
+        size_bytes=0,
+        module=symbol.dotted,
+        package=(symbol.manager, symbol.package, symbol.version),
+    )
+    facts = DocumentFacts(document.header("external", line_count=0))
+    dotted = ""
+    for ordinal, part in enumerate([symbol.module, *symbol.descriptors]):
+        dotted = f"{dotted}.{part.name}" if ordinal else symbol.dotted
+        facts.add(
+            "symbols",
+            moniker=part.symbol, name=part.name, qualified_name=dotted, kind=int(part.kind), flags=int(SymbolFlag.EXPORTED),
+            container=ordinal - 1, **dict.fromkeys(_PLACES, 0), signature="", documentation="", hover="",
+        )  # fmt: skip
+    for position in positions:
+        harvest.add_range(facts, len(symbol.descriptors), position)
+    return facts
+
+
+def _wanted(language: str, path: str, source: bytes, positions: Sequence[Position]) -> bytes:
+    """The text with blank lines in place of most of what nothing points to, where it is long."""
+    lines = (position[0] for position in positions)
+    if language == PYTHON.name and len(source) > _LONG_PYTHON_BYTES:
+        from indexer.syntax import python
+
+        return python.excerpt(source, lines)
+    return excerpt(language, path, source, lines) if len(source) > _LONG_BYTES and tree.supports(language) else source
 
 
 def _keep_names_alone(syntax: Syntax) -> None:

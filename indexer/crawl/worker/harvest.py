@@ -68,6 +68,7 @@ class Answers:
     signs: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     symbols: list[DocumentSymbol] = field(default_factory=list[DocumentSymbol])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    inactive: list[unparsed.Lines] = field(default_factory=list["unparsed.Lines"])
     tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in methods.METHODS})
 
 
@@ -118,7 +119,7 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     if syntax.adopts:
         adopt_symbols(syntax, answers.symbols)
     if record_of(document.language).is_included:
-        unparsed.drop(syntax, answers.definitions, path)
+        unparsed.drop(syntax, answers.definitions, path, answers.inactive)
     if syntax.discovers:
         discover(syntax, answers.definitions, path)
     adopt_kinds(syntax, answers.symbols)
@@ -158,7 +159,8 @@ def add_symbols(facts: DocumentFacts, syntax: Syntax, hovers: Mapping[int, str],
         else:
             outer = identities[symbol.container] + "".join(f"{monikers.escape(name)}#" for name in symbol.qualifier)
             dotted = ".".join((qualified[symbol.container], *symbol.qualifier, symbol.name))
-            if outer.startswith("local ") or (SymbolFlag.LOCAL in symbol.flags and SymbolFlag.PARAMETER not in symbol.flags):
+            is_inside = outer.startswith("local ")
+            if is_inside or (SymbolFlag.LOCAL in symbol.flags and SymbolFlag.PARAMETER not in symbol.flags):
                 identity = monikers.local(path, outer, monikers.descriptor(symbol.name, symbol.kind, symbol.flags))
             else:
                 identity = outer + monikers.descriptor(symbol.name, symbol.kind, symbol.flags)
@@ -167,7 +169,7 @@ def add_symbols(facts: DocumentFacts, syntax: Syntax, hovers: Mapping[int, str],
             seen[identity] = count + 1
             if count:
                 numbered = monikers.descriptor(f"{symbol.name}+{count}", symbol.kind, symbol.flags)
-                if SymbolFlag.LOCAL in symbol.flags:
+                if is_inside or SymbolFlag.LOCAL in symbol.flags:
                     identity = monikers.local(path, outer, numbered)
                 elif symbol.kind in CALLABLE_KINDS:
                     identity = f"{outer}{monikers.escape(symbol.name)}(+{count})."

@@ -10,6 +10,7 @@ from indexer.crawl.worker import harvest
 from indexer.embedded import without_alias
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.packages import Externals
+from indexer.scip.external import SCHEME, above
 
 _FOREIGN = ("site-packages/", "dist-packages/", "node_modules/", "/pkg/mod/", ".lspidx/")
 """Parts of paths that lie in a workspace folder and are none of its files."""
@@ -33,6 +34,8 @@ class Places:
 
     def package_of(self, uri: str, up: int) -> str:
         """URI of the package `up` levels above a module's file, or empty where it has none (a namespace package)."""
+        if uri.startswith(SCHEME):
+            return above(uri, up)
         known = self._packages.get((uri, up))
         if known is None:
             path = uri_to_path(uri)

@@ -54,7 +54,8 @@ class Sources:
 def open_unreadable(setup: Setup, texts: Texts) -> None:
     """Tells a server that reads the disk the texts of files that it would read otherwise than they are meant, before it loads a project.
 
-    Those that are not plain UTF-8, which it would take for empty or for others; and no text for those that are nested too deeply.
+    Those that are not plain UTF-8, which it would take for empty or for others; scripts without an ending, where it goes by that (ts7
+    ends at the first question about one); and no text for those that are nested too deeply.
     """
     for path, language in setup.recoded:
         place = os.path.normpath(os.path.join(setup.root, path))

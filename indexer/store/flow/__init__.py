@@ -1,7 +1,8 @@
 """Where functions and types flow: what is called, and what attributes mean, beyond what servers know (ADR 0054).
 
-The rows of all files (`indexer.store.facts.FLOWS`) and the meanings of identifiers that are resolved already are one program
-(`program`); `rows` makes a graph of it, over which `solver`, `calls` and `library` say how values go on; `edges` tells what is new.
+The rows of all files (`indexer.store.facts.FLOWS`) and the meanings of identifiers that are resolved already (`inputs`) are one program
+(`program`); `rows` makes a graph of it, over which `solver`, `calls` and `library` say how values go on; `edges` tells what is new, and
+`kept` keeps it for as long as the inputs are the same.
 
 Loads nothing of the crawl and asks nobody. The same facts give the same rows in the same order.
 """
@@ -9,46 +10,78 @@ Loads nothing of the crawl and asks nobody. The same facts give the same rows in
 from __future__ import annotations
 
 import gc
+from collections import Counter
+from collections.abc import Mapping
 
 import duckdb
 import pyarrow as pa
 
-from indexer.store.flow.edges import Found, found_by
-from indexer.store.flow.program import Place, Program, load
+from indexer.store.flow.edges import found_by
+from indexer.store.flow.inputs import Inputs, read_inputs
+from indexer.store.flow.kept import SCHEMA, Keeper, table_of
+from indexer.store.flow.program import load
 from indexer.store.flow.rows import solve
 
-_PLACE = {"doc_id": pa.int32(), "line": pa.int32(), "col": pa.int32(), "end_col": pa.int32(), "encl_id": pa.int32()}
+__all__ = ["Keeper", "follow"]
+
+_NUMBERS = ("row", "around", "symbol")
+_PLACE = dict.fromkeys(("doc_id", "line", "col", "end_col", "encl_id"), "INTEGER")
+_TABLES = {
+    "flow_call": ("call", _PLACE | {"callee": "INTEGER", "via": "UTINYINT", "is_possible": "BOOLEAN"}),
+    "flow_meaning": ("meaning", _PLACE | {"sym_id": "INTEGER"}),
+    "flow_stop": ("gap", _PLACE | {"reason": "VARCHAR"}),
+}
+"""What of SCHEMA is in each, and its columns."""
 
 
-def follow(connection: duckdb.DuckDBPyConnection) -> None:
-    """Makes the temporary tables `flow_call`, `flow_meaning` and `flow_stop` of the view `facts_flows` and what stages before found."""
+def follow(connection: duckdb.DuckDBPyConnection, keeper: Keeper | None = None, *, may_flow: bool = True) -> dict[str, int]:
+    """Makes the temporary tables `flow_call`, `flow_meaning` and `flow_stop` of the view `facts_flows` and what stages before found.
+
+    Args:
+        keeper: where the last result lies; it is taken if it was found for the same inputs by the same code, else it is made anew.
+        may_flow: whether the view may have rows.
+    Returns:
+        The number of rows of each.
+    """
+    connection.execute(";".join(f"CREATE TEMP TABLE {name} ({_declared(columns)})" for name, (_, columns) in _TABLES.items()))
+    inputs = read_inputs(connection) if may_flow else None
+    if inputs is None:
+        return dict.fromkeys(_TABLES, 0)
+    found = _followed(inputs, keeper)
+    counts = Counter(found.column("what").to_pylist())
+    if counts:
+        columns = {field.name: found.column(field.name) for field in SCHEMA if field.name not in _NUMBERS}
+        columns |= {name: inputs.rows.column(name).take(found.column("row")) for name in ("doc_id", "line", "col")}
+        sym_ids = inputs.symbols.column("sym_id")
+        around, meant = sym_ids.take(found.column("around")), sym_ids.take(found.column("symbol"))
+        columns |= {"encl_id": around, "sym_id": meant, "callee": meant}
+        connection.register("incoming", pa.table(columns))
+        for name, (what, made) in _TABLES.items():
+            if counts[what]:
+                read = ", ".join(made).replace("end_col", "col + width")
+                connection.execute(f"INSERT INTO {name} SELECT {read} FROM incoming WHERE what = '{what}'")
+        connection.unregister("incoming")
+    return {name: counts[what] for name, (what, _) in _TABLES.items()}
+
+
+def _declared(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
+
+
+def _followed(inputs: Inputs, keeper: Keeper | None) -> pa.Table:
+    digest = "" if keeper is None else inputs.digest(keeper.recipe)
+    known = None if keeper is None else keeper.read(digest)
+    if known is not None:
+        return known
     was_collecting = gc.isenabled()
     gc.disable()  # a million small objects that all stay until the end: looking for garbage among them takes longer than the work
     try:
-        program = load(connection)
-        found = Found([], [], []) if program is None else _found(program)
+        solver = solve(load(inputs))
+        found = table_of(found_by(solver))
+        solver.clear()
     finally:
         if was_collecting:
             gc.enable()
-    _table(connection, "flow_call", [item[0] for item in found.calls],
-           callee=pa.array([item[1] for item in found.calls], pa.int32()),
-           via=pa.array([int(item[2]) for item in found.calls], pa.uint8()),
-           is_possible=pa.array([item[3] for item in found.calls], pa.bool_()))  # fmt: skip
-    _table(
-        connection, "flow_meaning", [item[0] for item in found.meanings], sym_id=pa.array([item[1] for item in found.meanings], pa.int32())
-    )
-    _table(connection, "flow_stop", [item[0] for item in found.gaps], reason=pa.array([item[1] for item in found.gaps], pa.string()))
-
-
-def _found(program: Program) -> Found:
-    solver = solve(program)
-    found = found_by(solver)
-    solver.clear()
+    if keeper is not None:
+        keeper.write(digest, found)
     return found
-
-
-def _table(connection: duckdb.DuckDBPyConnection, name: str, places: list[Place], **columns: pa.Array) -> None:
-    fields = {field: pa.array([place[at] for place in places], kind) for at, (field, kind) in enumerate(_PLACE.items())}
-    connection.register("incoming", pa.table({**fields, **columns}))
-    connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM incoming")
-    connection.unregister("incoming")

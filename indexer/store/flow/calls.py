@@ -11,24 +11,18 @@ from indexer.store.flow.values import Sort
 def call(solver: Solver, site: Site, value: int) -> None:
     """Each value that reaches the callee of a site comes here once."""
     sort, first, second = solver.values[value]
-    if sort == Sort.FUNCTION:
-        _function(solver, site, first, None)
-    elif sort == Sort.BOUND:
-        _bound(solver, site, first, second)
+    if sort == Sort.BOUND:
+        _run(solver, site, first, second)
+    elif _run(solver, site, value, None):
+        return
     elif sort == Sort.CLASS:
         _construct(solver, site, value, first)
     elif sort == Sort.OBJECT:
         callee = solver.graph.node()
         _again(solver, site, callee, site.result)
         solver.load(value, "__call__", callee, -1)
-    elif sort == Sort.LAMBDA:
-        _lambda(solver, site, first, None)
     elif sort == Sort.PARTIAL:
         _partial(solver, site, first, second)
-    elif sort == Sort.DECORATED:
-        _decorated(solver, site, first, second, None)
-    elif sort == Sort.MANAGER:
-        _manager(solver, site, first, None)
     elif sort == Sort.UNCHANGED:
         for node in site.given[:1]:
             solver.graph.copy(node, site.result)
@@ -40,7 +34,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
         library.call(solver, site, first)
 
 
-def _bound(solver: Solver, site: Site, value: int, receiver: int) -> None:
+def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:
+    """Calls what a text says the body of, `receiver` before its arguments; whether `value` is that."""
     sort, first, second = solver.values[value]
     if sort == Sort.FUNCTION:
         _function(solver, site, first, receiver)
@@ -50,6 +45,9 @@ def _bound(solver: Solver, site: Site, value: int, receiver: int) -> None:
         _decorated(solver, site, first, second, receiver)
     elif sort == Sort.MANAGER:
         _manager(solver, site, first, receiver)
+    else:
+        return False
+    return True
 
 
 def _function(solver: Solver, site: Site, sym_id: int, receiver: int | None, *, is_told: bool = True) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from indexer.model import Flow, Handed, SymbolFlag, Via
-from indexer.store.flow.program import Place
+from indexer.store.flow.program import Program
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
 
@@ -28,6 +28,14 @@ MOST_SURE = 5
 
 _MOST_SURE = {Via.INFERRED_TYPE: MOST_SURE, Via.ATTRIBUTE: MOST_SURE, Via.RETURNED: MOST_SURE, Via.DECORATED: 1}
 """So many targets at one place, by the way that they came, before each is only possible (measured, ADR 0054)."""
+
+
+class Place(NamedTuple):
+    """The row where an edge is told, the symbol around it (None for none), and the width of what stands there."""
+
+    row: int
+    around: int | None
+    width: int
 
 
 class Found(NamedTuple):
@@ -58,10 +66,10 @@ def found_by(solver: Solver) -> Found:
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
     for row in sorted(many):
-        made.gaps.append((program.place(row), "megamorphic"))
+        made.gaps.append((_place(program, row), "megamorphic"))
     for row, known in sorted(callees.items()):
         if row not in many:
-            place = program.place(row)
+            place = _place(program, row)
             _sort_out(solver, row, known)
             for sym_id in sorted(known):
                 via = known[sym_id] or _via(solver, row, sym_id)
@@ -69,10 +77,10 @@ def found_by(solver: Solver) -> Found:
                 made.calls.append((place, sym_id, via, is_doubtful or len(known) > _MOST_SURE.get(via, MOST_TARGETS)))
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
-            made.meanings.extend((program.place(row), sym_id) for sym_id in sorted(meant))
-    made.gaps.extend((program.place(row), "cut") for row, kind in enumerate(program.kind) if kind == Flow.CUT)
+            made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
+    made.gaps.extend((_place(program, row), "cut") for row, kind in enumerate(program.kind) if kind == Flow.CUT)
     if solver.graph.is_cut:
-        made.gaps.append((program.place(0), "steps"))
+        made.gaps.append((_place(program, 0), "steps"))
     return made
 
 
@@ -119,3 +127,8 @@ def _via(solver: Solver, row: int, sym_id: int) -> Via:
         return _OF_SOURCE.get(Flow(program.kind[source]), Via.STORED) if source >= 0 else Via.STORED
     source = solver.binds.get(row, -1)
     return _OF_SOURCE.get(Flow(program.kind[source]), Via.STORED) if source >= 0 else Via.STORED
+
+
+def _place(program: Program, row: int) -> Place:
+    around = program.around.get(row, program.body[row])
+    return Place(row, around if around >= 0 else None, max(1, program.width.get(row, 1)))

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
-
-import duckdb
-import pyarrow as pa
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Flow, SymbolFlag, SymbolKind
-from indexer.store.macros import expand
+from indexer.store.flow.inputs import Inputs
 
 _PARAMETER, _EXTERNAL, _PROPERTY = (
     int(SymbolFlag.PARAMETER),
@@ -18,34 +14,10 @@ _PARAMETER, _EXTERNAL, _PROPERTY = (
     int(SymbolFlag.PROPERTY),
 )  # plain numbers: & of an IntFlag costs a microsecond
 
-_AT_IDENTIFIERS = (Flow.NAME, Flow.ATTRIBUTE, Flow.BIND, Flow.SET_ATTRIBUTE, Flow.DEFINE, Flow.PARAMETER)
-
-_ROWS = f"""
-    SELECT f.doc_id, f.ordinal, f.kind, f.into, f.part, f.of, f.line, f.col, f.key, o.sym_id, o.evidence, o.encl_id, o.end_col, o.name
-    FROM facts_flows f LEFT JOIN final_occ o
-      ON o.doc_id = f.doc_id AND o.line = f.line AND o.col = f.col AND f.kind IN ({", ".join(str(int(kind)) for kind in _AT_IDENTIFIERS)})
-    ORDER BY f.doc_id, f.ordinal, o.sym_id
-"""
-_SYMBOLS = "SELECT sym_id, kind, flags, container_id, name FROM symbol ORDER BY sym_id"
-_OUTSIDE = """
-    SELECT sym_id, qualified_name FROM symbol
-    WHERE has_flag(flags, 'external') AND (is_type(kind) OR is_callable(kind)) ORDER BY sym_id
-"""
-_MODULES = "SELECT doc_id, sym_id FROM sym_of WHERE ordinal = 0 ORDER BY doc_id"
-_BASES = "SELECT sub_id, super_id FROM type_edge ORDER BY sub_id, super_id"
+_ENTER = int(Flow.ENTER)
 
 _ASKED_BY_TYPE = frozenset({int(Evidence.CALLEE_TYPE), int(Evidence.INFERRED)})
 """Evidence of rows that say what is called where a name stands, not what the name means."""
-
-
-class Place(NamedTuple):
-    """Where an edge is: a text's range on one line, and the symbol of the body around."""
-
-    doc_id: int
-    line: int
-    col: int
-    end_col: int
-    encl_id: int
 
 
 @dataclass(slots=True)
@@ -54,9 +26,10 @@ class Program:
 
     Attributes:
         parent: the row that takes the value, -1 for none. of: the row that it is about, -1 for none.
+        name: of the identifier where the row stands, "" for none.
+        around, width: of rows at an identifier, the symbol around it and how wide it is. body: the symbol in whose body the row stands.
         means: by row what its identifier means, at most a few symbols; empty where nobody knows.
         typed: rows at which the server said what is called by the type of what stands there.
-        body: the symbol in whose body the row stands.
         kinds, flags, containers, names: of all symbols, by number.
         members: by class and name its member.
         outside: dotted names of types and functions outside the workspace.
@@ -65,14 +38,11 @@ class Program:
     kind: list[int]
     part: list[int]
     key: list[str]
-    doc: list[int]
-    line: list[int]
-    col: list[int]
     parent: list[int]
     of: list[int]
-    end_col: list[int]
     name: list[str]
-    around: list[int]
+    around: dict[int, int]
+    width: dict[int, int]
     body: list[int]
     means: dict[int, list[int]]
     typed: set[int]
@@ -128,11 +98,6 @@ class Program:
                 return found
         return -1
 
-    def place(self, row: int) -> Place:
-        encl = self.around[row] if self.around[row] >= 0 else self.body[row]
-        end = self.end_col[row] if self.end_col[row] > self.col[row] else self.col[row] + 1
-        return Place(self.doc[row], self.line[row], self.col[row], end, encl)
-
 
 def _linearized(start: int, bases: Mapping[int, Sequence[int]]) -> list[int]:
     """C3, without recursion; where it has no answer, or a class inherits itself, each class at its first mention, nearest first."""
@@ -167,80 +132,71 @@ def _merged(sequences: list[list[int]]) -> list[int] | None:
     return found
 
 
-def load(connection: duckdb.DuckDBPyConnection) -> Program | None:
-    """The program in the facts that are merged; None where no file has rows."""
-    table = connection.sql(expand(_ROWS)).to_arrow_table()
-    if not table.num_rows:
-        return None
-    symbols = connection.sql(_SYMBOLS).to_arrow_table()
-    kinds, flags, names = (symbols.column(name).to_pylist() for name in ("kind", "flags", "name"))
-    containers = [-1 if container is None else container for container in symbols.column("container_id").to_pylist()]
-    numbers: list[int] = symbols.column("sym_id").to_pylist()
-    top = max(numbers, default=-1) + 1
-    if top != len(numbers):  # some were taken out: numbers are places in the lists
-        kinds, flags, names, containers = (_spread(numbers, column, top, empty) for column, empty in
-                                           ((kinds, 0), (flags, 0), (names, ""), (containers, -1)))  # fmt: skip
+def load(inputs: Inputs) -> Program:
+    """The rows and what they mean, as lists by their numbers."""
+    rows, symbols = inputs.rows, inputs.symbols
+    kinds, flags, names, outside = (symbols.column(name).to_pylist() for name in ("kind", "flags", "name", "outside"))
+    containers: list[int] = symbols.column("container").to_pylist()
     members: dict[int, dict[str, int]] = {}
-    for sym_id in numbers:
-        container = containers[sym_id]
-        if container >= 0 and kinds[container] in TYPE_KINDS and not flags[sym_id] & (_PARAMETER | _EXTERNAL):
-            members.setdefault(container, {}).setdefault(names[sym_id], sym_id)
+    hidden = _PARAMETER | _EXTERNAL
+    for number, container in enumerate(containers):
+        if container >= 0 and kinds[container] in TYPE_KINDS and not flags[number] & hidden:
+            members.setdefault(container, {}).setdefault(names[number], number)
     bases: dict[int, list[int]] = {}
-    for sub_id, super_id in connection.execute(_BASES).fetchall():
-        bases.setdefault(sub_id, []).append(super_id)
-    program = _of_rows(table, flags, dict(connection.execute(_MODULES).fetchall()))
-    program.kinds, program.flags, program.containers, program.names = kinds, flags, containers, names
-    program.members, program.bases = members, bases
-    program.outside = dict(connection.execute(expand(_OUTSIDE)).fetchall())
-    return program
-
-
-def _spread(numbers: list[int], column: list, top: int, empty: object) -> list:  # pyright: ignore
-    spread = [empty] * top
-    for number, value in zip(numbers, column, strict=True):
-        spread[number] = value
-    return spread
-
-
-def _of_rows(table: pa.Table, flags: Sequence[int], modules: Mapping[int, int]) -> Program:
-    """Rows numbered through; a row whose identifier has several meanings comes several times."""
-    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    for sub, base in zip(*(inputs.bases.column(name).to_pylist() for name in ("sub", "super")), strict=True):
+        bases.setdefault(sub, []).append(base)
+    kind, part, key, docs = (rows.column(name).to_pylist() for name in ("kind", "part", "key", "doc_id"))
+    parent, of = (_led_to(rows.column(name).to_pylist()) for name in ("into", "of"))
     made = Program(
-        kind=[], part=[], key=[], doc=[], line=[], col=[], parent=[], of=[], end_col=[], name=[], around=[], body=[], means={}, typed=set(),
-        kinds=[], flags=[], containers=[], names=[], members={}, outside={}, bases={},
+        kind=kind, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(),
+        kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases,
+        outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip
-    last: tuple[int, int] = (-1, -1)
-    row, body, first = -1, -1, 0  # `first`: of the document; no row leads out of it
-    order = ("doc_id", "ordinal", "kind", "into", "part", "of", "line", "col", "key", "sym_id", "evidence", "encl_id", "end_col", "name")
-    for doc, ordinal, kind, into, part, of, line, col, key, sym_id, evidence, encl_id, end_col, name in zip(
-        *(columns[name] for name in order), strict=True
-    ):
-        if (doc, ordinal) != last:
-            row += 1
-            if doc != last[0]:
-                first, body = row, modules.get(doc, -1)
-            last = (doc, ordinal)
-            if kind == Flow.ENTER:
-                body = made.means.get(row - of, [-1])[0] if 0 < of <= row - first else modules.get(doc, -1)
-            made.kind.append(kind)
-            made.part.append(part)
-            made.key.append(key)
-            made.doc.append(doc)
-            made.line.append(line)
-            made.col.append(col)
-            made.parent.append(row - into if 0 < into <= row - first else -1)
-            made.of.append(row - of if 0 < of <= row - first else -1)
-            made.end_col.append(end_col or 0)
-            made.name.append(name or "")
-            made.around.append(-1 if encl_id is None else encl_id)
-            made.body.append(body)
-        if sym_id is None:
+    _add_meanings(made, inputs, docs)
+    _add_bodies(made, inputs, docs)
+    return made
+
+
+def _led_to(back: Sequence[int]) -> list[int]:
+    """Rows that are so many before, -1 for none."""
+    return [row - step if step else -1 for row, step in enumerate(back)]
+
+
+def _add_meanings(program: Program, inputs: Inputs, docs: Sequence[int]) -> None:
+    """A row whose identifier has several meanings has several there."""
+    first: dict[int, int] = {}
+    for row, doc in enumerate(docs):
+        if doc not in first:
+            first[doc] = row
+    columns = (inputs.meanings.column(name).to_pylist() for name in ("doc_id", "ordinal", "symbol", "evidence", "around", "width", "name"))
+    means, name_of, flags, around_of = program.means, program.name, program.flags, program.around
+    for doc, ordinal, symbol, evidence, around, width, name in zip(*columns, strict=True):
+        row = first[doc] + ordinal
+        name_of[row] = name
+        program.width[row] = width
+        if around >= 0:
+            around_of.setdefault(row, around)
+        if symbol < 0:
             continue
         if evidence in _ASKED_BY_TYPE:
-            if not flags[sym_id] & _EXTERNAL:  # `partial.__call__` says nothing of what that calls
-                made.typed.add(row)
-        else:
-            known = made.means.setdefault(row, [])
-            if sym_id not in known:
-                known.append(sym_id)
-    return made
+            if not flags[symbol] & _EXTERNAL:  # `partial.__call__` says nothing of what that calls
+                program.typed.add(row)
+        elif row not in means:
+            means[row] = [symbol]
+        elif symbol not in means[row]:
+            means[row].append(symbol)
+
+
+def _add_bodies(program: Program, inputs: Inputs, docs: Sequence[int]) -> None:
+    """Each row stands in the body that was entered last, or in its file's module."""
+    modules: dict[int, int] = dict(zip(*(inputs.modules.column(name).to_pylist() for name in ("doc_id", "number")), strict=True))
+    body, doc = -1, -1
+    add = program.body.append
+    for row, kind in enumerate(program.kind):
+        if docs[row] != doc:
+            doc = docs[row]
+            body = modules.get(doc, -1)
+        if kind == _ENTER:
+            of = program.of[row]
+            body = program.means.get(of, (-1,))[0] if of >= 0 else modules.get(doc, -1)
+        add(body)

@@ -34,11 +34,13 @@ FROM owner o JOIN raw_symbol r ON r.doc_id = o.doc_id AND r.ordinal = o.ordinal
 WHERE r.signature <> '' OR r.documentation <> '' OR r.hover <> ''
 ORDER BY o.sym_id;
 
+-- Needs: facts_extra_ranges. Else: doc_id INTEGER, sym_id INTEGER, *extra_ranges - symbol
 CREATE TEMP TABLE raw_range AS
 SELECT doc_id, m.sym_id, x.* EXCLUDE (doc_id, is_new, symbol)
 FROM facts_extra_ranges x JOIN sym_of m USING (doc_id) WHERE m.ordinal = x.symbol;
 
 -- Further places at which a symbol is defined: overloads, a setter, the other arm of an `if`.
+-- Needs: raw_range. Else: sym_id INTEGER, doc_id INTEGER, *extra_ranges - symbol
 CREATE TABLE extra_definition AS
 SELECT e.sym_id, e.doc_id, e.* EXCLUDE (sym_id, doc_id)
 FROM raw_range e JOIN document d USING (doc_id) WHERE d.status <> 'external'

@@ -3,6 +3,7 @@
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
 -- number of steps to it.
 
+-- Needs: facts_supertypes. Else: sub_id INTEGER, super_id INTEGER, *supertypes - symbol - target - own
 CREATE TABLE type_edge AS
 SELECT DISTINCT m.sym_id AS sub_id, coalesce(t.sym_id, own.sym_id) AS super_id,
        x.* EXCLUDE (doc_id, is_new, symbol, target, own)
@@ -18,10 +19,14 @@ WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_
            AND NOT has_flag(there.flags, 'exported'))
 ORDER BY sub_id, super_id, evidence;
 
+CREATE TEMP TABLE implementing AS
+SELECT doc_id, container_id, start_line AS line, start_col AS col FROM symbol WHERE has_flag(flags, 'implements');
+
 -- What implements an interface for a type of another file (Rust's `impl Trait for T`): the interface is named right before its members.
+-- Needs: implementing.
 INSERT INTO type_edge BY NAME
 SELECT DISTINCT m.container_id AS sub_id, b.super_id, evidence('subclass_list') AS evidence
-FROM (SELECT doc_id, container_id, start_line AS line, start_col AS col FROM symbol WHERE has_flag(flags, 'implements')) m
+FROM implementing m
 ASOF JOIN (
     SELECT o.doc_id, o.line, o.col, min(coalesce(t.sym_id, own.sym_id)) AS super_id
     FROM raw_occ o
@@ -33,6 +38,7 @@ JOIN symbol c ON c.sym_id = m.container_id AND is_type(c.kind)
 WHERE b.super_id IS NOT NULL AND b.super_id <> m.container_id
   AND (m.container_id, b.super_id) NOT IN (SELECT sub_id, super_id FROM type_edge);
 
+-- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, depth INTEGER
 CREATE TEMP TABLE ancestor AS
 -- A pair is followed once, at its least depth: over many paths it would come again at each of 30 depths (ADR 0041).
 WITH RECURSIVE up(sub_id, super_id, depth) USING KEY (sub_id, super_id) AS (

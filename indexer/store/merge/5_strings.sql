@@ -2,6 +2,8 @@
 -- Takes: document, symbol; raw_occ, sym_of, target_sym, ancestor; facts_strings.
 -- Makes: string_read, string_gap (names that may be those of several symbols, for questions about one of them). For later stages: string_use.
 
+-- Needs: facts_strings. Else: string_id BIGINT, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, name VARCHAR, use UTINYINT,
+-- roles USMALLINT, encl_id INTEGER, owner_id INTEGER, of_line INTEGER, of_col INTEGER, parts VARCHAR[]
 CREATE TEMP TABLE raw_string AS
 SELECT row_number() OVER (ORDER BY x.doc_id, x.line, x.col, x.use, x.of_line, x.of_col) AS string_id, x.doc_id, x.line, x.col, x.end_col, x.name, x.use, x.roles,
        e.sym_id AS encl_id, w.sym_id AS owner_id, x.of_line, x.of_col, string_split(replace(x.name, ':', '.'), '.') AS parts
@@ -10,15 +12,18 @@ LEFT JOIN sym_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
 LEFT JOIN sym_of w ON w.doc_id = x.doc_id AND w.ordinal = x.owner AND x.owner >= 0;
 
 -- What has a name in what, of all names that strings have: members, globals, what a module imports, and what a class inherits.
+-- Needs: raw_string. Else: name VARCHAR
 CREATE TEMP TABLE word AS
 SELECT DISTINCT unnest(parts) AS name FROM raw_string WHERE NOT is_use(use, 'file', 'beginning', 'global_beginning', 'module');
 
+-- Needs: word. Else: owner_id INTEGER, name VARCHAR, sym_id INTEGER
 CREATE TEMP TABLE own_name AS
 SELECT s.container_id AS owner_id, s.name, min(s.sym_id) AS sym_id
 FROM symbol s SEMI JOIN word w ON w.name = s.name
 WHERE s.container_id IS NOT NULL AND NOT has_flag(s.flags, 'local', 'parameter', 'external')
 GROUP BY ALL;
 
+-- Needs: word. Else: owner_id INTEGER, name VARCHAR, sym_id INTEGER
 CREATE TEMP TABLE imported_name AS
 SELECT m.sym_id AS owner_id, o.name, min(coalesce(own.sym_id, t.sym_id)) AS sym_id
 FROM raw_occ o
@@ -30,13 +35,15 @@ WHERE has_role(o.roles, 'import') AND NOT has_role(o.roles, 'path', 'star') AND 
 GROUP BY ALL HAVING min(coalesce(own.sym_id, t.sym_id)) IS NOT NULL;
 
 -- A tree that was made for it would have each module import each: so many of one module, and so many steps, are followed.
+-- Needs: word. Else: owner_id INTEGER, other_id INTEGER
 CREATE TEMP TABLE star_import AS
 SELECT DISTINCT m.sym_id AS owner_id, t.sym_id AS other_id
 FROM raw_occ o
 JOIN sym_of m ON m.doc_id = o.doc_id AND m.ordinal = 0
 JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
-WHERE has_role(o.roles, 'star') QUALIFY dense_rank() OVER (PARTITION BY m.sym_id ORDER BY t.sym_id) <= 50;
+WHERE has_role(o.roles, 'star') AND EXISTS (FROM word) QUALIFY dense_rank() OVER (PARTITION BY m.sym_id ORDER BY t.sym_id) <= 50;
 
+-- Needs: star_import. Else: owner_id INTEGER, other_id INTEGER, depth INTEGER
 CREATE TEMP TABLE starred AS
 WITH RECURSIVE up(owner_id, other_id, depth) AS (
     SELECT owner_id, other_id, 1 FROM star_import
@@ -45,6 +52,7 @@ WITH RECURSIVE up(owner_id, other_id, depth) AS (
 )
 SELECT owner_id, other_id, min(depth) AS depth FROM up GROUP BY ALL;
 
+-- Needs: own_name or imported_name. Else: owner_id INTEGER, name VARCHAR, sym_id INTEGER
 CREATE TEMP TABLE name_in AS
 SELECT owner_id, name, arg_min(sym_id, (rank, sym_id)) AS sym_id
 FROM (
@@ -57,9 +65,11 @@ FROM (
 GROUP BY ALL;
 
 -- Dotted names, part by part, from the longest beginning that is a module.
+-- Needs: raw_string. Else: name VARCHAR, parts VARCHAR[]
 CREATE TEMP TABLE dotted AS
 SELECT DISTINCT name, parts FROM raw_string WHERE is_use(use, 'dotted', 'object', 'entry') AND len(parts) <= 20;
 
+-- Needs: dotted. Else: name VARCHAR, parts VARCHAR[], depth BIGINT, sym_id INTEGER
 CREATE TEMP TABLE module_part AS
 SELECT p.name, p.parts, p.depth, s.sym_id
 FROM (SELECT name, parts, unnest(range(1, len(parts) + 1)) AS depth FROM dotted) p
@@ -68,6 +78,7 @@ JOIN document d ON d.doc_id = s.doc_id
 WHERE s.container_id IS NULL AND NOT has_flag(s.flags, 'external') AND language_has(d.language, 'looks_up_names');
 
 -- A type of a language in which packages are folders and a file is called like its type.
+-- Needs: dotted.
 INSERT INTO module_part
 SELECT p.name, p.parts, p.depth, s.sym_id
 FROM (SELECT name, parts, unnest(range(2, len(parts) + 1)) AS depth FROM dotted) p
@@ -76,6 +87,7 @@ JOIN document d ON d.doc_id = s.doc_id AND language_has(d.language, 'dotted_type
 WHERE NOT has_flag(s.flags, 'local', 'external')
   AND suffix(regexp_replace('/' || d.path, '\.[a-z]+$', ''), '/' || array_to_string(p.parts[:p.depth], '/'));
 
+-- Needs: module_part. Else: name VARCHAR, parts VARCHAR[], depth BIGINT, sym_id INTEGER, module_depth BIGINT
 CREATE TEMP TABLE dotted_part AS
 WITH RECURSIVE step(name, parts, depth, sym_id, module_depth) AS (
     SELECT name, parts, depth, sym_id, depth FROM module_part QUALIFY row_number() OVER (PARTITION BY name ORDER BY depth DESC, sym_id) = 1
@@ -89,12 +101,14 @@ UNION ALL
 SELECT m.name, m.parts, m.depth, m.sym_id, l.depth FROM module_part m JOIN (SELECT name, max(depth) AS depth FROM module_part GROUP BY name) l
   ON l.name = m.name WHERE m.depth < l.depth;
 
+-- Needs: dotted_part. Else: name VARCHAR, depth BIGINT, length BIGINT, module_depth BIGINT, sym_id INTEGER
 CREATE TEMP TABLE dotted_end AS
 SELECT p.name, max(p.depth) AS depth, any_value(len(p.parts)) AS length, any_value(p.module_depth) AS module_depth,
        arg_max(p.sym_id, p.depth) AS sym_id
 FROM dotted_part p GROUP BY p.name;
 
 -- Bare names in what is known: the class of `self`, or the module or class that an identifier means.
+-- Needs: raw_string. Else: string_id BIGINT, owner_id INTEGER
 CREATE TEMP TABLE looked_in AS
 SELECT r.string_id, coalesce(r.owner_id, t.sym_id) AS owner_id
 FROM raw_string r
@@ -110,25 +124,32 @@ WHERE is_use(r.use, 'member', 'beginning')
 UNION ALL
 SELECT r.string_id, m.sym_id FROM raw_string r JOIN sym_of m ON m.doc_id = r.doc_id AND m.ordinal = 0 WHERE is_use(r.use, 'global', 'global_beginning', 'class');
 
+-- Needs: raw_string. Else: string_id BIGINT, doc_id INTEGER, name VARCHAR
+CREATE TEMP TABLE fixture_string AS SELECT string_id, doc_id, name FROM raw_string WHERE is_use(use, 'fixture');
+
 -- Fixtures as pytest finds them: of the module, else of the nearest conftest.py above.
+-- Needs: fixture_string. Else: string_id BIGINT, sym_id INTEGER
 CREATE TEMP TABLE fixture_named AS
 SELECT r.string_id, arg_min(s.sym_id, (f.doc_id <> r.doc_id, -length(f.path), s.sym_id)) AS sym_id
-FROM raw_string r
+FROM fixture_string r
 JOIN document d ON d.doc_id = r.doc_id
 JOIN symbol s ON s.name = r.name AND has_flag(s.flags, 'fixture')
 JOIN document f ON f.doc_id = s.doc_id
  AND (f.doc_id = r.doc_id OR suffix('/' || f.path, '/conftest.py') AND starts_with(d.path, left(f.path, length(f.path) - length('conftest.py'))))
-WHERE is_use(r.use, 'fixture')
 GROUP BY r.string_id;
 
+-- Needs: raw_string. Else: string_id BIGINT, doc_id INTEGER, name VARCHAR
+CREATE TEMP TABLE file_string AS SELECT string_id, doc_id, name FROM raw_string WHERE is_use(use, 'file');
+
 -- Files by a path from the one that names them.
+-- Needs: file_string. Else: string_id BIGINT, sym_id INTEGER
 CREATE TEMP TABLE file_named AS
 WITH wanted AS (
     SELECT r.string_id, list_reduce(
                list_filter(string_split(regexp_replace(d.path, '[^/]*$', '') || r.name, '/'), lambda part: part NOT IN ('', '.')),
                lambda path, part: CASE WHEN part <> '..' THEN path || '/' || part
                                        WHEN path LIKE '%/%' THEN regexp_replace(path, '/[^/]*$', '') ELSE '' END, '') AS path
-    FROM raw_string r JOIN document d ON d.doc_id = r.doc_id WHERE is_use(r.use, 'file')
+    FROM file_string r JOIN document d ON d.doc_id = r.doc_id
 )
 SELECT w.string_id, arg_min(m.sym_id, (e.rank, m.sym_id)) AS sym_id
 FROM (SELECT string_id, path[2:] AS path FROM wanted) w
@@ -138,10 +159,14 @@ JOIN document d ON d.path = w.path || e.ending AND d.status <> 'external'
 JOIN sym_of m ON m.doc_id = d.doc_id AND m.ordinal = 0
 GROUP BY w.string_id;
 
+-- Needs: raw_string. Else: string_id BIGINT, doc_id INTEGER, name VARCHAR, use UTINYINT, parts VARCHAR[]
+CREATE TEMP TABLE linked_string AS SELECT string_id, doc_id, name, use, parts FROM raw_string WHERE is_use(use, 'linked', 'class');
+
 -- Names by which a linker or a registry knows something: certain where just one has it.
+-- Needs: linked_string. Else: string_id BIGINT, sym_id INTEGER
 CREATE TEMP TABLE only_one AS
 SELECT r.string_id, min(s.sym_id) AS sym_id
-FROM raw_string r
+FROM linked_string r
 JOIN document d ON d.doc_id = r.doc_id
 JOIN symbol s ON s.name = r.parts[len(r.parts)]
 JOIN document f ON f.doc_id = s.doc_id
@@ -154,6 +179,8 @@ WHERE NOT has_flag(s.flags, 'local', 'parameter', 'external') AND f.language = d
 GROUP BY r.string_id HAVING count(*) = 1;
 
 -- Where each part stands that names a symbol.
+-- Needs: dotted_part or name_in or fixture_named or file_named or only_one. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col
+-- INTEGER, name VARCHAR, roles USMALLINT, encl_id INTEGER, evidence UTINYINT, sym_id INTEGER
 CREATE TEMP TABLE string_use AS
 SELECT doc_id, line, (col + start)::INTEGER AS col, (col + start + length(part))::INTEGER AS end_col, part AS name, roles, encl_id, evidence, sym_id
 FROM (
@@ -183,6 +210,7 @@ WHERE sym_id IS NOT NULL
 GROUP BY ALL;
 
 -- What strings name for sure where they are read: a small table, which a question reads whole.
+-- Needs: string_use. Else: sym_id INTEGER, doc_id INTEGER, line INTEGER
 CREATE TABLE string_read AS
 SELECT DISTINCT u.sym_id, u.doc_id, u.line FROM string_use u JOIN symbol s ON s.sym_id = u.sym_id
 WHERE is_evidence(u.evidence, 'string') AND has_role(u.roles, 'read') AND NOT has_role(u.roles, 'call') AND NOT is_kind(s.kind, 'module')
@@ -191,6 +219,7 @@ ORDER BY ALL;
 -- Bare names that nobody could lead to one symbol. `owner_id`: the class in which, or below which, the name is looked up, if that is known;
 -- of names that are made, the module also. What is looked up in a module by its whole name, or in what lies outside, and is not there, names
 -- nothing of ours. A name of which nothing is known may be any member of what is known, or else anything at all, which says nothing.
+-- Needs: raw_string. Else: name VARCHAR, use UTINYINT, roles USMALLINT, doc_id INTEGER, line INTEGER, encl_id INTEGER, owner_id INTEGER
 CREATE TABLE string_gap AS
 SELECT DISTINCT r.parts[len(r.parts)] AS name, r.use, r.roles, r.doc_id, r.line, r.encl_id,
        CASE WHEN is_type(s.kind) OR is_use(r.use, 'beginning', 'global_beginning') AND is_kind(s.kind, 'module') THEN l.owner_id END AS owner_id

@@ -1,10 +1,11 @@
 -- What each identifier means.
 -- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor, string_use;
--- facts_silent_members.
+-- facts_silent_members; overloading_language (what languages say).
 -- Makes: for later stages, and for `indexer.store.flow`, which runs behind this one: final_occ (with the edges that are no meanings of a
 -- name). Takes symbols out of symbol, symbol_key and symbol_text that the text only seemed to define.
 
 -- A field that only assignments through `self` define, below a property of the same name: the property's setter runs.
+-- Needs: member, ancestor. Else: sym_id INTEGER, property_id INTEGER
 CREATE TEMP TABLE below_property AS
 SELECT f.sym_id, arg_min(p.sym_id, (a.depth, p.sym_id)) AS property_id
 FROM (SELECT DISTINCT sym_id FROM member) f
@@ -17,6 +18,7 @@ WHERE NOT EXISTS (SELECT 1 FROM raw_occ o JOIN sym_of m ON m.doc_id = o.doc_id A
 GROUP BY f.sym_id;
 
 -- `self.x`, `cls.x` and `super().x` that the server is silent on: by name along the class and its bases.
+-- Needs: facts_silent_members. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER
 CREATE TEMP TABLE inherited AS
 SELECT i.doc_id, i.line, i.col, arg_min(m.sym_id, (i.depth, m.sym_id)) AS sym_id
 FROM (
@@ -51,6 +53,7 @@ LEFT JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing;
 
 -- Of several meanings of one identifier, those of the same name are its targets; at a call site the others are what the
 -- server found by the callee's type (evidence `callee_type`), and an unresolved row beside a resolved one says nothing.
+-- Needs: resolved. Else: doc_id INTEGER, line INTEGER, col INTEGER, has_own_name BOOLEAN, has_any BOOLEAN
 CREATE TEMP TABLE several AS
 SELECT r.doc_id, r.line, r.col, bool_or(coalesce(s.name, '') = r.name) AS has_own_name, bool_or(r.sym_id IS NOT NULL) AS has_any
 FROM resolved r LEFT JOIN symbol s USING (sym_id)
@@ -71,10 +74,30 @@ FROM (
 )
 GROUP BY ALL;
 
+CREATE TEMP TABLE overloading_document AS SELECT doc_id FROM document JOIN overloading_language USING (language);
+
+-- A call for which the server lists several functions of that name is one in a template, by the types of its parameters: which of them
+-- it means is decided where the template is used. None of them is known to be called, so nobody knows that identifier.
+-- Needs: overloading_document. Else: doc_id INTEGER, line INTEGER, col INTEGER
+CREATE TEMP TABLE undecided AS
+SELECT o.doc_id, o.line, o.col
+FROM final_occ o JOIN symbol s USING (sym_id) SEMI JOIN overloading_document d ON d.doc_id = o.doc_id
+WHERE has_role(o.roles, 'call') AND is_callable(s.kind) AND s.name = o.name AND NOT is_evidence(o.evidence, 'callee_type')
+GROUP BY ALL HAVING count(DISTINCT o.sym_id) > 1;
+
+-- Needs: undecided.
+INSERT INTO final_occ BY NAME
+SELECT DISTINCT o.* REPLACE (NULL::INTEGER AS sym_id, evidence('definition')::UTINYINT AS evidence)
+FROM final_occ o SEMI JOIN undecided u ON u.doc_id = o.doc_id AND u.line = o.line AND u.col = o.col;
+-- Needs: undecided.
+DELETE FROM final_occ WHERE sym_id IS NOT NULL AND (doc_id, line, col) IN (SELECT doc_id, line, col FROM undecided);
+
+-- Needs: string_use.
 INSERT INTO final_occ BY NAME SELECT * FROM string_use;
 
 -- A member that the text only seemed to define is no symbol: all its assignments write a base's, or it is a prototype and the
 -- body is elsewhere. What points to it means what the server said at its place. Its parameters go with it.
+-- Needs: member. Else: sym_id INTEGER, instead_id INTEGER
 CREATE TEMP TABLE phantom AS
 SELECT s.sym_id, min(o.sym_id) AS instead_id
 FROM (SELECT DISTINCT sym_id FROM member) m JOIN symbol s USING (sym_id)
@@ -82,13 +105,20 @@ LEFT JOIN final_occ o ON o.doc_id = s.doc_id AND o.line = s.sel_line AND o.col =
 WHERE NOT EXISTS (SELECT 1 FROM final_occ own WHERE own.sym_id = s.sym_id AND own.doc_id = s.doc_id AND own.line = s.sel_line AND own.col = s.sel_col)
   AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = s.sym_id AND NOT has_flag(c.flags, 'parameter'))
 GROUP BY s.sym_id;
+-- Needs: phantom.
 INSERT INTO phantom
 SELECT c.sym_id, NULL FROM symbol c JOIN phantom p ON p.sym_id = c.container_id WHERE has_flag(c.flags, 'parameter');
+-- Needs: phantom.
 DELETE FROM symbol WHERE sym_id IN (SELECT sym_id FROM phantom);
+-- Needs: phantom.
 DELETE FROM symbol_key WHERE sym_id IN (SELECT sym_id FROM phantom);
+-- Needs: phantom.
 DELETE FROM symbol_text WHERE sym_id IN (SELECT sym_id FROM phantom);
+-- Needs: phantom.
 UPDATE final_occ SET sym_id = p.instead_id FROM phantom p WHERE final_occ.sym_id = p.sym_id;
+-- Needs: phantom.
 UPDATE final_occ SET encl_id = s.doc_module_id
 FROM phantom p JOIN (SELECT c.sym_id, r.sym_id AS doc_module_id FROM sym_of c JOIN sym_of r ON r.doc_id = c.doc_id AND r.ordinal = 0) s USING (sym_id)
 WHERE final_occ.encl_id = p.sym_id;
+-- Needs: phantom.
 UPDATE type_edge SET super_id = p.instead_id FROM phantom p WHERE type_edge.super_id = p.sym_id AND p.instead_id IS NOT NULL;

@@ -5,18 +5,24 @@
 
 -- Attributes that no server resolved, and whose object was followed to here. Something else may reach the place all the same, so each stays
 -- among the unresolved: a list that has the row says still what it may lack.
+-- Needs: flow_meaning. Else: doc_id INTEGER, *occurrences - enclosing - symbol - target - evidence, sym_id INTEGER, encl_id INTEGER,
+-- evidence UTINYINT
 CREATE TEMP TABLE open_occ AS
 SELECT o.* FROM final_occ o SEMI JOIN flow_meaning m ON m.doc_id = o.doc_id AND m.line = o.line AND m.col = o.col WHERE o.sym_id IS NULL;
 
+-- Needs: open_occ.
 INSERT INTO final_occ BY NAME
 SELECT o.* REPLACE (m.sym_id AS sym_id, evidence('flow')::UTINYINT AS evidence)
 FROM open_occ o JOIN flow_meaning m ON m.doc_id = o.doc_id AND m.line = o.line AND m.col = o.col;
 
+-- Needs: open_occ.
 DELETE FROM final_occ WHERE sym_id IS NULL AND (doc_id, line, col) IN (SELECT doc_id, line, col FROM open_occ);
 
+-- Needs: flow_stop. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, encl_id INTEGER, reason VARCHAR
 CREATE TABLE flow_gap AS
 SELECT DISTINCT doc_id, line, col, end_col, encl_id, reason FROM flow_stop ORDER BY ALL;
 
+-- Needs: ancestor. Else: sub_id INTEGER, super_id INTEGER
 CREATE TABLE override AS
 SELECT m.sym_id AS sub_id, arg_min(b.sym_id, (a.depth, b.sym_id)) AS super_id
 FROM symbol m
@@ -26,6 +32,7 @@ WHERE is_kind(m.kind, 'method', 'property', 'constructor') AND is_kind(b.kind, '
 GROUP BY m.sym_id
 ORDER BY ALL;
 
+-- Needs: type_edge. Else: super_id INTEGER, sub_id INTEGER, evidence UTINYINT
 CREATE TABLE type_edge_rev AS SELECT super_id, sub_id, evidence FROM type_edge ORDER BY super_id, sub_id, evidence;
 
 CREATE TABLE occ AS
@@ -45,9 +52,11 @@ WHERE NOT has_role(roles, 'definition')
 ORDER BY name, doc_id, line, col;
 
 -- Calls whose callee nobody knows, by the function that makes them; bases that nobody knows, by their class.
+-- Needs: unresolved_name. Else: encl_id INTEGER, name VARCHAR, doc_id INTEGER, line INTEGER, col INTEGER
 CREATE TABLE unresolved_call AS
 SELECT encl_id, name, doc_id, line, col FROM unresolved_name WHERE has_role(roles, 'call') ORDER BY encl_id, line, col;
 
+-- Needs: unresolved_name. Else: class_id INTEGER, name VARCHAR, doc_id INTEGER
 CREATE TABLE unresolved_base AS
 SELECT s.sym_id AS class_id, u.name, u.doc_id
 FROM unresolved_name u

@@ -3,17 +3,20 @@
 -- language_rule (what languages say);
 -- facts_nameless_calls, facts_values, facts_accessors.
 -- Makes: unresolved_operation (operations on values of which no type is known, or one whose subtypes alone have the member). Adds to
--- string_gap. For the next stage: nameless_call.
+-- string_gap. For the next stage: nameless, nameless_call.
 
+-- Needs: facts_nameless_calls. Else: doc_id INTEGER, *nameless_calls
 CREATE TEMP TABLE nameless AS
 SELECT x.* EXCLUDE (is_new) FROM facts_nameless_calls x;
 
 -- What stands at the places that values are named by.
+-- Needs: nameless or facts_values or facts_accessors. Else: doc_id INTEGER, line INTEGER, col INTEGER
 CREATE TEMP TABLE value_place AS
 SELECT DISTINCT doc_id, at_line AS line, at_col AS col FROM nameless WHERE own < 0 AND NOT is_basis(basis, 'unknown')
 UNION SELECT DISTINCT doc_id, line, col FROM facts_values WHERE is_basis(basis, 'value', 'result', 'instance') AND own < 0
 UNION SELECT DISTINCT doc_id, line, col FROM facts_accessors;
 
+-- Needs: value_place. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, kind UTINYINT, flags USMALLINT
 CREATE TEMP TABLE standing AS
 SELECT p.doc_id, p.line, p.col, s.sym_id, s.kind, s.flags
 FROM value_place p JOIN final_occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col
@@ -21,16 +24,19 @@ JOIN symbol s ON s.sym_id = o.sym_id
 WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred', 'flow');
 
 -- Types outside that any value may have; functions outside whose results are of no type of the workspace.
+-- Needs: nameless. Else: sym_id INTEGER
 CREATE TEMP TABLE open_type AS
 SELECT s.sym_id FROM symbol s JOIN document d USING (doc_id) JOIN language_rule r ON r.language = d.language
-WHERE has_flag(s.flags, 'external') AND regexp_full_match(s.qualified_name, r.open_types);
+WHERE has_flag(s.flags, 'external') AND regexp_full_match(s.qualified_name, r.open_types) AND EXISTS (FROM nameless);
 
+-- Needs: nameless. Else: sym_id INTEGER
 CREATE TEMP TABLE closed_function AS
 SELECT s.sym_id FROM symbol s JOIN symbol_text t USING (sym_id) JOIN document d USING (doc_id) JOIN language_rule r ON r.language = d.language
 WHERE has_flag(s.flags, 'external') AND is_callable(s.kind)
-  AND regexp_matches(t.signature, '-> "?' || r.closed_results) AND NOT regexp_matches(t.signature, '-> .*\| *[^N]');
+  AND regexp_matches(t.signature, '-> "?' || r.closed_results) AND NOT regexp_matches(t.signature, '-> .*\| *[^N]') AND EXISTS (FROM nameless);
 
 -- One step from a function or a variable to what it gives: a type, another function or variable, or what nobody knows.
+-- Needs: facts_values. Else: sym_id INTEGER, type_id INTEGER, next_id INTEGER, is_elsewhere BOOLEAN
 CREATE TEMP TABLE given AS
 SELECT DISTINCT m.sym_id,
        CASE WHEN is_basis(v.basis, 'instance') THEN coalesce(own.sym_id, CASE WHEN is_type(b.kind) THEN b.sym_id END)
@@ -44,20 +50,25 @@ LEFT JOIN sym_of own ON own.doc_id = v.doc_id AND own.ordinal = v.own AND v.own 
 LEFT JOIN standing b ON b.doc_id = v.doc_id AND b.line = v.line AND b.col = v.col
      AND is_basis(v.basis, 'value', 'result', 'instance') AND v.own < 0;
 -- A method may be one that overrides it.
+-- Needs: given, override.
 INSERT INTO given
 SELECT DISTINCT o.super_id, NULL::INTEGER, o.sub_id, false FROM override o JOIN given g ON g.sym_id = o.sub_id
 SEMI JOIN (SELECT sym_id FROM given) h ON h.sym_id = o.super_id;
 
 -- The operator in `(a + b)[0]` runs a function, too, and the item is one of what it gives.
+-- Needs: nameless. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, kind UTINYINT, flags USMALLINT
 CREATE TEMP TABLE run_by_sign AS
 SELECT n.doc_id, n.at_line AS line, n.at_col AS col, s.sym_id, s.kind, s.flags
 FROM nameless n JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target JOIN symbol s ON s.sym_id = t.sym_id
 WHERE is_basis(n.basis, 'result') AND is_callable(s.kind);
+-- Needs: run_by_sign.
 INSERT INTO standing SELECT DISTINCT * FROM run_by_sign;
 
+-- Needs: standing, nameless. Else: sym_id INTEGER
 CREATE TEMP TABLE holder AS
-SELECT DISTINCT sym_id FROM standing WHERE NOT is_type(kind) AND NOT is_kind(kind, 'module');
+SELECT DISTINCT sym_id FROM standing WHERE NOT is_type(kind) AND NOT is_kind(kind, 'module') AND EXISTS (FROM nameless);
 
+-- Needs: holder. Else: start INTEGER, sym_id INTEGER, depth INTEGER
 CREATE TEMP TABLE reached AS
 WITH RECURSIVE up(start, sym_id, depth) AS (
     SELECT sym_id, sym_id, 0 FROM holder
@@ -67,19 +78,24 @@ WITH RECURSIVE up(start, sym_id, depth) AS (
 SELECT start, sym_id, max(depth) AS depth FROM up GROUP BY ALL;
 
 -- What a function gives or a variable holds, whatever the number of steps. Without a type: nobody knows.
+-- Needs: reached. Else: sym_id INTEGER, type_id INTEGER
 CREATE TEMP TABLE holds AS
 SELECT DISTINCT r.start AS sym_id, g.type_id
 FROM reached r LEFT JOIN given g ON g.sym_id = r.sym_id
 WHERE NOT coalesce(g.is_elsewhere, false) AND (g.next_id IS NULL OR r.depth >= 6)
   AND r.sym_id NOT IN (SELECT sym_id FROM closed_function);
+-- Needs: holds.
 DELETE FROM holds WHERE type_id IN (SELECT s.sym_id FROM symbol s WHERE has_flag(s.flags, 'external'))
                     AND type_id NOT IN (SELECT sym_id FROM open_type)
                     AND type_id NOT IN (SELECT super_id FROM ancestor JOIN symbol own ON own.sym_id = sub_id WHERE NOT has_flag(own.flags, 'external'));
+-- Needs: holds, open_type.
 UPDATE holds SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
 
 -- Each operation with the type of its value; NULL where nobody knows it. One that a class is put to runs a member of the class itself.
+-- Needs: nameless. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT, encl_id INTEGER, type_id
+-- INTEGER, is_class BOOLEAN
 CREATE TEMP TABLE operated AS
-SELECT DISTINCT n.doc_id, n.line, n.col, n.end_col, n.operation, e.sym_id AS encl_id, k.type_id, k.is_class
+SELECT DISTINCT n.doc_id, n.line, n.col, n.end_col, n.operation, e.sym_id AS encl_id, n.type_id, n.is_class
 FROM (
     SELECT n.*, coalesce(own.sym_id, CASE WHEN is_type(s.kind) THEN s.sym_id END) AS type_id, coalesce(b.sym_id = t.sym_id, false) AS is_class
     FROM nameless n
@@ -102,35 +118,43 @@ FROM (
       AND (b.sym_id IS NULL OR is_type(b.kind) OR h.sym_id IS NOT NULL)  -- else what it holds is of no type here
       AND NOT coalesce(is_kind(b.kind, 'module') OR is_basis(n.basis, 'value') AND is_callable(b.kind), false)
 ) n
-CROSS JOIN LATERAL (SELECT n.type_id, n.is_class) k
 JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
+-- Needs: operated, open_type.
 UPDATE operated SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
 
 -- The member that runs: of each part the one of the lowest rank, of the nearest type that has it.
+-- Needs: operated or given. Else: class_id INTEGER, sym_id INTEGER, name VARCHAR, operation BIGINT, part BIGINT, rank BIGINT, evidence
+-- BIGINT, flags USMALLINT
 CREATE TEMP TABLE special_member AS
 SELECT m.container_id AS class_id, m.sym_id, m.name, w.operation, w.part, w.rank, w.evidence, m.flags
 FROM symbol m JOIN document d ON d.doc_id = m.doc_id
 JOIN operation_member w ON w.language = d.language AND w.name = m.name
 WHERE m.container_id IS NOT NULL AND NOT has_flag(m.flags, 'external', 'parameter')
-  AND (is_callable(m.kind) OR is_kind(m.kind, 'property', 'field', 'variable'));
+  AND (is_callable(m.kind) OR is_kind(m.kind, 'property', 'field', 'variable')) AND (EXISTS (FROM operated) OR EXISTS (FROM given));
+
+-- Needs: nameless. Else: doc_id INTEGER, *nameless_calls
+CREATE TEMP TABLE sign AS SELECT * FROM nameless WHERE is_basis(basis, 'sign');
 
 -- The member that a server named at the sign itself. One that an interface outside asks for may be that of any type; what else lies
 -- outside, or is nothing that the sign runs, is of no type here.
+-- Needs: sign. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT, encl_id INTEGER, callee INTEGER,
+-- name VARCHAR, evidence BIGINT, is_open BOOLEAN
 CREATE TEMP TABLE signed AS
 SELECT DISTINCT n.doc_id, n.line, n.col, n.end_col, n.operation, e.sym_id AS encl_id, s.sym_id AS callee, s.name, w.evidence,
        s.sym_id IS NULL OR has_flag(s.flags, 'external') AND is_kind(c.kind, 'interface') AS is_open
-FROM nameless n
+FROM sign n
 JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
 JOIN document d ON d.doc_id = n.doc_id
 LEFT JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target
 LEFT JOIN symbol s ON s.sym_id = t.sym_id
 LEFT JOIN symbol c ON c.sym_id = s.container_id
 LEFT JOIN operation_member w ON w.language = d.language AND w.operation = n.operation AND w.name = s.name
-     AND is_callable(s.kind) AND NOT has_flag(s.flags, 'external')
-WHERE is_basis(n.basis, 'sign');
+     AND is_callable(s.kind) AND NOT has_flag(s.flags, 'external');
 
 -- Where the server named what an interface asks for, the type of the value may be known all the same: then its member of that name runs.
+-- Needs: operated, signed.
 DELETE FROM operated WHERE (doc_id, line, col, operation) IN (SELECT doc_id, line, col, operation FROM signed WHERE NOT is_open);
+-- Needs: operated, signed.
 UPDATE signed SET is_open = false, callee = m.sym_id, evidence = m.evidence
 FROM (
     SELECT o.doc_id, o.line, o.col, o.operation, m.name, m.sym_id, m.evidence
@@ -138,8 +162,10 @@ FROM (
 ) m
 WHERE signed.is_open AND m.doc_id = signed.doc_id AND m.line = signed.line AND m.col = signed.col AND m.operation = signed.operation
   AND m.name = signed.name;
+-- Needs: operated, signed.
 DELETE FROM operated WHERE (doc_id, line, col, operation) IN (SELECT doc_id, line, col, operation FROM signed);
 
+-- Needs: special_member. Else: class_id INTEGER, operation BIGINT, part BIGINT, evidence BIGINT, sym_id INTEGER, name VARCHAR
 CREATE TEMP TABLE runs AS
 SELECT class_id, operation, part, evidence, arg_min(sym_id, (rank, depth, sym_id)) AS sym_id, arg_min(name, (rank, depth, sym_id)) AS name
 FROM (
@@ -149,6 +175,8 @@ FROM (
 )
 GROUP BY class_id, operation, part, evidence;
 
+-- Needs: operated, runs. Else: caller INTEGER, callee INTEGER, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, evidence
+-- BIGINT, operation UTINYINT
 CREATE TEMP TABLE nameless_call AS
 SELECT DISTINCT o.encl_id AS caller, r.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, r.evidence, o.operation
 FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
@@ -156,6 +184,7 @@ FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operat
 WHERE (NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__') AND o.operation <> operation('remake');
 
 -- `raise A` and `type(a)()` make one, and so does a declaration where it names a type alone.
+-- Needs: operated.
 INSERT INTO nameless_call
 SELECT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
 FROM operated n JOIN (
@@ -167,10 +196,12 @@ WHERE CASE n.operation WHEN operation('raise') THEN n.is_class
                        WHEN operation('construct') THEN n.is_class AND m.sym_id = m.class_id AND NOT m.is_outside
                        WHEN operation('remake') THEN NOT n.is_class ELSE false END;
 
+-- Needs: signed.
 INSERT INTO nameless_call
 SELECT DISTINCT encl_id, callee, doc_id, line, col, end_col, evidence, operation FROM signed WHERE evidence IS NOT NULL;
 
 -- What stands on the right of an operator is asked where the left side has no answer.
+-- Needs: nameless_call.
 DELETE FROM nameless_call WHERE (doc_id, line, col, operation) IN (
     SELECT n.doc_id, n.line, n.col, n.operation + operation('add_to') - operation('add') FROM nameless_call n
     WHERE n.operation BETWEEN operation('add') AND operation('bit_or')
@@ -180,6 +211,7 @@ DELETE FROM nameless_call WHERE (doc_id, line, col, operation) IN (
 );
 
 -- A field whose value is of a type with accessors, or is made by `property(get, set)`.
+-- Needs: facts_accessors or given, facts_accessors or runs. Else: field_id INTEGER, operation BIGINT, callee INTEGER, evidence BIGINT
 CREATE TEMP TABLE accessor AS
 SELECT m.sym_id AS field_id, x.operation, s.sym_id AS callee, evidence('property')::UTINYINT AS evidence
 FROM facts_accessors x
@@ -196,6 +228,7 @@ JOIN runs r ON r.class_id = g.type_id AND r.operation BETWEEN operation('get_des
 WHERE is_kind(f.kind, 'field', 'constant', 'variable')
   AND f.sym_id NOT IN (SELECT sym_id FROM member);
 
+-- Needs: accessor.
 INSERT INTO nameless_call
 SELECT o.encl_id, a.callee, o.doc_id, o.line, o.col, o.end_col, a.evidence, a.operation
 FROM accessor a JOIN final_occ o ON o.sym_id = a.field_id AND NOT is_evidence(o.evidence, 'inferred', 'flow')
@@ -204,17 +237,23 @@ WHERE CASE a.operation WHEN operation('name_described') THEN has_role(o.roles, '
                        WHEN operation('set_attribute') THEN has_role(o.roles, 'write') AND NOT has_role(o.roles, 'definition')
                        ELSE has_role(o.roles, 'delete') END;
 
+CREATE TEMP TABLE subclass_hook AS
+SELECT sym_id, container_id FROM symbol WHERE name = '__init_subclass__' AND NOT has_flag(flags, 'external');
+
 -- A class that is named as a base runs what the base has for it.
+-- Needs: subclass_hook.
 INSERT INTO nameless_call
 SELECT DISTINCT o.encl_id, first_value(m.sym_id) OVER (PARTITION BY o.doc_id, o.line, o.col ORDER BY b.depth, m.sym_id), o.doc_id, o.line, o.col,
        o.end_col, evidence('protocol'), operation('call')
 FROM final_occ o
 JOIN (SELECT sym_id AS sub_id, sym_id AS super_id, 0 AS depth FROM symbol WHERE is_type(kind) UNION ALL SELECT * FROM ancestor) b ON b.sub_id = o.sym_id
-JOIN symbol m ON m.container_id = b.super_id AND m.name = '__init_subclass__' AND NOT has_flag(m.flags, 'external')
+JOIN subclass_hook m ON m.container_id = b.super_id
 WHERE has_role(o.roles, 'supertype');
 
 -- Operations that may run any such member; those on a type that has none, while subtypes of it do.
-CREATE TABLE unresolved_operation AS
+-- Needs: operated or signed. Else: operation UTINYINT, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, encl_id INTEGER,
+-- type_id INTEGER
+CREATE TEMP TABLE open_operation AS
 SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM operated
 WHERE type_id IS NULL AND NOT is_class
   AND operation NOT IN (operation('raise'), operation('get_attribute'), operation('construct'), operation('hold'), operation('remake'), operation('look_up'))
@@ -230,7 +269,10 @@ SEMI JOIN (SELECT DISTINCT a.super_id, m.operation FROM special_member m JOIN an
 ANTI JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 WHERE NOT o.is_class
 UNION
-SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER FROM signed WHERE is_open
+SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER FROM signed WHERE is_open;
+
+CREATE TABLE unresolved_operation AS
+FROM open_operation
 UNION
 -- A call of what a variable holds, and of what nobody knows.
 SELECT DISTINCT operation('call'), o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
@@ -240,16 +282,21 @@ WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_evidence(o.evidence,
   AND NOT EXISTS (SELECT 1 FROM final_occ c WHERE c.doc_id = o.doc_id AND c.line = o.line AND c.col = o.col AND is_evidence(c.evidence, 'callee_type'))
 ORDER BY operation, doc_id, line, col, type_id;
 
+-- Needs: nameless. Else: doc_id INTEGER, *nameless_calls
+CREATE TEMP TABLE look_up AS SELECT * FROM nameless WHERE operation = operation('look_up');
+
 -- A member by a name that is made, of a value of known type, a module, or an object that is written out: any of them.
+-- Needs: look_up.
 INSERT INTO string_gap
 SELECT '', name_use('beginning')::UTINYINT, role('call')::USMALLINT, l.doc_id, l.line, l.encl_id, l.owner_id
 FROM (
-    SELECT o.doc_id, o.line, o.encl_id, o.type_id AS owner_id FROM operated o WHERE o.operation = operation('look_up')
+    SELECT o.doc_id, o.line, o.encl_id, o.type_id AS owner_id FROM operated o
+    WHERE o.operation = operation('look_up') AND EXISTS (FROM look_up)
     UNION
     SELECT n.doc_id, n.line, e.sym_id, o.sym_id
-    FROM nameless n JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
+    FROM look_up n JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
     JOIN final_occ o ON o.doc_id = n.doc_id AND o.line = n.at_line AND o.col = n.at_col
-    WHERE n.operation = operation('look_up') AND EXISTS (SELECT 1 FROM symbol k WHERE k.container_id = o.sym_id AND is_callable(k.kind))
+    WHERE EXISTS (SELECT 1 FROM symbol k WHERE k.container_id = o.sym_id AND is_callable(k.kind))
 ) l JOIN symbol s ON s.sym_id = l.owner_id
 WHERE NOT has_flag(s.flags, 'external')
 EXCEPT SELECT name, use, roles, doc_id, line, encl_id, owner_id FROM string_gap

@@ -1,10 +1,10 @@
 """Shards to one DuckDB index: runs the stages of this folder and views.sql in a fresh file and adds what shards do not know.
 
 The stages are `1_documents.sql` to `11_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
-what it takes and makes. Behind the sixth, which says what identifiers mean, values are followed (`indexer.store.flow`). Tables are written
-in the order that their questions need (see the ORDER BY of each); ids are dense and follow path order, so the same shards give the same
-rows in the same order. A stage names the columns that it works with; other columns of a fact go into the index's table as
-`indexer.store.facts` declares them.
+what it takes and makes, and a statement what it needs: without that it is left out (`stages`). Behind the sixth, which says what
+identifiers mean, values are followed (`indexer.store.flow`). Tables are written in the order that their questions need (see the ORDER BY of
+each); ids are dense and follow path order, so the same shards give the same rows in the same order. A stage names the columns that it works
+with; other columns of a fact go into the index's table as `indexer.store.facts` declares them.
 
 The file is disposable: never committed, never shared between DuckDB versions, rebuilt from shards in seconds.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -25,15 +26,16 @@ from indexer.manifests import ManifestFile
 from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, SymbolFlag, SymbolKind, Via
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
-from indexer.store.flow import follow
+from indexer.store.flow import Keeper, follow
 from indexer.store.macros import expand
+from indexer.store.merge.stages import Stages
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
 
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()} | {"flows"}  # its rows lead to each other
 STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
 
-_MEANINGS = "6_meanings"
+_MEANINGS, _FLOWS, _SETTLED = "6_meanings", "facts_flows", "settled"
 
 _ROW_GROUP_ROWS = 8_192
 """DuckDB's default is 122,880. Reading one row decodes the string dictionaries of its group: 2.0 ms for a symbol's card become 0.8,
@@ -42,6 +44,9 @@ and the file grows by an eighth (ADR 0005)."""
 _FEW_BYTES = 1_000_000
 """Shards of less in all are held in memory, and statements planned as they are written: their planning takes longer than their work: the
 merge of a dozen files takes 0.35 s of processor in place of 0.55."""
+
+_SMALL_BLOCK_BYTES = 16_384
+"""Of such an index: seven files take 0.5 MB in place of 6 and a hundredth of a second less; of django, a merge takes a tenth longer."""
 
 _NOT_WORTH_PLANNING = ("join_order", "join_filter_pushdown")
 """Steps of DuckDB's optimizer: no result depends on them."""
@@ -92,11 +97,14 @@ class Built:
 
 def read_facts(
     connection: duckdb.DuckDBPyConnection, kept: Sequence[Path], found: Sequence[Path], gone: Collection[str], *, at_once: bool = False
-) -> None:
+) -> dict[str, int]:
     """Makes the view `fact`: the rows of the shards in `kept` but for the files in `gone`, and, as new (`is_new`), those in `found`.
 
-    at_once: for few rows: a table in place of the view, so that each statement reads memory and not the files, and statements are planned
-    as they are written.
+    Args:
+        at_once: for few rows: a table in place of the view, so that each statement reads memory and not the files, and statements are
+            planned as they are written.
+    Returns:
+        Where it is a table, how many rows each view of facts will have.
     """
     if at_once:
         connection.execute(f"SET disabled_optimizers = '{','.join(_NOT_WORTH_PLANNING)}'")
@@ -104,25 +112,36 @@ def read_facts(
     parts = [f"SELECT *, false AS is_new FROM read_parquet({_quoted(kept)}) ANTI JOIN gone USING (path)"] if kept else []
     parts += [f"SELECT *, true AS is_new FROM read_parquet({_quoted(found)})"] if found else []
     connection.execute(f"CREATE TEMP {'TABLE' if at_once else 'VIEW'} fact AS {' UNION ALL '.join(parts)}")
+    if not at_once:
+        return {}
+    sums = ", ".join(f"coalesce(sum(len({table})), 0)" for table in TABLES)
+    row = connection.execute(f"SELECT {sums} FROM fact").fetchone() or ()
+    return {f"facts_{table}": int(number) for table, number in zip(TABLES, row, strict=True)}
 
 
-def merge_facts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Makes the tables of an index from the view `fact`, in the database that is in use."""
+def merge_facts(
+    connection: duckdb.DuckDBPyConnection, keeper: Keeper | None = None, *, rows: Mapping[str, int] = MappingProxyType({})
+) -> None:
+    """Makes the tables of an index from the view `fact`, in the database that is in use.
+
+    Args:
+        keeper: see `follow`. rows: what `read_facts` has told.
+    """
     connection.execute(f"CREATE TEMP VIEW header AS SELECT {', '.join(HEADER)}, is_new FROM fact")
     _add_languages(connection)
-    documents, *others = STAGES
-    connection.execute(expand(documents.read_text(encoding="utf-8")))
-    for table in TABLES:
-        connection.execute(_rows_of(table))
-    for stage in others:
-        connection.execute(expand(stage.read_text(encoding="utf-8")))
+    stages = Stages(connection, {f"facts_{table}": _rows_of(table) for table in TABLES}, rows)
+    for stage in STAGES:
+        stages.run(stage)
         if stage.stem == _MEANINGS:
-            follow(connection)
+            stages.prepare(frozenset({_FLOWS}))
+            stages.rows |= follow(connection, keeper, may_flow=stages.rows.get(_FLOWS, 1) > 0)
+    stages.prepare(frozenset({_SETTLED}))
 
 
 def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
-    that the type has), and `language_rule`, which types outside any value may have, and which results of functions outside none.
+    that the type has), `language_rule`, which types outside any value may have, and which results of functions outside none, and
+    `overloading_language`, in which functions of one name are told apart by what they are given.
     """
     members = [
         (language, int(operation), group, rank, name, int(Evidence.OPERATOR if operation in SIGNS else Evidence.PROTOCOL))
@@ -134,7 +153,9 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
         for rank, name in enumerate(names)
     ]
     rules = [(name, record.open_types, record.closed_results) for record in LANGUAGES if record.operations for name in record.names]
+    chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
     _add_temporary(connection, "operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
+    _add_temporary(connection, "overloading_language", ("language",), chosen_later)
     _add_temporary(connection, "language_rule", ("language", "open_types", "closed_results"), rules)
 
 
@@ -205,6 +226,7 @@ def build(
     *,
     kept: Sequence[Path] = (),
     gone: Collection[str] = (),
+    keeper: Keeper | None = None,
     memory_mb: int,
     threads: int,
 ) -> Built:
@@ -213,28 +235,32 @@ def build(
     Args:
         shards: all of their rows.
         kept: shards of an earlier index, whose rows about the files in `gone` do not count.
+        keeper: where the result of following values lies that the last index was made with.
     Raises:
         Bug: the result contradicts itself; nothing must be published then. UsageError: it needs more memory.
     """
     connection = connect(memory_mb=memory_mb, threads=threads, spill=path.parent / "tmp-spill")
     manifests = path.with_name(f"tmp-{path.stem}-manifests.parquet")
     try:
+        read = [*kept]
+        if around.manifests or not (kept or shards):  # an empty shard has the columns at least
+            write_shard(manifests, [_facts_of(item) for item in around.manifests])
+            read.append(manifests)
+        are_few = sum(shard.stat().st_size for shard in (*read, *shards)) < _FEW_BYTES
+        options = f"ROW_GROUP_SIZE {_ROW_GROUP_ROWS}" + (f", BLOCK_SIZE {_SMALL_BLOCK_BYTES}" if are_few else "")
         quoted = str(path).replace("'", "''")
-        connection.execute(f"ATTACH '{quoted}' AS made (ROW_GROUP_SIZE {_ROW_GROUP_ROWS})")
+        connection.execute(f"ATTACH '{quoted}' AS made ({options})")
         connection.execute("USE made")
-        write_shard(manifests, [_facts_of(item) for item in around.manifests])
         connection.execute("SET preserve_insertion_order = true")
-        read = [*kept, manifests]
-        size_bytes = sum(shard.stat().st_size for shard in (*read, *shards))
-        read_facts(connection, read, shards, gone, at_once=size_bytes < _FEW_BYTES)
+        rows = read_facts(connection, read, shards, gone, at_once=are_few)
         connection.execute("SET parquet_metadata_cache = true")  # a dozen statements read the same few files
         connection.execute("BEGIN")
-        merge_facts(connection)
+        merge_facts(connection, keeper, rows=rows)
         _add_labels(connection)
         _add_surroundings(connection, around)
         connection.execute(expand(VIEWS_SQL.read_text(encoding="utf-8")))
         counts, resolution = _counts(connection), _resolution(connection)
-        settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM settled ORDER BY owner, ordinal").to_arrow_table()
+        settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM {_SETTLED} ORDER BY owner, ordinal").to_arrow_table()
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT made")
         connection.execute("USE memory")

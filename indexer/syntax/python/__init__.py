@@ -14,10 +14,11 @@ Two passes: `walk` visits every node once and records tokens and bindings; `reso
 from __future__ import annotations
 
 from indexer.syntax.model import Syntax
+from indexer.syntax.python.excerpt import excerpt
 from indexer.syntax.python.scopes import BUILTINS
 from indexer.syntax.python.walk import Walk
 
-__all__ = ["BUILTINS", "parse"]
+__all__ = ["BUILTINS", "excerpt", "parse"]
 
 
 def parse(source: bytes, module_name: str, *, is_test: bool = False, definitions_only: bool = False) -> Syntax:

@@ -38,6 +38,14 @@ from indexer.syntax.python.scopes import (
 SIMPLE_STRING = re.compile(rb"""^(["'])([^"'\\\n{}]+)\1$""")
 
 
+TYPES_AT: dict[bytes, tuple[int | bytes, ...]] = {
+    b"%s%s" % (module, name): places
+    for module in (b"", b"typing.", b"typing_extensions.", b"t.", b"te.", b"tp.")
+    for name, places in ((b"cast", (0, b"typ")), (b"assert_type", (1, b"typ")), (b"NewType", (1, b"tp")), (b"TypeVar", (1, 2, 3, b"bound")))
+}
+"""Functions of the language that are given types: at which places, after which keywords. A string there is a type's name."""
+
+
 class Annotations(Imports):
     """Records what stands where a type is expected."""
 
@@ -116,6 +124,13 @@ class Annotations(Imports):
         if roles & ANNOTATION:
             match = SIMPLE_STRING.match(node.text)
             if match and not is_plain_argument(node):
+                self.string_annotation(node, match.group(2), scope)
+
+    def type_argument(self, function: Any, place: int | bytes, node: Any, scope: Scope) -> None:
+        """A string that a call of `TYPES_AT` is given for a type."""
+        if function is not None and node is not None and node.kind_id == K_STRING and place in TYPES_AT.get(function.text, ()):
+            match = SIMPLE_STRING.match(node.text)
+            if match:
                 self.string_annotation(node, match.group(2), scope)
 
     def string_annotation(self, node: Any, text: bytes, scope: Scope) -> None:

@@ -23,6 +23,7 @@ from indexer.syntax.python.nodes import (
     K_STRING,
     K_SUBSCRIPT,
     K_TUPLE,
+    NAMES,
     kind_id,
     name_of,
 )
@@ -286,8 +287,10 @@ class Operations(Confined):
         super().attribute(node, scope, roles)
 
     def arguments_of(self, function: Any, arguments: Any, scope: Scope) -> None:
-        """What a built-in function does to its arguments; whether it is the built-in one is known later. And `type(x)()`."""
+        """What a built-in function does to its arguments; whether it is the built-in one is known later. And `type(x)()`, `f(x)()`."""
         self.operate(Operation.REMAKE, _whose_class(function), scope, function)
+        if function.kind_id not in NAMES:
+            self.operate(Operation.CALL, function, scope, arguments.children[0] if arguments.child_count else arguments)
         if arguments.kind_id != K_ARGUMENT_LIST:
             return
         plain = [child for child in arguments.named_children if child.kind_id not in (K_KEYWORD_ARGUMENT, K_LIST_SPLAT, K_DICTIONARY_SPLAT)]

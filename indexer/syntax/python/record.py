@@ -202,15 +202,10 @@ class Recorder:
     def docstring(body: Any) -> str:
         if body is None:
             return ""
-        for child in body.named_children[:4]:
-            if child.kind_id == K_COMMENT:
-                continue
-            if child.kind_id == K_EXPRESSION_STATEMENT and child.named_child_count:
-                child = child.named_children[0]
-            if child.kind_id != K_STRING:
-                return ""
-            return clean_docstring(child.text.decode("utf-8", "replace"))
-        return ""
+        child = next((one for one in body.named_children if one.kind_id != K_COMMENT), None)  # a licence stands above it
+        if child is not None and child.kind_id == K_EXPRESSION_STATEMENT and child.named_child_count:
+            child = child.named_children[0]
+        return clean_docstring(child.text.decode("utf-8", "replace")) if child is not None and child.kind_id == K_STRING else ""
 
     def variable(self, token: int, node: Any, whole: Any) -> None:
         binding = self.use_binding[token]

@@ -147,9 +147,11 @@ class Walk(Values):
                 key = child.child_by_field_name("name")
                 if key is not None:
                     self.keywords.append((self.token(key, scope, KEYWORD), function, scope))
+                    self.type_argument(function, key.text, child.child_by_field_name("value"), scope)
                 passed = READ | ARGUMENT if known is None or key is None else known.role(key.text, len(given))
                 self.push(child.child_by_field_name("value"), scope, passed)
             else:
+                self.type_argument(function, place, child, scope)
                 self.push(child, scope, READ | ARGUMENT if known is None else known.role(place, len(given)))
 
     def keyword_argument(self, node: Any, scope: Scope, roles: int) -> None:

@@ -13,7 +13,8 @@ from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.depth import depth_of
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
-from indexer.syntax.tree.damage import deep_offset, error_offsets
+from indexer.syntax.tree.conditional import Blank, repairs
+from indexer.syntax.tree.damage import damaged_bytes, deep_offset, error_offsets
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.imports import named_imports
 from indexer.syntax.tree.modules import ModuleNames
@@ -62,6 +63,7 @@ _ADDED = {
     "type": ANNOTATION,
     "write": WRITE,
 }
+_NAMES = frozenset({"token", "token.value", "drop", "unsure", "update"})
 _CHANGES = WRITE | DELETE
 _READLESS = IMPORT | KEYWORD | WRITE | DELETE
 _OF_VALUES = ARGUMENT | CONFINED
@@ -78,6 +80,7 @@ class Adapter:
         self.source = source
         self.rules = grammar.rules
         self.offsets = OffsetMap(source)
+        self.blanks: list[tuple[Any, list[Blank]]] = []
         root, self.error_lines = self._parse(grammar)
         query = grammar.definitions if definitions_only else grammar.full
         cursor = tree_sitter.QueryCursor(query)
@@ -87,6 +90,7 @@ class Adapter:
         if unread >= 0:  # text that is passed over is said to be
             self.error_lines = sorted({*self.error_lines, self.offsets.line(unread)})
         self.captures: dict[str, list[Any]] = cursor.captures(root)
+        self._add_blanked(query)
         self.line_count = source.count(b"\n") + (0 if source.endswith(b"\n") or not source else 1)
         self.module = Definition(
             name=module,
@@ -114,7 +118,34 @@ class Adapter:
             other_errors = error_offsets(other)
             if len(other_errors) < len(errors):
                 root, errors = other, other_errors
+        if grammar.rules.conditional:
+            root, errors = self._without_branches(grammar, root, errors)
         return root, sorted({self.offsets.line(offset) for offset in errors[:MAX_ERRORS]})
+
+    def _without_branches(self, grammar: LoadedGrammar, root: Any, errors: list[int]) -> tuple[Any, list[int]]:
+        """The tree of the text with fewer branches of `#if`, where that leaves less than half of the damage."""
+        damage = damaged_bytes(root)
+        best, blanks = root, list[Blank]()
+        for made in repairs(self.source) if damage else ():
+            other = grammar.parser.parse(made.text).root_node
+            left = damaged_bytes(other)
+            if left * 2 < damage:
+                best, blanks, damage, errors = other, made.blanks, left, error_offsets(other) + [start for start, _ in made.blanks]
+        if blanks:
+            self.blanks.append((root, blanks))
+        return best, errors
+
+    def _add_blanked(self, query: tree_sitter.Query) -> None:
+        """What stands in branches that the tree passes over is read as it is in the tree of the whole text: names, no definitions."""
+        for root, blanks in self.blanks:
+            cursor = tree_sitter.QueryCursor(query)
+            for start, end in blanks:
+                cursor.set_byte_range(start, end)
+                for capture, nodes in cursor.captures(root).items():
+                    if capture in _ADDED or capture in _NAMES:
+                        self.captures.setdefault(capture, []).extend(
+                            one for one in nodes if start <= one.start_byte and one.end_byte <= end
+                        )
 
     def syntax(self) -> Syntax:
         self.symbols.group()

@@ -35,3 +35,16 @@ def error_offsets(root: Any) -> list[int]:
         elif node.has_error:
             stack.extend(reversed(node.children))
     return found
+
+
+def damaged_bytes(root: Any) -> int:
+    """How much of the text the parser could make nothing of."""
+    found = 0
+    stack = [root] if root.has_error else []
+    while stack:
+        node = stack.pop()
+        if node.is_error or node.is_missing:
+            found += max(1, node.end_byte - node.start_byte)
+        elif node.has_error:
+            stack.extend(node.children)
+    return found

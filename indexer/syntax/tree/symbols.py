@@ -362,7 +362,7 @@ class Symbols:
         if rule == "public":
             public = not words.isdisjoint(("public", "protected")) or container.kind == SymbolKind.INTERFACE
             return inside and (public or (group.best is not None and group.best.kind == SymbolKind.ENUM_MEMBER))
-        return inside and group.best is not None and group.best.kind in CALLABLES
+        return inside and (name in exports or (group.best is not None and group.best.kind in CALLABLES))
 
     @staticmethod
     def _of_trait(group: Group) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from indexer.model import Flow, Handed
@@ -127,19 +128,15 @@ class FlowReader(Expressions):
         return not ways
 
     def for_(self, node: Any) -> bool:
-        self._forget(node)
-        self._iteration(node.child_by_field_name("left"), node.child_by_field_name("right"))
-        self._statements(node.child_by_field_name("body"))
-        self._forget(node)
-        other = node.child_by_field_name("alternative")
-        if other is not None:
-            self._statements(other.child_by_field_name("body"))
-            self._forget(node)
-        return False
+        return self._loop(node, lambda: self._iteration(node.child_by_field_name("left"), node.child_by_field_name("right")))
 
     def while_(self, node: Any) -> bool:
+        return self._loop(node, lambda: self._value(node.child_by_field_name("condition"), -1, 0))
+
+    def _loop(self, node: Any, head: Callable[[], None]) -> bool:
+        """`head` reads what comes before the body; each part may run after any other, or not at all."""
         self._forget(node)
-        self._value(node.child_by_field_name("condition"), -1, 0)
+        head()
         self._statements(node.child_by_field_name("body"))
         self._forget(node)
         other = node.child_by_field_name("alternative")

@@ -20,3 +20,8 @@
 (call_expression function: (subscript_expression
   object: (_) @typed.look_up
   index: [(identifier) (member_expression) (subscript_expression) (binary_expression) (call_expression) (template_string) (ternary_expression)]))
+
+; What an expression gives is called.
+(call_expression function: [(subscript_expression) (call_expression) (ternary_expression) (await_expression)
+  (parenthesized_expression [(binary_expression) (ternary_expression) (call_expression) (subscript_expression) (await_expression)])]
+  . (arguments . "(" @unknown.call))

@@ -11,3 +11,8 @@
 (macro_rule right: (token_tree) @made)
 
 (for_expression value: (_) @typed.iterate)
+
+; What an expression gives is called.
+(call_expression function: [(index_expression) (call_expression) (try_expression)
+  (parenthesized_expression [(field_expression) (index_expression) (call_expression) (unary_expression) (reference_expression)])]
+  arguments: (arguments . "(" @unknown.call))
