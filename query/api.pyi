@@ -122,7 +122,7 @@ def blast_radius(
     """What depends on the exported symbols of files, or on symbols: callers outside tests, tests that reach them, risk of each.
 
     Args:
-        changed_files: files whose symbols are about to change
+        changed_files: files whose symbols are about to change; what is no file is taken for a symbol
         symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
         file_path: with line and column, or with position_pattern, instead of a name
         line: 1-based
@@ -569,7 +569,7 @@ def get_document_highlights(
     """
 
 def get_editing_context(
-    index: Index, file_path: str = "", *, if_none_match: str = "", limit: int = 5, budget: int = 10000, cursor: str = ""
+    index: Index, file_path: str = "", *, if_none_match: str = "", limit: int = 5, budget: int = 0, cursor: str = ""
 ) -> Answer[EditingContext]:
     """Before editing a file: its symbols with signatures and risk, their callers in and outside tests, callees and imports.
 
@@ -577,7 +577,8 @@ def get_editing_context(
         file_path: document, relative to the workspace root or to here, or absolute
         if_none_match: etag of an earlier answer: if it still holds, not_modified is all
         limit: callers and callees shown of each symbol; counts are exact
-        budget: tokens (characters / 4) that the answer may have; fewer callers, then fewer symbols
+        budget: tokens (characters / 4) that the answer's text may have: fewer callers, then fewer symbols; 0: as many as the file has, at
+            least 1000
         cursor: next_cursor of the previous answer
     """
 

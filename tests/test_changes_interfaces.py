@@ -429,3 +429,20 @@ def test_a_type_that_is_not_made_itself_may_leave_it_to_others(said: Path):
     item = named(look(said), "Half.save")
     assert [(lost.name, lost.declared) for lost in item.interfaces] == [("py.store.Base", False)]
     assert "interface_left" in item.reasons
+
+
+def test_what_changed_inside_of_a_submodule_is_a_gap(tmp_path: Path):
+    """Its files are in the index, its changes are in a diff of its own."""
+    library = write_tree(tmp_path / "library", {"lib/__init__.py": "", "lib/core.py": "def part(a):\n    return a\n"})
+    git(library, "init", "-q")
+    commit(library)
+    root = write_tree(tmp_path / "work", {"a.py": "from sub.lib.core import part\n\n\ndef whole():\n    return part(1)\n"})
+    git(root, "init", "-q")
+    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "sub")
+    commit(root)
+    crawl_with_ty(root, jobs=1)
+    assert look(root).completeness.status == "complete"
+    edit(root, "sub/lib/core.py", ("def part(a):", "def part(a, b):"))
+    found = look(root)
+    assert [(reason.code, reason.paths) for reason in found.completeness.reasons] == [("not_read", ["sub"])]
+    assert "lspidx -C sub query changes" in found.completeness.reasons[0].detail

@@ -32,7 +32,7 @@ from query_support import FILES, LSPIDX, at, damage, lspidx, place, plain_enviro
 from support import write_tree
 from toolchains import requires
 
-from indexer.errors import UsageError
+from indexer.errors import NameNotFound, UsageError
 from indexer.servers.installed import servers_dir
 from query.facts.index import open_index
 from query.mcp import forms, prompts
@@ -89,9 +89,15 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 @asynccontextmanager
-async def connected(root: Path, *flags: str, mode: str = "legacy", command: list[str] | None = None, **more: Any) -> AsyncIterator[Client]:
-    """A client of a server of its own, started in `root`. What the server said on stderr is printed, for a failed test."""
-    words = [*(command or commands.program(loads=LOADED)), "mcp", *flags]
+async def connected(
+    root: Path, *flags: str, mode: str = "legacy", command: list[str] | None = None, plain: bool = False, **more: Any
+) -> AsyncIterator[Client]:
+    """A client of a server of its own, started in `root`. What the server said on stderr is printed, for a failed test.
+
+    plain: with these flags alone; else answers are both text and data, for the tests to compare.
+    """
+    form = () if plain or "--format" in flags else ("--format", "both")
+    words = [*(command or commands.program(loads=LOADED)), "mcp", *form, *flags]
     with open(root.parent / "stderr.txt", "w+", encoding="utf-8") as stderr:
         transport = stdio_client(
             StdioServerParameters(command=words[0], args=words[1:], cwd=root, env=plain_environment(root)), errlog=stderr
@@ -154,13 +160,81 @@ def test_a_dozen_tools_are_listed_with_small_valid_schemas(shop_root: Path, mode
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
             jsonschema.Draft202012Validator.check_schema(tool.output_schema or {})
             fields = set(declared.parameters.__struct_fields__)
-            assert set(tool.input_schema["properties"]) == fields | ({"fresh"} if declared.needs_index else set()) | (
-                {"cursor"} if declared.continues else set()
-            )
+            shown = set(tool.input_schema["properties"]) - {"fresh", "cursor"}
+            assert shown == fields - {"cursor"} - set(declared.seldom.split()) - (search.PLACE if "symbol" in fields else set())
+            assert ("fresh" in tool.input_schema["properties"]) == declared.needs_index
+            assert set(tool.input_schema["required"]) <= shown
             assert tool.annotations is not None
-            assert (tool.annotations.read_only_hint, tool.annotations.destructive_hint) == (declared.read_only, declared.destructive)
-            assert (tool.annotations.idempotent_hint, tool.annotations.open_world_hint) == (True, False)
-        assert len(compact([tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in listed])) < 20_000
+            assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
+        sent = [tool.model_dump(by_alias=True, exclude_none=True, mode="json", exclude={"output_schema"}) for tool in listed]
+        assert len(json.dumps(sent)) <= 12_000
+
+    run(scenario)
+
+
+def test_an_answer_is_sent_once_and_as_text_unless_told_otherwise(shop_root: Path):
+    async def scenario() -> None:
+        async with connected(shop_root, "--format", "text") as said, connected(shop_root, plain=True) as silent:
+            for client in (said, silent):
+                assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
+                result = await client.call_tool("find_callers", {"symbol": "shop.service.middle"})
+                assert result.structured_content is None
+                assert "shop.service.outer" in text(result)
+
+    run(scenario)
+
+
+def test_what_only_shows_is_marked_so_and_what_may_write_is_not(shop_root: Path):
+    async def scenario() -> None:
+        for flags, writes in (((), set()), (("--allow-edits",), {"rename_symbol", "safe_apply_edit", "commit_session", "apply_edit"})):
+            async with connected(shop_root, "--profile", "full", *flags) as client:
+                hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+            marked = {name for name, hint in hints.items() if hint is not None and hint.read_only_hint}
+            assert {"find_callers", "preview_edit", "simulate_edit", "evaluate_session", "discard_session"} <= marked
+            assert {"rename_symbol", "safe_apply_edit", "commit_session", "apply_edit"} - marked == writes
+            assert {"add_workspace_folder", "set_log_level"}.isdisjoint(marked)
+
+    run(scenario)
+
+
+def test_a_call_without_a_required_parameter_is_refused(shop_root: Path):
+    """So a schema demands neither more nor less than the tool does: one that answers without any argument demands none."""
+    refused = (UsageError, NameNotFound)
+    with open_index(shop_root) as index:
+        for name in names():
+            tool, _ = load(name)
+            assert set(tool.required) <= set(tool.parameters.__struct_fields__)
+            if tool.writes(tool.parameters()) or tool.runs:
+                continue
+            given = {"session_id": "x", "symbol": "shop.service.run", "symbol_path": "shop.service.run", "file_path": SERVICE}
+            for missing in tool.required:
+                others = {field: given[field] for field in tool.required if field in given and field != missing}
+                with pytest.raises(refused):
+                    call(index, name, others, edits=False, root=shop_root)
+
+
+def test_arguments_of_prompts_and_addresses_are_completed(shop_root: Path, bare: Path):
+    before = types.PromptReference(name="before_edit")
+    address = types.ResourceTemplateReference(uri="lspidx://symbol/{name}")
+
+    async def scenario() -> None:
+        async with connected(shop_root) as client:
+
+            async def said(ref: Any, name: str, typed: str) -> list[str]:
+                return (await client.complete(ref, {"name": name, "value": typed})).completion.values
+
+            assert "shop.service.middle" in await said(before, "symbol", "midd")
+            assert "shop.service.middle" in await said(address, "name", "service.midd")
+            assert (await said(before, "file", "service"))[0] == SERVICE
+            assert await said(types.PromptReference(name="review_changes"), "scope", "s") == ["staged"]
+            assert await said(types.PromptReference(name="review_changes"), "base", "m") == []
+            assert await said(before, "symbol", "no_such_name") == []
+            with pytest.raises(MCPError, match="there is no prompt"):
+                await said(types.PromptReference(name="nothing"), "symbol", "x")
+            with pytest.raises(MCPError, match="there is no resource template"):
+                await said(types.ResourceTemplateReference(uri="lspidx://other/{name}"), "name", "x")
+        async with connected(bare, "--no-auto-index") as client:
+            assert (await client.complete(before, {"name": "symbol", "value": "x"})).completion.values == []
 
     run(scenario)
 
@@ -200,6 +274,15 @@ def test_a_lean_schema_accepts_and_refuses_what_the_whole_one_does():
                 declared["description"],
             )
             assert kept.get("default", declared.get("default")) == declared.get("default")
+        listed = search.listed_schema(tool)
+        assert (
+            listed["properties"].items()
+            <= {
+                field: {key: value for key, value in kept.items() if key not in ("minimum", "maximum")}
+                for field, kept in lean["properties"].items()
+            }.items()
+        )
+        assert "additionalProperties" not in listed, "what few questions need is taken all the same"
 
 
 # ---- answers
@@ -305,7 +388,7 @@ def test_a_row_that_is_longer_than_the_budget_leaves_the_envelope():
         },
         __import__("query.answers.envelope", fromlist=["Answer"]).Answer[tool.result],
     )  # fmt: skip
-    result = forms.answered(tool, answer, Options(budget=1000))
+    result = forms.answered(tool, answer, Options(budget=1000, format="both"))
     assert len(text(result)) <= 1000
     assert len(compact(data(result))) <= 1000
     assert (data(result)["total"], data(result)["result"], data(result)["completeness"]["status"]) == (7, None, "partial")
@@ -716,7 +799,7 @@ def wire(root: Path, *flags: str, command: list[str] | None = None) -> Iterator[
 PATCHED = """
 import os, sys
 import msgspec
-from indexer.errors import UsageError
+from indexer.errors import NameNotFound, UsageError
 from query.cli import command as cli
 from query.tools import find_symbol, list_symbols, go_to_definition, inspect_symbol
 
@@ -897,7 +980,7 @@ class Listening:
 @contextmanager
 def listening(root: Path, *flags: str, address: str = "0", env: dict[str, str] | None = None, token: str = "") -> Iterator[Listening]:
     process = subprocess.Popen(
-        [*commands.program(loads=LOADED), "mcp", "--http", address, *flags],
+        [*commands.program(loads=LOADED), "mcp", "--format", "both", "--http", address, *flags],
         cwd=root, env=plain_environment(root, env),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
     )  # fmt: skip
@@ -1108,7 +1191,7 @@ def test_the_mcp_inspector_lists_and_calls(inspector: list[str], shop_root: Path
     assert [tool["name"] for tool in inspected("tools/list")["tools"]] == list(search.LISTED)
     called = inspected("tools/call", "--tool-name", "find_callers", "--tool-arg", "symbol=shop.service.middle", "depth=2")
     assert "shop.service.outer" in called["content"][0]["text"]
-    assert called["structuredContent"]["result"][0]["symbol"]["qualified_name"] == "shop.service.outer"
+    assert "structuredContent" not in called
     assert {item["uri"] for item in inspected("resources/list")["resources"]} == {"lspidx://status", "lspidx://schema", "lspidx://tools"}
     assert [item["name"] for item in inspected("prompts/list")["prompts"][:2]] == ["review_changes", "before_edit"]
 

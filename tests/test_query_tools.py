@@ -509,6 +509,15 @@ def test_a_name_that_is_none_suggests_near_ones(ask: Ask):
         ask("outline", file_path="shop/model.py")
 
 
+def test_of_symbols_of_one_name_the_most_used_is_the_one_that_is_meant(shop: Index):
+    rows = shop.rows(
+        "SELECT s.qualified_name FROM symbol_name n JOIN symbol s USING (sym_id) WHERE n.name = 'describe' ORDER BY n.refs DESC, s.sym_id"
+    )
+    assert len(rows) > 1
+    with pytest.raises(NameNotFound, match=rf"did you mean {re.escape(rows[0][0])}\b"):
+        call(shop, "find_callers", {"symbol": "describ"})
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -24,6 +24,7 @@ from query.facts.index import Index, open_index
 from query.surface.registry import call, load
 from query.surface.registry import names as tool_names
 from query.surface.render import to_text
+from query.tools import get_editing_context
 
 pytest_plugins = ["query_fixtures"]
 
@@ -430,6 +431,24 @@ def test_a_small_budget_pages_through_all_symbols(ask: Ask):
     assert pages > 1
 
 
+def test_a_context_is_no_longer_than_its_budget_as_agents_read_it(ask: Ask):
+    def length(**more: Any) -> int:
+        return len(to_text(ask("get_editing_context", file_path="shop/models.py", **more), Style(compact=True)))
+
+    assert length(budget=500) <= 2_000 < length(budget=100_000)
+
+
+def test_a_context_has_the_length_of_its_file_and_of_a_small_one_a_page(ask: Ask, monkeypatch: pytest.MonkeyPatch):
+    whole = ask("get_editing_context", file_path="shop/models.py", budget=100_000).result.symbols
+    assert ask("get_editing_context", file_path="shop/models.py").result.symbols == whole
+    monkeypatch.setattr(get_editing_context, "_FLOOR", 1)
+    size = len(FILES["shop/models.py"].encode())
+    cut = ask("get_editing_context", file_path="shop/models.py")
+    assert cut.truncated
+    assert len(cut.result.symbols) < len(whole)
+    assert len(to_text(cut, Style(compact=True))) <= size + 400  # the least that is told is one symbol
+
+
 def test_the_savings_are_against_the_file_and_the_files_told_of(ask: Ask):
     answer = ask("get_editing_context", file_path="shop/service.py")
     plain = msgspec.to_builtins(answer.result)
@@ -437,7 +456,7 @@ def test_the_savings_are_against_the_file_and_the_files_told_of(ask: Ask):
     assert saved["whole_file"] == len(FILES["shop/service.py"].encode()) // 4
     assert saved["files"] > 1
     assert saved["files_to_read"] > saved["whole_file"]
-    assert abs(saved["returned"] - len(msgspec.json.encode(plain)) // 4) < 10
+    assert abs(saved["returned"] - len(to_text(answer, Style(compact=True))) // 4) < 100  # the certificate is reckoned, not measured
     assert "characters / 4" in saved["estimate"]
 
 

@@ -351,6 +351,10 @@ def test_a_file_that_is_not_indexed_is_an_error_alone_and_a_warning_among_others
     assert answer.result.changed_symbols
 
 
+def test_what_is_no_file_is_the_symbol_of_that_name(ask_kit: Ask):
+    assert ask_kit("blast_radius", changed_files=["Guarded.put"]).result == ask_kit("blast_radius", symbols=["Guarded.put"]).result
+
+
 def test_the_text_of_a_radius_says_what_the_json_says(ask_kit: Ask):
     answer = ask_kit("blast_radius", changed_files=["py/box/core.py"])
     for style in (Style(), Style(compact=True)):
@@ -449,6 +453,26 @@ def test_each_language_has_its_tests(ask_kit: Ask, path: str, expected: str, why
     answer = ask_kit("get_tests_for_file", file_path=path)
     assert answer.result.test_files[0] == expected
     assert why in answer.result.tests[0].why
+
+
+def test_tests_beyond_the_depth_are_told_of(tmp_path: Path):
+    chain = "".join(f"def step{n}():\n    return step{n + 1}()\n\n\n" for n in range(5))
+    root = write_tree(
+        tmp_path / "far",
+        {
+            "near.py": f"from far import step5\n\n\n{chain}",
+            "far.py": "def step5():\n    return 1\n",
+            "checks/test_it.py": "import near\n\n\ndef test_it():\n    near.step0()\n",
+        },
+    )
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        cut = call(index, "get_tests_for_file", {"file_path": "far.py"})
+        assert cut.result.test_files == [], cut.result.tests
+        assert [(reason.code, reason.paths) for reason in cut.completeness.reasons] == [("depth", ["checks/test_it.py"])]
+        assert "--depth 6" in cut.completeness.reasons[0].detail
+        whole = call(index, "get_tests_for_file", {"file_path": "far.py", "depth": 6})
+        assert (whole.result.test_files, whole.completeness.status) == (["checks/test_it.py"], "complete")
 
 
 def test_code_under_cfg_test_is_a_test_and_what_is_under_its_opposite_is_not(kit: Index):

@@ -6,6 +6,7 @@ One model (`Review`) that `detect_changes` and every report is made of; nothing 
 from __future__ import annotations
 
 import gc
+import shlex
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
@@ -302,6 +303,13 @@ def _completeness(
     if unread:
         detail = f"{len(unread)} changed files could not be read as text of their language, so their symbols are not among these"
         reasons.append(_reason("not_read", detail, [item.path for item in unread], count=len(unread)))
+    submodules = [item for item, _, _ in read if item.special == "submodule"]
+    if submodules:
+        detail = (
+            f"{len(submodules)} submodules have changed, and what changed inside of them is not compared; in each: "
+            f"lspidx -C {shlex.quote(submodules[0].path)} query changes"
+        )
+        reasons.append(_reason("not_read", detail, [item.path for item in submodules], count=len(submodules)))
     if capped:
         reasons.append(Reason(code="search_cut", detail="the search for tests ended early: more than can be visited depends on the change"))
     status = whole.status if whole.status == "unknown" else "partial" if reasons else "complete"

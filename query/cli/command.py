@@ -34,14 +34,17 @@ same signal each fail in their own way."""
 
 
 _ELSEWHERE = {
+    "init": ("query.cli.welcome", "init"),
     "query": ("query.cli.tools", "query"),
     "report": ("query.cli.report", "report"),
     "graph": ("query.cli.report", "graph"),
     "cache": ("query.cli.cache", "cache"),
+    "scip": ("query.cli.scip", "scip"),
     "verify": ("query.cli.upkeep", "verify"),
     "watch": ("query.cli.upkeep", "watch"),
     "daemon": ("query.cli.daemon", "daemon"),
     "mcp": ("query.cli.mcp", "mcp"),
+    "lsp": ("query.cli.lsp", "lsp"),
     "call": ("query.cli.dialects", "call_dialect"),
 }
 """Commands that are modules of their own, loaded when they are used."""
@@ -68,7 +71,10 @@ class _Main(Group):
 
 
 @click.group(
-    cls=_Main, context_settings={"help_option_names": ["-h", "--help"]}, epilog="Example: lspidx index && lspidx query callers main"
+    cls=_Main,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: lspidx index && lspidx query callers main",
 )
 @click.option("-C", "directory", type=click.Path(exists=True, file_okay=False), help="Work as if started in this folder.")
 @click.option("--color/--no-color", default=None, help="Colour; default: on a terminal, unless NO_COLOR is set.")
@@ -79,6 +85,10 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
     if directory:
         os.chdir(directory)
     ctx.color = _color(color)
+    if ctx.invoked_subcommand is None:
+        from query.cli.welcome import welcome
+
+        welcome()
 
 
 @main_group.command(epilog="Example: lspidx index --jobs 4")
@@ -89,6 +99,12 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--python", help="Interpreter or environment of the project; default: looked for.")
 @click.option("--exclude", multiple=True, help="Pattern of files to leave out; may be repeated.")
 @click.option("--include", multiple=True, help="Pattern of files to read though they look vendored, generated or built; may be repeated.")
+@click.option(
+    "--scip",
+    multiple=True,
+    metavar="FILE[=LANGUAGE]",
+    help="A SCIP file to ask in place of a server about the languages that it holds; may be repeated.",
+)
 @click.option("--folder", "folders", multiple=True, metavar="[NAME=]PATH", help="A further workspace folder; may be repeated.")
 @click.option(
     "--allow-folder",
@@ -115,6 +131,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--accept-loss", is_flag=True, help="Replace the index even if it has a language that this run lost.")
 @click.option("--forget", is_flag=True, help="Go by the flags given here alone, not by those that the present index was made with.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress, only the last line, which says what was done.")
+@click.option("--behind", is_flag=True, hidden=True, help="For a process that answers meanwhile: publish parts, ask nobody anything.")
 def index(**words: Any) -> None:
     """Make or refresh the index of ROOT (default: the workspace around here, usually the git root).
 
@@ -134,6 +151,7 @@ class _Wanted(NamedTuple):
     python: str | None
     exclude: tuple[str, ...]
     include: tuple[str, ...]
+    scip: tuple[str, ...]
     folders: tuple[str, ...]
     allowed: tuple[str, ...]
     memory_mb: int | None
@@ -142,6 +160,8 @@ class _Wanted(NamedTuple):
     accept_loss: bool
     forget: bool
     quiet: bool
+    behind: bool
+    """For a process that answers meanwhile: see `query.cli.behind`."""
 
     def flags(self, folder: Path) -> dict[str, Any]:
         """Settings that later runs take again. `folder`: the root of the workspace."""
@@ -151,6 +171,7 @@ class _Wanted(NamedTuple):
             "python": str(Path(self.python).absolute()) if self.python else None,
             "exclude": list(self.exclude) or None,
             "include": list(self.include) or None,
+            "scip": [_scip_file(entry) for entry in self.scip] or None,
             "folders": [_absolute_folder(entry) for entry in self.folders] or None,
             "allow_folders": [_allowed_folder(folder, entry) for entry in self.allowed] or None,
             "memory_mb": self.memory_mb,
@@ -160,6 +181,12 @@ class _Wanted(NamedTuple):
 
 
 def _index(wanted: _Wanted) -> None:
+    if wanted.behind:
+        from query.cli import behind
+
+        with _told_to_end():
+            behind.index()
+        return
     from indexer import vcs
     from indexer.config import load_config
     from indexer.consent import POINTER
@@ -231,6 +258,12 @@ def _absolute_folder(entry: str) -> str:
     return f"{name}{equals}{Path(path).expanduser().absolute()}"
 
 
+def _scip_file(entry: str) -> str:
+    """FILE[=LANGUAGE] as the setting has it: LANGUAGE=FILE, and the file relative to where the user stands."""
+    file, equals, language = (entry, "", "") if os.path.exists(entry) else entry.rpartition("=") if "=" in entry else (entry, "", "")
+    return f"{language}{equals}{Path(file).expanduser().absolute()}"
+
+
 def _allowed_folder(root: Path, entry: str) -> str:
     """A folder that is allowed: from where the user stands, or as the project's settings name it."""
     path = Path(entry).expanduser()
@@ -239,7 +272,7 @@ def _allowed_folder(root: Path, entry: str) -> str:
 
 def _named_places(flags: Mapping[str, Any]) -> list[str]:
     """Places that the user has named in this run, which later runs may take from what is remembered of this one."""
-    places = [entry.rpartition("=")[2] for entry in flags["folders"] or []] + [*(flags["allow_folders"] or [])]
+    places = [entry.rpartition("=")[2] for entry in [*(flags["folders"] or []), *(flags["scip"] or [])]] + [*(flags["allow_folders"] or [])]
     return [*places, flags["python"]] if flags["python"] else places
 
 

@@ -10,6 +10,7 @@ from typing import cast
 import click
 
 from indexer.errors import UsageError
+from indexer.quoting import one_line
 from query.cli.terminal import echo, leave
 from query.cli.trust_option import trust_option
 from query.mcp.options import BUDGET, MAX_BUDGET, MIN_BUDGET, Format, Options, Profile
@@ -19,7 +20,7 @@ _LOOPBACK = "127.0.0.1"
 _MIN_TOKEN = 16
 
 
-@click.command(epilog="Example: lspidx mcp --http 8321")
+@click.group(invoke_without_command=True, epilog="Example: lspidx mcp --http 8321")
 @click.option("--http", "address", metavar="[HOST:]PORT", help="Streamable HTTP in place of stdin and stdout; port 0: a free one.")
 @click.option("--token-file", type=click.Path(), help=f"Holds the token of --http; else {TOKEN_VARIABLE}, else one is made and shown.")
 @click.option(
@@ -37,7 +38,13 @@ _MIN_TOKEN = 16
     show_default=True,
     help="Characters of one answer, in each form.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json", "both"]), default="both", help="What an answer holds; default: both.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "both"]),
+    default="text",
+    help="What an answer holds: text for models (default), JSON for programs, or both.",
+)
 @click.option("--dialect", help="Another product's tools in place of ours: claude-code, kiro, lsp or agent-lsp.")
 @click.option("--strict", is_flag=True, help="An answer that is not complete is an error.")
 @click.option("--allow-edits", is_flag=True, help="Tools may change files, build and run tests; else they only show what they would do.")
@@ -55,8 +62,16 @@ _MIN_TOKEN = 16
     default=True,
     help="Bring the index up to date when a question finds that files have changed; default: --refresh.",
 )
-@click.option("--index", "make", is_flag=True, help="Make the index where there is none.")
+@click.option("--index", "make", is_flag=True, help="Make the index where there is none before the first answer.")
+@click.option(
+    "--auto-index/--no-auto-index",
+    "begins",
+    default=True,
+    help="Make the index in the background where there is none, and answer meanwhile; default: --auto-index.",
+)
+@click.pass_context
 def mcp(
+    ctx: click.Context,
     address: str | None,
     token_file: str | None,
     hosts: tuple[str, ...],
@@ -69,8 +84,11 @@ def mcp(
     folders: tuple[str, ...],
     refresh: bool,
     make: bool,
+    begins: bool,
 ) -> None:
     """Serve the tools to agents over the Model Context Protocol."""
+    if ctx.invoked_subcommand is not None:
+        return
     import logging
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
@@ -84,6 +102,7 @@ def mcp(
         format=cast(Format, form),
         strict=strict,
         make_index=make,
+        begin_index=begins,
         refresh=refresh,
         allow_edits=allow_edits,
         dialect=dialect or "",
@@ -95,6 +114,48 @@ def mcp(
         _stdio(options)
     else:
         _http(options, address, token_file, hosts)
+
+
+@mcp.command(epilog="Example: lspidx mcp install claude-code --apply -- --allow-edits")
+@click.argument("client", required=False)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+@click.option("--apply", is_flag=True, help="Write the file; without this it is only shown.")
+def install(client: str | None, words: tuple[str, ...], apply: bool) -> None:
+    """Add the server to the settings of CLIENT, for this project; alone, list the clients.
+
+    WORDS are further options of `lspidx mcp`.
+    """
+    from indexer.vcs import find_root
+    from query.mcp import clients
+
+    if client is None:
+        for name, known in clients.CLIENTS.items():
+            echo(f"{name:<15} {known.title}: {'' if known.base == 'project' else 'your own '}{known.place}")
+        return
+    if client not in clients.CLIENTS:
+        raise UsageError(f"no client is called '{client}'; known: {', '.join(clients.CLIENTS)}")
+    found = clients.change(client, find_root(Path.cwd().resolve()), _command(), ["mcp", *words])
+    place, then = one_line(str(found.place)), clients.CLIENTS[client].then
+    if found.after == found.before:
+        echo(f"the entry is in {place} already")
+    elif apply:
+        clients.write(found)
+        echo(f"written to {place}; {then}")
+    else:
+        import difflib
+
+        before, after = (found.before or "").splitlines(keepends=True), found.after.splitlines(keepends=True)
+        echo("".join(difflib.unified_diff(before, after, place, place)), nl=False)
+        echo("to write it: --apply", err=True)
+
+
+def _command() -> str:
+    """What starts lspidx: its plain name where that is found and is this one, else its path."""
+    import shutil
+
+    this = Path(sys.argv[0]).absolute()
+    on_path = shutil.which("lspidx")
+    return "lspidx" if on_path and os.path.realpath(on_path) == os.path.realpath(this) else str(this)
 
 
 def _stdio(options: Options) -> None:

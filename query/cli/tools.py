@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _EXIT_INCOMPLETE = 1
 _MAX_COMPLETIONS = 30
 _MAX_JSON_BYTES = 200_000_000
+_PATIENCE_S = 20.0
+"""At a terminal, for the first index: longer than that nobody waits without seeing something."""
 
 
 class Tools(click.Group):
@@ -81,6 +84,7 @@ def _tool_command(name: str) -> click.Command:
         params.append(click.Option(["--cursor"], help=CURSOR))
     if tool.needs_index:
         params.append(click.Option(["--fresh"], is_flag=True, help="Bring the index up to date first."))
+        params.append(click.Option(["--no-auto-index"], is_flag=True, help="Where there is no index: make none in the background."))
 
     def run(**values: Any) -> None:
         _ask(name, values)
@@ -205,7 +209,7 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     from query.surface.service import Service
 
     as_json, compact, strict, max_chars = (values.pop(option) for option in ("as_json", "compact", "strict", "max_chars"))
-    fresh = values.pop("fresh", False)
+    fresh, begins = values.pop("fresh", False), not values.pop("no_auto_index", True)
     arguments = {key: _plain(value) for key, value in values.items() if value is not None and value != ()}
     from query.surface.budget import to_json
 
@@ -224,7 +228,12 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
         def written(answer: Answer[Any]) -> str:
             return to_text(answer, style)
 
-    service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()))
+    first = None
+    if begins and _is_attended():
+        from query.upkeep.first import First
+
+        first = First(Path.cwd(), patience_s=_PATIENCE_S, stays=True, say=_say)
+    service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()), first=first)
     try:
         answer = service.ask(name, arguments, fresh=fresh, measure=written, strict=strict)
         if whole and answer.next_cursor and not max_chars:
@@ -235,6 +244,15 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     finally:
         service.close()  # servers that were started here end here, also where the question is interrupted
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
+
+
+def _is_attended() -> bool:
+    """Whether somebody sees that an index is begun: at a terminal, and not in CI, which keeps no process for later."""
+    return sys.stderr.isatty() and os.environ.get("CI", "").lower() in ("", "0", "false")
+
+
+def _say(line: str) -> None:
+    echo(one_line(line), err=True)
 
 
 def _most(name: str) -> dict[str, int]:

@@ -88,7 +88,7 @@ class Desk:
 
     @cached_property
     def index(self) -> Index:
-        return self._service.index()
+        return self._service.index_or_begin()
 
     @cached_property
     def _index_if_any(self) -> Index | None:
@@ -111,6 +111,11 @@ class Desk:
         tool, _ = load(tool_name)
         phases = Phases() if self._asked and tool.read_only else self._phases
         self._asked = True
+        lacking = self._service.contact(tool_name)
+        if lacking is not None:
+            answer = self._service.answered(tool_name, arguments, phases=phases, lacking=lacking)
+            self.warnings += answer.warnings or []
+            return answer
         index = self.index if tool.needs_index and tool.live is None else self._index_if_any
         servers = self._service.servers(self.root)
         answer = call(

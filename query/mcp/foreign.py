@@ -54,7 +54,8 @@ class ForeignTools(Tools):
         phases = self.phases(ctx)
 
         def ask(job: Job[DialectReply]) -> DialectReply:
-            job.uses(self.workspace.index(fresh=False, progress=job.progress).cursor())
+            if (index := self.workspace.index_if_any(fresh=False, progress=job.progress)) is not None:
+                job.uses(index.cursor())
             return self._dialect.call(self.workspace.service, params.name, given, phases=phases)
 
         try:

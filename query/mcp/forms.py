@@ -81,7 +81,7 @@ def failed(error: LspidxError, options: Options) -> types.CallToolResult:
     text = click.unstyle(error_text(error))
     if not isinstance(error, OWN_WORDS):
         text = "\n".join([f"error: {error.code}", *fenced(text.removeprefix("error: ").split("\n"))])
-    if isinstance(error, NoIndex) and not options.make_index:
+    if isinstance(error, NoIndex) and error.code == NoIndex.code and not options.make_index:
         text += "; or start the server with --index"
     data: dict[str, Any] = shown(error_record(error))
     if len(_json(data)) > options.budget:

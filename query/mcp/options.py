@@ -16,17 +16,20 @@ class Options(NamedTuple):  # not a msgspec record: the command line has the lim
     """profile: which tools are listed from the beginning; all can be called. budget: characters of one answer, of each of its forms.
 
     dialect: another product's tools in place of ours; empty for ours.
-    format: what an answer consists of. strict: an answer that is not complete is an error.
-    make_index: make the index where there is none. allow_edits: tools may change files and run the repository's code.
+    format: what an answer consists of: text for the model, or data for programs; a client that gets both may show the model both.
+    strict: an answer that is not complete is an error.
+    make_index: make the index where there is none before the first answer. begin_index: make it in the background meanwhile.
+    allow_edits: tools may change files and run the repository's code.
     refresh: bring the index up to date, on a thread of its own, when a question finds that files have changed.
     folders: absolute, outside of the workspace, that tools may be asked about.
     """
 
     profile: Profile = "default"
     budget: int = BUDGET
-    format: Format = "both"
+    format: Format = "text"
     strict: bool = False
     make_index: bool = False
+    begin_index: bool = False
     allow_edits: bool = False
     refresh: bool = True
     dialect: str = ""

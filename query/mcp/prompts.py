@@ -69,6 +69,10 @@ async def listed(ctx: Request, params: types.PaginatedRequestParams | None) -> t
     return types.ListPromptsResult(prompts=[*(prompt for prompt, _ in PROMPTS.values()), *skill_prompts.listed()])
 
 
+def is_known(name: str) -> bool:
+    return name in PROMPTS or any(prompt.name == name for prompt in skill_prompts.listed())
+
+
 async def get(ctx: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     """Raises MCPError for a prompt that does not exist."""
     skills = {prompt.name: prompt for prompt in skill_prompts.listed()}

@@ -27,7 +27,7 @@ _LISTED = [
     types.Resource(uri=SCHEMA, name="schema", description="Tables and columns for `lspidx sql`."),
     types.Resource(uri=TOOLS, name="tools", description="All tools by task, with their short names."),
 ]
-_TEMPLATE = types.ResourceTemplate(
+TEMPLATE = types.ResourceTemplate(
     uri_template=f"{SYMBOL}{{name}}", name="symbol", description="Everything about one symbol, by any name that the tools take."
 )
 
@@ -40,7 +40,7 @@ class Resources:
         return types.ListResourcesResult(resources=_LISTED)
 
     async def templates(self, ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
+        return types.ListResourceTemplatesResult(resource_templates=[TEMPLATE])
 
     async def read(self, ctx: Request, params: types.ReadResourceRequestParams) -> types.ReadResourceResult | types.InputRequiredResult:
         """Text first, the same as JSON second.

@@ -12,6 +12,7 @@ from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from query.mcp import prompts
+from query.mcp.completions import Completions
 from query.mcp.foreign import ForeignTools
 from query.mcp.options import Options
 from query.mcp.resources import Resources
@@ -38,7 +39,14 @@ class _Server(Server[Any]):
 
 def build(start: Path, options: Options) -> Server[Any]:
     """Everything but the transport. `start`: the workspace is at or around it."""
-    workspace = Workspace(start, make=options.make_index, edits=options.allow_edits, folders=options.folders, keeps_fresh=options.refresh)
+    workspace = Workspace(
+        start,
+        make=options.make_index,
+        edits=options.allow_edits,
+        folders=options.folders,
+        keeps_fresh=options.refresh,
+        begins=options.begin_index,
+    )
     bus = InMemorySubscriptionBus()
     tools = ForeignTools(workspace, options, bus, options.dialect) if options.dialect else Tools(workspace, options, bus)
     resources = Resources(tools)
@@ -53,6 +61,7 @@ def build(start: Path, options: Options) -> Server[Any]:
         on_read_resource=resources.read,
         on_list_prompts=prompts.listed,
         on_get_prompt=prompts.get,
+        on_completion=Completions(tools).complete,
         on_subscriptions_listen=ListenHandler(bus),
     )
 

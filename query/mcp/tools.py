@@ -63,15 +63,17 @@ class Tools:
         wanted = names() if self.options.profile == "full" else [*search.LISTED, *editing]
         found = self._found.get(_client(ctx) or "", set())
         every = [*wanted, *sorted(found.difference(wanted))]
-        return types.ListToolsResult(tools=[self._declared(name) for name in every if self._is_on(name)])
+        return types.ListToolsResult(tools=[self._declared(name, whole=name in found) for name in every if self._is_on(name)])
 
     def _is_on(self, name: str) -> bool:
         """Whether a tool can do anything here: one that runs the repository's code cannot where edits are off."""
         return self.options.allow_edits or not load(name)[0].runs
 
-    def _declared(self, name: str) -> types.Tool:
+    def _declared(self, name: str, *, whole: bool) -> types.Tool:
+        """`whole`: with the parameters that are seldom needed too, of a tool that this client has looked up."""
         tool, _ = load(name)
-        schema = search.input_schema(tool)
+        schema = search.input_schema(tool) if whole else search.listed_schema(tool)
+        only_shows = tool.read_only or (tool.applies and not self.options.allow_edits) or (tool.task == "try" and not tool.applies)
         if tool.needs_index:
             schema["properties"] = {**schema.get("properties", {}), "fresh": _FRESH}
         return types.Tool(
@@ -80,9 +82,8 @@ class Tools:
             input_schema=schema,
             output_schema=dict(forms.OUTPUT_SCHEMA) if self.options.format != "text" else None,
             annotations=types.ToolAnnotations(
-                read_only_hint=tool.read_only,
-                destructive_hint=tool.destructive,
-                idempotent_hint=tool.read_only,
+                read_only_hint=only_shows,
+                destructive_hint=None if only_shows else tool.destructive,
                 open_world_hint=False,
             ),
         )
@@ -129,8 +130,8 @@ class Tools:
         def ask(job: Job[Answer[Any]]) -> Answer[Any]:
             if not fresh:
                 self.workspace.service.catch_up(name, progress=job.progress)
-            if tool.needs_index:
-                job.uses(self.workspace.index(fresh=fresh, progress=job.progress).cursor())
+            if tool.needs_index and (index := self.workspace.index_if_any(fresh=fresh, progress=job.progress)) is not None:
+                job.uses(index.cursor())
             return self.workspace.service.ask(name, given, progress=job.progress, phases=phases, cut=False, strict=self.options.strict)
 
         return await self._run(ctx, ask)
@@ -198,7 +199,7 @@ class Tools:
             self._found.popitem(last=False)
         new = {name for name in matches if name not in search.LISTED} - known
         if new:
-            known |= new
+            known.update(new)
             await ctx.session.send_tool_list_changed()
             await self._bus.publish(ToolsListChanged())
 

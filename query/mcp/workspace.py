@@ -13,20 +13,37 @@ from indexer.store.generations import Home, find_home
 from query.facts.index import Index
 from query.facts.served import Served
 from query.surface.service import Progress, Service
+from query.upkeep.first import First
+from query.upkeep.keeping import LONGEST_WAIT_S
+
+_PATIENCE_S = 10.0
+"""Clients give up on a call after 30 to 60 seconds, and a server of a large project takes some itself."""
 
 
 class Workspace:
     """The workspace around `start`, or, where that has no index, the client's root."""
 
-    def __init__(self, start: Path, *, make: bool, edits: bool = False, folders: Iterable[str] = (), keeps_fresh: bool = False) -> None:
+    def __init__(
+        self,
+        start: Path,
+        *,
+        make: bool,
+        edits: bool = False,
+        folders: Iterable[str] = (),
+        keeps_fresh: bool = False,
+        patience_s: float = LONGEST_WAIT_S,
+        begins: bool = False,
+    ) -> None:
         """What holds for all questions.
 
         Args:
-            make: an index that is missing is made. edits: tools may change files. folders: outside, that the user has allowed.
-            keeps_fresh: as of `Service`.
+            make: an index that is missing is made before the first question is answered.
+            begins: it is made in the background, and questions are answered meanwhile.
+            edits: tools may change files. folders: outside, that the user has allowed.
+            keeps_fresh, patience_s: as of `Service`.
         """
         self._allowed = [*folders, *_allowed_by_settings(start)]
-        self._edits, self._keeps_fresh = edits, keeps_fresh
+        self._edits, self._keeps_fresh, self._patience_s, self._begins = edits, keeps_fresh, patience_s, begins
         self.service = self._service(start)
         self._make = make
         self._writing = threading.Lock()
@@ -44,7 +61,26 @@ class Workspace:
             self.service.served.roots = [str(folder) for folder in folders]
 
     def _service(self, start: Path) -> Service:
-        return Service(start, edits=self._edits, served=Served(self._allowed), keeps_fresh=self._keeps_fresh)
+        first = First(start, patience_s=_PATIENCE_S) if self._begins else None
+        return Service(
+            start,
+            edits=self._edits,
+            served=Served(self._allowed),
+            keeps_fresh=self._keeps_fresh,
+            patience_s=self._patience_s,
+            first=first,
+        )
+
+    def index_if_any(self, *, fresh: bool, progress: Progress) -> Index | None:
+        """As `index`; None where there is none yet and questions begin one."""
+        if not self._begins or self._make:
+            return self.index(fresh=fresh, progress=progress)
+        try:
+            index = self.service.index()
+        except IndexUnusable:
+            return None
+        is_part = bool(index.meta.get("partial"))
+        return self.index(fresh=True, progress=progress) if fresh and not is_part else index
 
     def index(self, *, fresh: bool, progress: Progress) -> Index:
         """The newest index. Of several that want to write it one does, the others wait and find it done.
@@ -56,7 +92,7 @@ class Workspace:
         """
         service = self.service
         try:
-            index = service.index()
+            index = service.index_or_begin()
         except IndexUnusable:
             if not self._make:
                 raise

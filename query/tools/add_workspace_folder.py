@@ -25,7 +25,7 @@ class AddWorkspaceFolder(msgspec.Struct, kw_only=True, forbid_unknown_fields=Tru
     positional="path",
     example="add_workspace_folder ../my-app",
     task="index",
-    hint="cross repo consumer multi root workspace add directory",
+    hint="cross repo consumer multi root workspace add include another directory",
     text=folders.lines,
     read_only=False,
     concurrency_safe=False,

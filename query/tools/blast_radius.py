@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from indexer.errors import NameNotFound, UsageError
+from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line
@@ -27,7 +27,9 @@ _TRANSITIVE = 2
 
 
 class BlastRadius(Named, kw_only=True):
-    changed_files: Annotated[list[str], msgspec.Meta(description="files whose symbols are about to change")] = []
+    changed_files: Annotated[
+        list[str], msgspec.Meta(description="files whose symbols are about to change; what is no file is taken for a symbol")
+    ] = []
     symbols: Annotated[list[str], msgspec.Meta(description="symbols that are about to change, as `symbol` takes them")] = []
     include_transitive: Annotated[bool, msgspec.Meta(description="callers of the callers too; the same as depth 2")] = False
     depth: Annotated[int, msgspec.Meta(ge=0, le=20, description="1: direct uses; 0: 1, or 2 with include_transitive")] = 0
@@ -79,9 +81,11 @@ def _text(answer: Answer[BlastRadiusResult], style: Style) -> Iterator[str]:
     parameters=BlastRadius,
     result=BlastRadiusResult,
     positional="changed_files",
+    seldom="include_transitive depth symbol symbols",
+    needs="",
     example="blast_radius shortcuts.py",
     task="impact",
-    hint="before editing change impact affected dependents callers tests risk lock",
+    hint="before editing change a file what breaks break modify modifying impact affected dependents callers tests risk lock",
     text=_text,
 )
 def TOOL(context: Context, ask: BlastRadius) -> Answer[BlastRadiusResult]:
@@ -134,6 +138,9 @@ def _changed(index: Index, ask: BlastRadius) -> tuple[list[int], list[str], list
         try:
             paths.append(names.document_path(index, name))
         except (NameNotFound, UsageError) as error:
+            if (symbol := _symbol_called(index, name)) is not None:
+                named.append(symbol)
+                continue
             if len(files) == 1:
                 raise
             missing.append(Reason(code="not_indexed", detail=str(error), count=1, paths=[name]))
@@ -146,6 +153,20 @@ def _changed(index: Index, ask: BlastRadius) -> tuple[list[int], list[str], list
             ids.append(symbol.sym_id)
             ids += members_within(index, symbol.sym_id, ask.scope) if symbol.record.kind in (*TYPES, "module", "namespace") else []
     return list(dict.fromkeys(ids)), [*paths, *(symbol.record.path for symbol in named)], missing
+
+
+def _symbol_called(index: Index, name: str) -> Symbol | None:
+    """The symbol of a name that is no file; None where no symbol is called so.
+
+    Raises:
+        AmbiguousName: several are.
+    """
+    try:
+        return None if "/" in name else names.resolve(index, name)
+    except AmbiguousName:
+        raise
+    except (NameNotFound, UsageError):
+        return None
 
 
 def _is_document(symbol: Symbol) -> bool:

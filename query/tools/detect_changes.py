@@ -99,6 +99,7 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
     parameters=DetectChanges,
     result=Changes,
     positional="",
+    seldom="head make_base test_depth",
     example="changes --base main",
     task="impact",
     hint="git diff what did I break pull request review risk affected tests commit staged",

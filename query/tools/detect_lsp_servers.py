@@ -64,9 +64,10 @@ def _text(answer: Answer[Detected], style: Style) -> Iterator[str]:
     parameters=DetectLspServers,
     result=Detected,
     positional="workspace_dir",
+    needs="",
     example="detect .",
     task="index",
-    hint="languages installed missing setup",
+    hint="languages of a repository installed missing setup",
     text=_text,
 )
 def TOOL(workspace: Workspace, ask: DetectLspServers) -> Answer[Detected]:

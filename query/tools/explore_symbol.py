@@ -159,6 +159,7 @@ def _text(answer: Answer[Explored], style: Style) -> Iterator[str]:
     parameters=ExploreSymbol,
     result=Explored,
     positional="symbol",
+    seldom="source_lines",
     example="explore get_object_or_404",
     task="read",
     hint="everything about a symbol source callers references tests types overview context",

@@ -37,7 +37,7 @@ def _text(answer: Answer[Exported], style: Style) -> Iterator[str]:
     positional="dest_path",
     example="export_cache index.tar --apply",
     task="index",
-    hint="share warm cache artifact publish commit teammates",
+    hint="share warm cache index artifact publish commit teammates team",
     text=_text,
     read_only=False,
 )

@@ -91,9 +91,10 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
     parameters=FindReferences,
     result=list[FoundReference],
     positional="symbol",
+    seldom="include_declaration group_by workspace_only live",
     example="references AppConfig.get_models",
     task="impact",
-    hint="usages uses where used occurrences",
+    hint="usages uses where used written to read from everywhere show all occurrences of a variable field function",
     text=_text,
     live=_live,
 )

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import SymbolKind
+from indexer.servers.registry import is_test, language_of
 from query.answers.envelope import Answer, SymbolRecord
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, printable
-from query.context import Context
+from query.context import Context, Workspace
 from query.facts import symbol_search
 from query.facts.dotted import dotted
 from query.facts.parameters import MAX_INT, path_pattern
 from query.facts.symbol_search import Matches, NameSearch
 from query.facts.texts import hovers_of
 from query.surface.registry import tool
+
+if TYPE_CHECKING:
+    from query.live.outline import Present
 
 Match = Literal["auto", "exact", "prefix", "substring", "fuzzy"]
 
@@ -55,15 +59,63 @@ def _text(answer: Answer[list[FoundSymbol]], style: Style) -> Iterator[str]:
             yield f"    {printable(line)}"
 
 
+def _by_text(workspace: Workspace, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
+    from query.live import lookup
+    from query.live.navigation import fits, is_test_file
+
+    if not ask.query or ask.match == "fuzzy" or ask.external or ask.detail_level == "hover":
+        raise UsageError("only an index tells this")
+    attempts: dict[Match, Callable[[], list[tuple[str, Present]]]] = {
+        "exact": lambda: lookup.exact(workspace.top, ask.query),
+        "prefix": lambda: lookup.containing(workspace.top, ask.query, prefix=True),
+        "substring": lambda: lookup.containing(workspace.top, ask.query, prefix=False),
+    }
+    found: list[FoundSymbol] = []
+    used: Match = "exact"
+    kinds = {SymbolKind(_kind(name)).label for name in ask.kind}
+    for used in attempts if ask.match == "auto" else (ask.match,):
+        found = [
+            _found(path, item)
+            for path, item in attempts[used]()
+            if (not kinds or item.kind.replace("_", " ") in kinds)
+            and fits(ask.path, path)
+            and ask.language.lower() in ("", language_of(path))
+            and (ask.tests == "include" or is_test_file(path) == (ask.tests == "only"))
+        ]
+        if found:
+            break
+    offset = offset_of(ask.cursor) if ask.cursor else ask.offset
+    page = found[offset : offset + ask.limit]
+    return workspace.answer(ask, page, page_of(offset, len(page), len(found)), more={"matched": used})
+
+
+def _found(path: str, item: Present) -> FoundSymbol:
+    line, col = item.selection.line + 1, item.selection.col + 1
+    return FoundSymbol(
+        symbol=f"{path}:{line}:{col}",
+        name=item.dotted.rpartition(".")[2],
+        qualified_name=item.dotted,
+        kind=item.kind.replace("_", " "),
+        path=path,
+        line=line,
+        col=col,
+        end_line=item.span.end_line + 1,
+        is_test=is_test(path, language_of(path)),
+    )
+
+
 @tool(
     "find_symbol",
     parameters=FindSymbol,
     result=list[FoundSymbol],
     positional="query",
+    needs="",
+    seldom="offset external detail_level language",
     example="symbols get_object_or",
     task="find",
-    hint="search workspace symbol by name class function lookup",
+    hint="search workspace symbol by name find the class function called named lookup",
     text=_text,
+    by_text=_by_text,
 )
 def TOOL(context: Context, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
     """Symbols by name: exact, prefix, substring or fuzzy, most referenced first."""

@@ -25,7 +25,7 @@ class FormatDocument(InDocument, kw_only=True):
     positional="file_path",
     example="format_document shortcuts.py",
     task="live",
-    hint="formatter formatting style indent whitespace",
+    hint="formatter formatting style indent whitespace pretty print",
     text=text,
 )
 def TOOL(workspace: Workspace, ask: FormatDocument) -> Answer[Formatted]:

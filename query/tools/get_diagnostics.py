@@ -97,7 +97,7 @@ def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
     positional="file_path",
     example="get_diagnostics shortcuts.py",
     task="quality",
-    hint="errors warnings problems lint type check messages",
+    hint="errors warnings problems lint type check messages compiler compile",
     text=_text,
     bare=True,
     live=_live,

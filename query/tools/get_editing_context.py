@@ -36,7 +36,12 @@ _FORMAT = "1"
 """Part of the etag: an answer of another form is another answer."""
 
 _MIN_BUDGET = 500
+_FLOOR = 1_000
+"""Tokens of an answer about a small file: fewer hardly have room for its symbols."""
 _MAX_NESTING = 20
+_COMPACT = Style(compact=True)
+"""How agents read the answer, and so what its size is reckoned by."""
+_CERTIFICATE_CHARS = 400
 
 
 class GetEditingContext(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -46,9 +51,12 @@ class GetEditingContext(msgspec.Struct, kw_only=True, forbid_unknown_fields=True
     budget: Annotated[
         int,
         msgspec.Meta(
-            ge=_MIN_BUDGET, le=1_000_000, description="tokens (characters / 4) that the answer may have; fewer callers, then fewer symbols"
+            ge=0,
+            le=1_000_000,
+            description="tokens (characters / 4) that the answer's text may have: fewer callers, then fewer symbols; "
+            f"0: as many as the file has, at least {_FLOOR}",
         ),
-    ] = 10_000
+    ] = 0
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
 
@@ -97,7 +105,7 @@ class SymbolContext(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class TokenSavings(msgspec.Struct, kw_only=True):
-    """Tokens by `estimate`: of this answer, of the whole file, and of all files that hold what the answer tells of."""
+    """Tokens by `estimate`: of this answer's compact text, of the whole file, and of all files that hold what the answer tells of."""
 
     returned: int
     whole_file: int
@@ -128,37 +136,45 @@ class EditingContext(msgspec.Struct, kw_only=True, rename={"meta": "_meta"}):
 
 def _text(answer: Answer[EditingContext], style: Style) -> Iterator[str]:
     item = answer.result
-    yield f"{style.heading(item.path)}  {item.language}  etag {item.etag}"
+    yield from _head(item, style)
     if item.not_modified:
         yield "not modified"
         return
+    for symbol in item.symbols:
+        yield from _lines(item.path, symbol, style)
+    saved = item.meta.token_savings
+    files = count(saved.files, "file")
+    yield f"about {saved.returned} tokens; the file {saved.whole_file}, all {files} told of {saved.files_to_read} ({saved.estimate})"
+
+
+def _head(item: EditingContext, style: Style) -> Iterator[str]:
+    yield f"{style.heading(item.path)}  {item.language}  etag {item.etag}"
     for line in item.imports:
         unresolved = "" if line.resolved else f"  {style.warning('[unresolved]')}"
         meant = ", ".join(dict.fromkeys(name.path for name in line.names if name.path))
         shown = line.text or ", ".join(name.name for name in line.names)
         note = f"  {style.dim(f'→ {meant}')}" if meant else ""
         yield f"  {style.below(item.path, line.line, 1)}  {printable(shown)}{note}{unresolved}"
-    for symbol in item.symbols:
-        marks = [
-            *(["exported"] if symbol.exported else []),
-            *(["defined elsewhere"] if symbol.declared else []),
-            *([f"risk {symbol.risk}: {', '.join(symbol.risk_reasons)}"] if symbol.risk else []),
-            *(["sync guarded"] if symbol.sync_guarded else []),
-        ]
-        yield ""
-        lines = f"{symbol.line}-{symbol.end_line}" if style.compact else style.place(item.path, symbol.line)
-        yield f"{lines}  {style.kind(symbol.kind)} {style.strong(symbol.name)}  {style.dim('[' + '; '.join(marks) + ']')}"
-        if symbol.signature:
-            yield f"  {style.signature(symbol.signature)}"
-        yield from _callers(style, "callers", symbol.non_test_callers, symbol.non_test_caller_count)
-        yield from _callers(style, "test callers", symbol.test_callers, symbol.test_caller_count)
-        if symbol.callee_count:
-            yield f"  callees: {symbol.callee_count}"
-        for callee in symbol.callees:
-            yield f"    {style.place(callee.path, callee.line)}  {printable(callee.name)}{f' ×{callee.uses}' if callee.uses > 1 else ''}"
-    saved = item.meta.token_savings
-    files = count(saved.files, "file")
-    yield f"about {saved.returned} tokens; the file {saved.whole_file}, all {files} told of {saved.files_to_read} ({saved.estimate})"
+
+
+def _lines(path: str, symbol: SymbolContext, style: Style) -> Iterator[str]:
+    marks = [
+        *(["exported"] if symbol.exported else []),
+        *(["defined elsewhere"] if symbol.declared else []),
+        *([f"risk {symbol.risk}: {', '.join(symbol.risk_reasons)}"] if symbol.risk else []),
+        *(["sync guarded"] if symbol.sync_guarded else []),
+    ]
+    yield ""
+    lines = f"{symbol.line}-{symbol.end_line}" if style.compact else style.place(path, symbol.line)
+    yield f"{lines}  {style.kind(symbol.kind)} {style.strong(symbol.name)}  {style.dim('[' + '; '.join(marks) + ']')}"
+    if symbol.signature:
+        yield f"  {style.signature(symbol.signature)}"
+    yield from _callers(style, "callers", symbol.non_test_callers, symbol.non_test_caller_count)
+    yield from _callers(style, "test callers", symbol.test_callers, symbol.test_caller_count)
+    if symbol.callee_count:
+        yield f"  callees: {symbol.callee_count}"
+    for callee in symbol.callees:
+        yield f"    {style.place(callee.path, callee.line)}  {printable(callee.name)}{f' ×{callee.uses}' if callee.uses > 1 else ''}"
 
 
 def _callers(style: Style, title: str, callers: list[Caller], number: int) -> Iterator[str]:
@@ -174,6 +190,7 @@ def _callers(style: Style, title: str, callers: list[Caller], number: int) -> It
     parameters=GetEditingContext,
     result=EditingContext,
     positional="file_path",
+    seldom="if_none_match",
     example="get_editing_context shortcuts.py",
     task="read",
     hint="before edit file symbols signatures callers callees imports risk tests etag",
@@ -195,7 +212,10 @@ def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:
         facts = _facts(context, path)
         symbols = facts.symbols
         imports = [] if ask.cursor else imports_of(index, path, Sources(index))
-        result, following = _within(ask, msgspec.structs.replace(result, imports=imports), facts, _Page.of(ask))
+        result = msgspec.structs.replace(result, imports=imports)
+        budget = max(ask.budget, _MIN_BUDGET) if ask.budget else max(sizes_of(index, [path]).get(path, 0) // CHARS_PER_TOKEN, _FLOOR)
+        chars = budget * CHARS_PER_TOKEN
+        result, following = _within(chars, result, facts, _Page.of(ask), begins=not ask.cursor)
         extent = Extent(len(symbols), following is not None, str(following) if following else None)
     saved = _savings(index, path, result)
     return context.answer(
@@ -341,13 +361,12 @@ class _Page(NamedTuple):
         return f"{self.symbol}-{self.caller}-{self.limit}"
 
 
-def _within(ask: GetEditingContext, result: EditingContext, facts: _Facts, page: _Page) -> tuple[EditingContext, _Page | None]:
-    """The answer with as many callers of each symbol, then as many symbols, as the budget has room for; and what follows.
+def _within(chars: int, result: EditingContext, facts: _Facts, page: _Page, *, begins: bool) -> tuple[EditingContext, _Page | None]:
+    """The answer with as many callers of each symbol, then as many symbols, as `chars` of its text have room for; and what follows.
 
-    The first page says for all others how many callers are told of each symbol. Those beyond that come when all symbols were told.
+    The first page (`begins`) says for all others how many callers are told of each symbol. Those beyond come when all symbols were told.
     """
-    chars = ask.budget * CHARS_PER_TOKEN
-    begins = not ask.cursor
+    around = _length(_text_around(result))
     while True:
         told = [
             (number, symbol)
@@ -355,13 +374,13 @@ def _within(ask: GetEditingContext, result: EditingContext, facts: _Facts, page:
             if not page.caller or facts.most(symbol.sym_id) > page.caller
         ]
         symbols = [_symbol(facts, symbol, slice(page.caller, page.caller + page.limit)) for _, symbol in told]
-        if not begins or page.limit <= 1 or len(msgspec.json.encode(msgspec.structs.replace(result, symbols=symbols))) <= chars:
+        lengths = [_length(_lines(result.path, symbol, _COMPACT)) for symbol in symbols]
+        if not begins or page.limit <= 1 or around + sum(lengths) <= chars:
             break
         page = page._replace(limit=page.limit // 2)  # the first caller is worth more than a further symbol
-    used = len(msgspec.json.encode(msgspec.structs.replace(result, symbols=[])))
-    shown = 0
-    for symbol in symbols:
-        used += len(msgspec.json.encode(symbol)) + 1
+    used, shown = around, 0
+    for length in lengths:
+        used += length
         if used > chars and shown:
             break
         shown += 1
@@ -372,6 +391,16 @@ def _within(ask: GetEditingContext, result: EditingContext, facts: _Facts, page:
     if page.limit and any(facts.most(symbol.sym_id) > further for symbol in facts.symbols):
         return result, _Page(0, further, page.limit)
     return result, None
+
+
+def _text_around(result: EditingContext) -> Iterator[str]:
+    """What an answer about the file says beside its symbols; the certificate and the line of sizes are reckoned in."""
+    yield from _head(result, _COMPACT)
+    yield " " * _CERTIFICATE_CHARS
+
+
+def _length(lines: Iterator[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
 
 
 def _symbol(facts: _Facts, symbol: Symbol, page: slice) -> SymbolContext:
@@ -408,7 +437,8 @@ def _savings(index: Index, path: str, result: EditingContext) -> TokenSavings:
         told.update(callee.path for callee in symbol.callees if callee.line)
     sizes = sizes_of(index, told)
     return TokenSavings(
-        returned=len(msgspec.json.encode(result)) // CHARS_PER_TOKEN,
+        returned=(_length(_text_around(result)) + sum(_length(_lines(path, symbol, _COMPACT)) for symbol in result.symbols))
+        // CHARS_PER_TOKEN,
         whole_file=sizes.get(path, 0) // CHARS_PER_TOKEN,
         files_to_read=sum(sizes.values()) // CHARS_PER_TOKEN,
         files=len(told),

@@ -50,7 +50,7 @@ def _text(answer: Answer[list[Source]], style: Style) -> Iterator[str]:
     positional="symbol",
     example="source resolve_url",
     task="read",
-    hint="code body text show implementation of a function",
+    hint="code body text show print read implementation of a function or method",
     text=_text,
 )
 def TOOL(context: Context, ask: GetSymbolSource) -> Answer[list[Source]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -11,8 +11,9 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.languages import record_of
 from indexer.model import SymbolKind
-from query.answers.envelope import Answer
+from query.answers.envelope import Answer, Reason
 from query.answers.pages import offset_of, page_of
+from query.answers.paths import of_paths
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, overrides_bound, test_function, test_lines, walk
@@ -33,9 +34,14 @@ Why = Literal["itself", "inline", "calls", "references", "imports", "transitive"
 _ORDER: dict[Why, int] = {"itself": 0, "inline": 0, "calls": 1, "references": 2, "imports": 3, "transitive": 4, "name": 5, "sibling": 6}
 
 
+_DEEPEST = 10
+
+
 class GetTestsForFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     file_path: Annotated[str, msgspec.Meta(description="the source file")] = ""
-    depth: Annotated[int, msgspec.Meta(ge=1, le=10, description="1: tests that use its symbols themselves; more: through other code")] = 3
+    depth: Annotated[
+        int, msgspec.Meta(ge=1, le=_DEEPEST, description="1: tests that use its symbols themselves; more: through other code")
+    ] = 3
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="test files shown")] = 50
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
@@ -95,7 +101,7 @@ def _text(answer: Answer[TestsForFile], style: Style) -> Iterator[str]:
     positional="file_path",
     example="tests_for shortcuts.py",
     task="tests",
-    hint="which tests cover exercise run for a source file test mapping",
+    hint="which tests cover exercise to run after editing a source file test mapping",
     text=_text,
 )
 def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
@@ -108,7 +114,7 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     symbols = symbols_of(index, [doc_id], "all")
     uses = uses_of(index, [*symbols, *modules_of(index, [doc_id]).values()])
     found = _by_use(index, uses)
-    held, _ = walk(index, set(symbols), uses, ask.depth)
+    held, capped = walk(index, set(symbols), uses, ask.depth)
     in_tests = [item for item in held if item.uses[0].is_test]
     _add_transitive(index, found, in_tests)
     _add_named(index, found, path)
@@ -120,7 +126,7 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     )
     offset = offset_of(ask.cursor)
     shown = _with_functions(index, ranked[offset : offset + ask.limit], in_tests)
-    more = [*no_tests(index), *overrides_bound(index, symbols)]
+    more = [*no_tests(index), *overrides_bound(index, symbols), *_beyond(index, symbols, uses, ask.depth, set(found), capped=capped)]
 
     def may_matter(other: str) -> bool:
         """What the file itself uses of its own leads to no other test, unless it is no longer what was read."""
@@ -133,6 +139,21 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
         certificate.of_uses(list(symbols_by_id(index, symbols).values()), "callers", DEFINITION, more, within=may_matter),
         about=path,
     )
+
+
+def _beyond(
+    index: Index, symbols: Collection[int], uses: Sequence[Use], depth: int, told: Collection[str], *, capped: bool
+) -> list[Reason]:
+    """Why tests may be left out that are further away than was asked for, or than can be visited."""
+    if depth < _DEEPEST and not capped:
+        held, capped = walk(index, set(symbols), uses, _DEEPEST)
+        far = {item.uses[0].doc_id: item.depth for item in reversed(held) if item.uses[0].is_test and item.depth > depth}
+        docs = documents(index, set(far))
+        paths = {docs[doc_id].path: steps for doc_id, steps in far.items() if docs[doc_id].path not in told}
+        if paths:
+            detail = f"{count(len(paths), 'test file')} beyond {depth} steps; to see them: --depth {max(paths.values())}"
+            return [of_paths("depth", detail, sorted(paths), len(paths))]
+    return [Reason(code="search_cut", detail="more depends on it than can be visited: tests further away may be missing")] if capped else []
 
 
 def _by_use(index: Index, uses: Sequence[Use]) -> dict[str, TestFile]:

@@ -32,6 +32,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=InsertAfterSymbol,
     result=Edited,
     positional="symbol_path",
+    needs="symbol_path code",
     example="insert_after_symbol shortcuts.redirect --code 'x = 1'",
     task="edit",
     hint="add function method code below a symbol",

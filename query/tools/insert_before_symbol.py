@@ -32,6 +32,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=InsertBeforeSymbol,
     result=Edited,
     positional="symbol_path",
+    needs="symbol_path code",
     example="insert_before_symbol shortcuts.redirect --code '# Deprecated.'",
     task="edit",
     hint="add comment decorator code above a function class",

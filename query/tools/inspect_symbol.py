@@ -60,7 +60,7 @@ def _live(workspace: Workspace, ask: InspectSymbol) -> Answer[Inspection]:
     positional="symbol",
     example="hover resolve_url",
     task="read",
-    hint="hover type signature documentation",
+    hint="hover what is the type of a variable signature documentation",
     text=_text,
     live=_live,
 )

@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from indexer.errors import UsageError
 from query.answers.envelope import Answer
 from query.answers.pages import first_of
 from query.answers.style import Style
-from query.context import Context
+from query.context import Context, Workspace
 from query.facts.names import document_path
 from query.facts.outline import Outlined, outline
 from query.surface.registry import tool
@@ -66,15 +67,45 @@ def _text(answer: Answer[list[OutlineItem]], style: Style) -> Iterator[str]:
         stack += [(child, level + 1) for child in reversed(item.children)]
 
 
+def _by_text(workspace: Workspace, ask: ListSymbols) -> Answer[list[OutlineItem]]:
+    from query.live.outline import has_outline, outline
+    from query.live.questions import document
+
+    of = document(workspace, ask.file_path)
+    if ask.locals or not has_outline(of.path):
+        raise UsageError(f"the text of '{of.path}' alone does not show this")
+    depth = 1 if ask.top_level_only else ask.depth
+    top: list[OutlineItem] = []
+    items: dict[str, OutlineItem] = {}
+    found = outline(of.path, of.text)
+    shown = 0
+    for item in found:
+        above, _, name = item.dotted.rpartition(".")
+        if item.dotted.count(".") >= depth:
+            continue
+        shown += 1
+        line, col = item.selection.line + 1, item.selection.col + 1
+        made = OutlineItem(name=name, kind=item.kind, line=line)
+        if ask.format != "outline":
+            made = OutlineItem(
+                name=name, kind=item.kind, line=line, symbol=f"{of.path}:{line}:{col}", col=col, end_line=item.span.end_line + 1
+            )
+        (items[above].children if above in items else top).append(made)
+        items.setdefault(item.dotted, made)
+    return workspace.answer(ask, top, first_of(shown, len(found)), more={"file_path": of.path})
+
+
 @tool(
     "list_symbols",
     parameters=ListSymbols,
     result=list[OutlineItem],
     positional="file_path",
+    seldom="top_level_only locals",
     example="outline shortcuts.py",
     task="read",
-    hint="outline structure of a file document symbols",
+    hint="outline structure contents list of a file document symbols which functions classes methods inside it",
     text=_text,
+    by_text=_by_text,
 )
 def TOOL(context: Context, ask: ListSymbols) -> Answer[list[OutlineItem]]:
     """All symbols of a document, as a tree."""

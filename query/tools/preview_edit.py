@@ -44,7 +44,7 @@ def _text(answer: Answer[Evaluation], style: Style) -> Iterator[str]:
     positional="file_path",
     example="preview_edit a.py --old-text one --new-text two --scope workspace",
     task="try",
-    hint="speculative dry run would it break compile check before writing",
+    hint="speculative dry run would will it break introduce new errors compile check before writing try without",
     text=_text,
     read_only=False,
     concurrency_safe=False,

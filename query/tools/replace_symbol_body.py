@@ -34,6 +34,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     parameters=ReplaceSymbolBody,
     result=Edited,
     positional="symbol_path",
+    needs="symbol_path new_body",
     example="replace_symbol_body shortcuts.redirect --new-body 'def redirect(): ...'",
     task="edit",
     hint="rewrite function method class definition",

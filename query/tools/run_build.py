@@ -65,7 +65,7 @@ def _text(answer: Answer[BuildResult], style: Style) -> Iterator[str]:
     positional="path",
     example="run_build shortcuts.py",
     task="run",
-    hint="compile check types make cargo go tsc mypy",
+    hint="compile does it compile check types make cargo go tsc mypy",
     text=_text,
     bare=True,
     read_only=False,

@@ -48,6 +48,7 @@ def _text(answer: Answer[Found], style: Style) -> Iterator[str]:
     parameters=SearchTools,
     result=Found,
     positional="query",
+    seldom="output_schema",
     example='search_tools "who calls"',
     task="index",
     hint="discover which other more tools exist deferred schema help",

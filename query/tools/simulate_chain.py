@@ -81,6 +81,7 @@ def _text(answer: Answer[Chain], style: Style) -> Iterator[str]:
     parameters=SimulateChain,
     result=Chain,
     positional="session_id",
+    needs="session_id edits",
     example='simulate_chain 00000000000000000000000000000000 --edits \'[{"file_path":"a.py","old_text":"one","new_text":"two"}]\'',
     task="try",
     hint="speculative sequence of edits steps refactor",

@@ -59,7 +59,7 @@ def _text(answer: Answer[list[TypeRelation]], style: Style) -> Iterator[str]:
     positional="symbol",
     example="hierarchy ListView",
     task="impact",
-    hint="inheritance superclass subclass base derived implementations",
+    hint="inheritance inherit inherits superclass subclass parent child base derived implementations",
     text=_text,
 )
 def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:

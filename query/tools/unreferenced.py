@@ -76,7 +76,7 @@ def _text(answer: Answer[list[UnreferencedSymbol]], style: Style) -> Iterator[st
     positional="path",
     example="unreferenced utils --confidence certain",
     task="quality",
-    hint="dead code unused functions classes nobody calls remove",
+    hint="find dead code unused functions classes nobody calls remove",
     text=_text,
     bare=True,
 )
