@@ -13,6 +13,7 @@ from toolchains import requires
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import EditRefused, UsageError
+from query.facts.index import open_index
 from query.surface.service import Service
 
 pytestmark = pytest.mark.slow
@@ -40,6 +41,11 @@ FILES = {
         "  start() { return session(1); }\n};\nconst session = require('./whole.cjs');\n"
     ),
     "runs.cjs": ("const Koa = require('./koa.cjs');\nnew Koa().start();\nclass Custom extends Koa {}\nmodule.exports = { Custom };\n"),
+    "checks.ts": (
+        "declare function expect(what: unknown): { toBeDefined(): void };\nexport function shown() { return 1; }\n"
+        "export function check() {\n  const local = () => shown();\n  expect(local).toBeDefined();\n  expect(shown).toBeDefined();\n"
+        "  setTimeout(shown, 1);\n}\n"
+    ),
     "use.cjs": "const session = require('./whole.cjs');\nfunction start() { return session(1); }\n",
 }
 
@@ -120,3 +126,16 @@ def test_who_asks_for_the_callers_of_a_module_means_what_it_exports(service: Ser
     answer = service.ask("callers", {"symbol": asked})
     assert answer.query["resolved"]["qualified_name"] == meant
     assert bool(answer.result) == (meant != asked)
+
+
+def test_what_is_given_to_a_check_is_not_called_by_it(root: Path) -> None:
+    """`expect(Component).toBeDefined()` runs nothing (zustand); what a timer is given, it runs."""
+    with open_index(root) as index:
+        found = index.rows(
+            "SELECT s.name, c.line, c.evidence FROM calls c JOIN symbols s ON s.symbol = c.callee"
+            " WHERE c.path = 'checks.ts' AND s.name IN ('local', 'shown') ORDER BY c.line"
+        )
+    assert [(name, line, "inferred" if evidence == "inferred" else "told") for name, line, evidence in found] == [
+        ("shown", 3, "told"),
+        ("shown", 6, "inferred"),
+    ]

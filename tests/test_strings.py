@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support import crawl_with_ty, rows, write_tree
 
 from indexer.errors import EditRefused
 from indexer.manifests import format_of, read_manifest
 from indexer.model import NameUse, Role
 from indexer.syntax import parse
+from query.facts.gaps import strings
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
@@ -52,11 +56,12 @@ def listed(): ...
 def of_module(): ...
 def by_key(): return globals()["of_module"]
 def unnamed(): ...
+def spelled(): ...
 """,
     "pkg/star.py": "def starred(): ...\n",
     "pkg/settings.py": """
 NAMES = ["pkg.Thing", "pkg.assist", "pkg.starred", "pkg.core:listed"]
-OTHERS = ["pkg.request", "unnamed", "nothing.unnamed", "value"]
+OTHERS = ["pkg.request", "spelled", "nothing.unnamed", "value"]
 """,
     "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef db(): ...\n",
     "tests/test_core.py": """
@@ -113,6 +118,12 @@ def test_a_dotted_string_is_a_reference_to_what_it_leads_to_over_imports_too(ind
 def test_a_string_that_leads_to_nothing_touches_nothing(index: Index) -> None:
     assert _references(index, "pkg.core.unnamed") == set()
     assert _reasons(index, "pkg.core.unnamed") == ("complete", set())
+
+
+def test_a_string_that_is_the_name_of_what_nothing_uses_is_doubted(index: Index) -> None:
+    assert _references(index, "pkg.core.spelled") == set()
+    for _ in range(3):  # from the second time on by what is kept of all files
+        assert _reasons(index, "pkg.core.spelled") == ("partial", {"string_exact"})
 
 
 def test_every_part_of_a_dotted_string_stands_where_its_text_does(index: Index) -> None:
@@ -278,3 +289,27 @@ def test_no_other_file_is_read_for_names() -> None:
     assert format_of(".github/workflows/x.yml") == "yaml"
     assert not format_of("data.json")
     assert not format_of("x/workflows/x.yml")
+
+
+@given(st.text(alphabet="ab_'\"\\\n #é(", max_size=60))
+def test_names_in_strings_are_found_wherever_marks_stand_around_them(text: str):
+    source = text.encode()
+    found = {single or double for single, double in strings._QUOTED.findall(source)}
+    for name in ("a", "b", "ab", "a_", "éa", "_"):
+        word = name.encode()
+        assert (word in found) == any(mark + word + mark in source for mark in (b"'", b'"'))
+
+
+def test_a_file_that_changed_after_the_names_were_kept_is_read_again(root: Path, tmp_path: Path):
+    copy = shutil.copytree(root, tmp_path / "copy", symlinks=True)
+    with open_index(copy) as index:
+        for _ in range(2):
+            assert _reasons(index, "pkg.core.spelled")[1] >= {"string_exact"}
+        for path in copy.rglob("*.py"):
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            for mark in "'\"":
+                text = text.replace(f"{mark}spelled{mark}", f"{mark}other{mark}")
+            path.write_text(text, encoding="utf-8", errors="surrogateescape")
+        assert "string_exact" not in _reasons(index, "pkg.core.spelled")[1]
+        (copy / "pkg/late.py").write_text("LATE = 'spelled'\n", encoding="utf-8")
+        assert _reasons(index, "pkg.core.spelled")[0] == "partial"

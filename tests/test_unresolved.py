@@ -61,3 +61,28 @@ def test_kinds_are_told_by_what_stands_around(text: str, name: str, kind: str):
     head = "" if text.startswith("#") else "\U0001f389"  # two UTF-16 units
     col = text.index(name) + 2 * len(head)
     assert unresolved._kind(head + text, col, col + len(name), 0) == kind
+
+
+def test_lines_that_only_some_builds_have_are_told_apart():
+    """Their names are unresolved because this build leaves them out, or because a macro puts them elsewhere; a guard leaves nothing out."""
+    text = """#ifndef A_H
+#define A_H
+int plain(void);
+#if defined(WIN)
+int there(void);
+# ifdef DEEP
+int deep(void);
+# endif
+#else
+int here(void);
+#endif
+#define BOTH(x) \\
+  one(x); \\
+  two(x)
+int last(void);
+#endif
+"""
+    found = unresolved.by_directives([line.encode() for line in text.splitlines()])
+    assert {line for line, kind in found.items() if kind == "in branches of #if"} == {3, 4, 5, 6, 7, 8, 9}
+    assert {line for line, kind in found.items() if kind == "in macros and attributes"} == {1, 11, 12, 13}
+    assert unresolved.by_directives([b"#endif", b"#if", b""]) == {}

@@ -1,4 +1,4 @@
-"""Names that code of Python makes from strings and looks up: by `getattr`, `mock.patch` and the like, or by a common beginning."""
+"""Names that stand in strings of Python, or that are made from them and looked up: by `getattr`, `mock.patch` and the like."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _MIN_FAMILY = 3
 
 
 class Literals(NamedTuple):
-    """Strings of documents that look names up: whole names, and what fits a string with holes or one that ends in `_`."""
+    """Strings of documents: whole names, and what fits a string with holes or one that ends in `_` where names are looked up.
+
+    A whole name counts wherever it stands: who is given it may look it up, as `self.call_method("_render")` of a library does.
+    """
 
     exact: frozenset[str]
     pattern: re.Pattern[str] | None
@@ -41,26 +44,26 @@ def literals(index: Index) -> Literals:
 def _read(index: Index) -> Literals:
     rows = index.rows(
         """
-        SELECT DISTINCT d.path FROM occ o JOIN document d USING (doc_id)
-        WHERE list_contains($lookups, o.name) AND language_has(d.language, 'looks_up_names')
-        ORDER BY 1
+        SELECT d.path, d.doc_id IN (SELECT o.doc_id FROM occ o WHERE list_contains($lookups, o.name))
+        FROM document d WHERE d.status <> 'external' AND language_has(d.language, 'looks_up_names') ORDER BY 1
         """,
         {"lookups": list(_LOOKUPS)},
     )
     exact: set[str] = set()
     patterns: set[str] = set()
-    for (path,) in rows:
+    for path, looks_up in rows:
         try:
             text = (index.root / path).read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        for literal in _LITERAL.findall(text):
+        found = set(_LITERAL.findall(text))
+        exact.update(part for literal in found for part in literal.split("."))
+        for literal in found if looks_up else ():
             parts = _HOLE.split(literal)
             if len(parts) > 1 and max(map(len, parts)) >= _MIN_LITERAL:
                 patterns.add(r"\w+".join(re.escape(part) for part in parts))
             elif literal.endswith("_") and len(parts) == 1:
                 patterns.add(re.escape(literal) + r"\w+")
-            exact.update(literal.split("."))
     return Literals(frozenset(exact), re.compile("|".join(sorted(patterns))) if patterns else None)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
 from query.facts.gaps import (
     causes,
+    declarations,
     environment,
     escapes,
     hierarchies,
@@ -46,6 +48,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     nameless.reasons,
     registration.reasons,
     shapes.reasons,
+    declarations.reasons,
     strings.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
@@ -54,8 +57,10 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
 class Certificate:
     """Collects what may be missing from answers of one index; looks at the work tree once."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, unsaved: Mapping[str, str] = {}) -> None:
+        """`unsaved`: texts that documents have in an editor, by path; to the questions these files have changed."""
         self._index = index
+        self._unsaved = unsaved
         self._drift: Drift | None = None
         self._texts = Texts(index.root)
 
@@ -63,12 +68,14 @@ class Certificate:
     def drift(self) -> Drift:
         if self._drift is None:
             self._drift = drift(self._index)
+            if self._unsaved:
+                self._drift = replace(self._drift, changed=sorted({*self._drift.changed, *self._unsaved} - {*self._drift.new}))
         return self._drift
 
     def of_documents(self, paths: Sequence[str], methods: Sequence[str], more: Sequence[Reason] = ()) -> Completeness:
         """For answers that depend on these documents only: an outline, a source, a hover."""
         wanted = set(paths)
-        reasons = reading.stale(self._index, [path for path in self.drift.paths if path in wanted])
+        reasons = reading.stale(self._index, [path for path in self.drift.paths if path in wanted], self._unsaved)
         reasons += reading.coverage(self._index, methods, wanted.__contains__)
         return self._certify([*reasons, *more])
 
@@ -91,7 +98,7 @@ class Certificate:
         """
         family = (language,) if language else family_of(self._index, about)
         moved = of_family(self._index, self.drift.paths, family)
-        reasons = reading.stale(self._index, moved if holds is None else [path for path in moved if holds(path)])
+        reasons = reading.stale(self._index, moved if holds is None else [path for path in moved if holds(path)], self._unsaved)
         if holds is None:
             reasons += self._index.keep(f"gaps {methods} {family}", lambda: reading.coverage(self._index, methods, None, family))
         else:
@@ -124,7 +131,7 @@ class Certificate:
             return self._certify([*more])
         uses = self._uses(symbols, question, within)
         unread = self._unread(uses, methods)
-        reasons = reading.told(self._index, uses.scope, unread)
+        reasons = reading.told(self._index, uses.scope, unread, self._unsaved)
         reasons += names.unresolved(self._index, uses, unread.paths, typed)
         reasons += environment.of_uses(self._index, uses)
         reasons += [reason for condition in _CONDITIONS for reason in condition(self._index, uses)]
@@ -137,7 +144,7 @@ class Certificate:
         if not symbols:
             return self._certify([*more])
         uses = self._uses(symbols, "callers", None)
-        reasons = reading.told(self._index, uses.scope, self._unread(uses, methods)) + environment.of_uses(self._index, uses)
+        reasons = reading.told(self._index, uses.scope, self._unread(uses, methods), self._unsaved) + environment.of_uses(self._index, uses)
         return self._certify([*reasons, *more], is_whole=False)
 
     def without_environment(self, languages: Collection[str] | None = None) -> list[Reason]:
@@ -157,7 +164,8 @@ class Certificate:
 
     def text(self, path: str) -> bytes | None:
         """What a file holds now; None where nobody can tell."""
-        return self._texts.read(path)
+        open_text = self._unsaved.get(path)
+        return self._texts.read(path) if open_text is None else open_text.encode("utf-8", "replace")
 
     def _unread(self, uses: Uses, methods: Sequence[str]) -> reading.Touching:
         return reading.touching(self._index, uses.scope, of_family(self._index, self.drift.paths, uses.family), methods)
@@ -247,6 +255,14 @@ def distrusted(answer: Answer[Any], index: Index, *, whole: bool) -> Answer[Any]
         completeness=Completeness(status=status, reasons=reasons),
         provenance=msgspec.structs.replace(answer.provenance, foreign=True),
     )
+
+
+def unfinished(answer: Answer[Any], lacking: Reason) -> Answer[Any]:
+    """The answer, which says that the index is being made; that it was cut off, as a part of it says, is not so."""
+    known = answer.completeness
+    reasons = [lacking, *(reason for reason in known.reasons if reason.code != "lost_not_crawled")]
+    status = "unknown" if known.status == "unknown" else "partial"
+    return msgspec.structs.replace(answer, completeness=Completeness(status=status, reasons=reasons))
 
 
 def provenance(index: Index, about: str = "", *, language: str = "") -> Provenance:

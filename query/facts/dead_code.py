@@ -107,7 +107,7 @@ def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
 
 
 def _with_built_names(index: Index, found: Sequence[Candidate]) -> set[int]:
-    """Those whose name is a string, or may be made from one, in a Python document that looks attributes up by name."""
+    """Those whose name is a string of a Python document, or may be made from one in a document that looks attributes up by name."""
     docs = documents(index, {candidate.doc_id for candidate in found})
     of_python = [candidate for candidate in found if docs[candidate.doc_id].language == PYTHON.name]
     if not of_python:

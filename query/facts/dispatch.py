@@ -2,8 +2,9 @@
 
 A call of `Base.m` on a value whose class is only known to be a `Base` ends in the member of the value's own class. So calls of what a
 member overrides, at any distance, are calls that may end in it; they are marked `dispatch` everywhere, at every step of a walk, and counted
-after the direct ones. Three are none: a call in the member itself; `Base.m(x)`, which names the very one; and `super().m()`, which only
-leads to a class that stands beside the caller's in some class's list of bases. What lies outside the workspace is called by its own code
+after the direct ones. Two are none: `Base.m(x)`, which names the very one; and `super().m()`, which only leads to a class that stands
+beside the caller's in some class's list of bases, and in the member itself nowhere but upwards. Any other call in the member itself is of
+another object, as in a tree or a chain of wrappers, and may end in it again. What lies outside the workspace is called by its own code
 too, which nobody has read: that is a gap (`query.facts.gaps.registration`) and no list of calls.
 
 A class may fit a protocol (Python) or an interface (TypeScript) without naming it. Who has all of its members' names, own or inherited, is
@@ -21,6 +22,7 @@ from query.facts.documents import documents, languages
 from query.facts.hierarchy import all_overriders, overridden
 from query.facts.index import Index
 from query.facts.scopes import scopes
+from query.facts.sources import Sources
 
 _SUPER = "super()."
 
@@ -150,12 +152,23 @@ def ending(index: Index, calls: Collection[tuple[int, Place]]) -> set[tuple[int,
     found: set[tuple[int, Place]] = set()
     for member, place in calls:
         by_super = before.get(place)
-        if place.caller == member or by_super is False:
+        if by_super is False or (place.caller == member and (by_super or _is_of_super(index, place))):
             continue
         if by_super and not _beside(index, known[member].container, known[place.caller].container):
             continue
         found.add((member, place))
     return found
+
+
+def _is_of_super(index: Index, place: Place) -> bool:
+    """Whether `super.` stands before the name: what is a keyword has no symbol by which `_before` could tell it."""
+    [(path,)] = index.rows("SELECT path FROM document WHERE doc_id = ?", [place.doc_id])
+    lines = Sources(index).lines(path)
+    return (
+        lines is None
+        or place.line >= len(lines)
+        or lines[place.line].decode("utf-8", "replace")[: place.col].endswith(("super.", "super::"))
+    )
 
 
 def _before(index: Index, places: Collection[Place], types: Collection[int | None]) -> dict[Place, bool]:

@@ -40,6 +40,10 @@ _MARK = "@@"
 _HOLDERS = (*TYPES, "function", "method", "constructor", "property", "module", "namespace")
 
 
+class Unresolved(NameNotFound):
+    """There is an identifier, and nobody knows what it means: not the same as a place where none is."""
+
+
 class Position(NamedTuple):
     """1-based place in a document of the index."""
 
@@ -315,7 +319,7 @@ def symbols_at(index: Index, position: Position) -> list[Symbol]:
     name = rows[0][0]
     ids = [sym_id for other, sym_id in rows if other == name and sym_id is not None]
     if not ids:
-        raise NameNotFound(f"'{name}' at '{where}' is unresolved; why: lspidx status")
+        raise Unresolved(f"'{name}' at '{where}' is unresolved; why: lspidx status")
     known = symbols_by_id(index, ids)
     return [known[sym_id] for sym_id in ids]
 
@@ -365,14 +369,15 @@ def _hint(index: Index, name: str) -> str:
     last = dotted(name).rpartition(".")[2]
     rows = index.rows(
         """
-        SELECT any_value(s.qualified_name) FROM symbol_name n JOIN symbol s USING (sym_id)
+        SELECT arg_max(s.qualified_name, (n.refs, -s.sym_id)) FROM symbol_name n JOIN symbol s USING (sym_id)
         WHERE NOT has_flag(s.flags, 'external') AND jaro_winkler_similarity(n.lname, lower($name)) > 0.87
         GROUP BY n.name ORDER BY max(jaro_winkler_similarity(n.lname, lower($name))) DESC, max(n.refs) DESC LIMIT 3
         """,
         {"name": last},
     )
     extent = index.meta.get("partial")
-    partial = f"; the run that made this index was cut off, and only {extent} files are in it" if extent else ""
+    why = "the index is being made" if index.is_catching_up else "the run that made this index was cut off"
+    partial = f"; {why}, and only {extent} files are in it" if extent else ""
     return (f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else "") + partial
 
 

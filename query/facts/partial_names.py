@@ -23,3 +23,15 @@ def completions(index: Index, typed: str, most: int) -> list[str]:
         {"last": typed.rpartition(".")[2], "typed": typed, "most": most},
     )
     return [row[0] for row in rows]
+
+
+def paths(index: Index, typed: str, most: int) -> list[str]:
+    """At most `most` paths of documents that contain what was typed so far; those that begin with it, or whose file name does, first."""
+    rows = index.rows(
+        """
+        SELECT path FROM document WHERE status <> 'external' AND contains(lower(path), lower($typed))
+        ORDER BY NOT starts_with(lower(path), lower($typed)), NOT contains(lower(path), lower('/' || $typed)), path LIMIT $most
+        """,
+        {"typed": typed, "most": most},
+    )
+    return [row[0] for row in rows]

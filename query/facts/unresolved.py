@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from indexer.languages import record_of
 from indexer.model import Role
 from indexer.text import utf16_to_index
 from query.facts.index import Index
@@ -26,6 +29,8 @@ _PATH = "names below a module or type that is unknown"
 _MACRO = "in macros and attributes"
 _IMPORT = "imported names"
 _OTHER = "names without a definition"
+_BRANCH = "in branches of #if"
+_DIRECTIVE = re.compile(rb"\s*#\s*(if|ifdef|ifndef|endif|define)\b")
 
 
 def reasons(index: Index) -> list[dict[str, Any]]:
@@ -100,12 +105,42 @@ def _kinds(index: Index, language: str) -> dict[str, float]:
     )
     sources = Sources(index)
     counted = Counter[str]()
+    is_preprocessed = record_of(language).preprocessed
+    directed: dict[str, dict[int, str]] = {}
     for path, line, col, end_col, roles in sample:
         text = sources.lines(path)
         if text is not None and line < len(text):
-            counted[_kind(text[line].decode("utf-8", "replace"), col, end_col, roles)] += 1
+            if is_preprocessed and path not in directed:
+                directed[path] = by_directives(text)
+            kind = directed.get(path, {}).get(line) or _kind(text[line].decode("utf-8", "replace"), col, end_col, roles)
+            counted[kind] += 1
     total = sum(counted.values())
     return {kind: count / total for kind, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))}
+
+
+def by_directives(lines: Sequence[bytes]) -> dict[int, str]:
+    """Lines that a preprocessor may leave out or puts elsewhere, with what is to be said of them; a guard of a whole file is neither."""
+    found: dict[int, str] = {}
+    begun: list[int] = []
+    groups: list[tuple[int, int]] = []
+    directives: list[int] = []
+    is_continued = False
+    for number, line in enumerate(lines):
+        match = _DIRECTIVE.match(line)
+        if is_continued or (match is not None and match[1] == b"define"):
+            found[number] = _MACRO
+            is_continued = line.rstrip().endswith(b"\\")
+        if match is None:
+            continue
+        directives.append(number)
+        if match[1].startswith(b"if"):
+            begun.append(number)
+        elif match[1] == b"endif" and begun:
+            groups.append((begun.pop(), number))
+    for start, end in groups:
+        if (start, end) != (directives[0], directives[-1]):
+            found.update(dict.fromkeys(range(start, end), _BRANCH))
+    return found
 
 
 def _kind(text: str, col: int, end_col: int, roles: int) -> str:

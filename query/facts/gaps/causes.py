@@ -129,6 +129,8 @@ def at_lines(path: str, lines: Mapping[str, Sequence[int]]) -> str:
 def not_crawled(index: Index) -> str:
     """Why an index is partial, and what helps."""
     extent = index.meta.get("partial", "")
+    if index.is_catching_up:
+        return f"the index is being made, {extent} files are in it so far; ask again in some seconds"
     return f"the run that made this index was cut off, {extent} files are in it; to go on from there: {index_command(index)}"
 
 

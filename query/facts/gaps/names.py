@@ -24,13 +24,32 @@ _MOST_LOOKED_AT = 2_000
 
 
 def unresolved_calls(index: Index, callers: Sequence[int]) -> list[Reason]:
-    """Calls in the text of these symbols whose callee is unresolved."""
+    """Calls in the text of these symbols whose callee is unresolved, or is whatever function a value is."""
     if len(callers) == 1:
         rows = index.rows("SELECT name, doc_id FROM unresolved_call WHERE encl_id = ?", callers)
     else:
         sql = "SELECT u.name, u.doc_id FROM (SELECT unnest($ids::INTEGER[]) AS id) c JOIN unresolved_call u ON u.encl_id = c.id"
         rows = index.rows(f"{sql} ORDER BY ALL", {"ids": list(callers)})
-    return unknown_of(index, "unresolved_calls", "calls in the text of", "callee", rows)
+    return unknown_of(index, "unresolved_calls", "calls in the text of", "callee", rows) + _of_values(index, callers)
+
+
+def _of_values(index: Index, callers: Sequence[int]) -> list[Reason]:
+    rows: list[tuple[str, str, int]] = index.rows(
+        """
+        SELECT c.name, d.path, c.line FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN open_call c ON c.encl_id = k.id
+        JOIN document d USING (doc_id) ORDER BY ALL
+        """,
+        {"ids": list(callers)},
+    )
+    if not rows:
+        return []
+    names = sorted({name for name, _, _ in rows if name})
+    givers = [f"what a variable holds ({listed(names)})"] if names else []
+    if any(not name for name, _, _ in rows):
+        givers.append("what an expression gives")
+    places = listed([f"{path}:{line + 1}" for path, line in sorted({(path, line) for _, path, line in rows})])
+    detail = f"{' and '.join(givers)} is called, at {places}: of the functions that may be, those are listed to which values were followed"
+    return [of_paths("called_values", detail, sorted({path for _, path, _ in rows}), len(rows))]
 
 
 def unresolved_callers(index: Index, callers: Sequence[int], *, about: str = "") -> list[Reason]:

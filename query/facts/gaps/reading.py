@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from typing import NamedTuple
 
 from indexer.model import CoverageStatus, SkipReason
@@ -55,8 +55,12 @@ _SKIPPED = """
 """What is not read because nobody can read it is of `query.facts.gaps.unread`."""
 
 
-def stale(index: Index, paths: Sequence[str]) -> list[Reason]:
-    """Files that have changed since they were read, all of these."""
+def stale(index: Index, paths: Sequence[str], unsaved: Container[str] = ()) -> list[Reason]:
+    """Files that have changed since they were read, all of these. `unsaved`: those that have changed in an editor, as far as is known."""
+    if edited := [path for path in paths if path in unsaved]:
+        said = "1 file has changes" if len(edited) == 1 else f"{len(edited)} files have changes"
+        told = of_paths("unsaved", f"{said} that are not saved, of which the index knows nothing; to have them counted: save", edited)
+        return [told, *stale(index, [path for path in paths if path not in unsaved])]
     if not paths:
         return []
     plural = "s have" if len(paths) > 1 else " has"
@@ -135,11 +139,11 @@ def touching(index: Index, scope: Scope, moved: Sequence[str], methods: Sequence
     return Touching(scope.touched_by_change(moved), _touching(scope, gaps), _left_out(index, scope, gone))
 
 
-def told(index: Index, scope: Scope, found: Touching) -> list[Reason]:
+def told(index: Index, scope: Scope, found: Touching, unsaved: Container[str] = ()) -> list[Reason]:
     """Why, in words."""
     names = sorted(scope.names) if found.left_out else []
     words = names if len(names) == 1 else ()
-    reasons = [*stale(index, found.stale), *_told(index, found.gaps, scope)]
+    reasons = [*stale(index, found.stale, unsaved), *_told(index, found.gaps, scope)]
     return reasons + [of_paths(f"skipped_{why}", causes.not_read(why, paths, words), paths) for why, paths in found.left_out.items()]
 
 

@@ -130,6 +130,10 @@ class Scope:
         """Whether some files alone can name the symbols."""
         return self._bounds is not None
 
+    def text(self, path: str) -> bytes | None:
+        """What the file holds now; None where nobody can tell."""
+        return self._text(path)
+
     def held(self, path: str) -> frozenset[str]:
         """Those of the names, and of the modules, that the present text of a file has as words; all where it cannot be searched."""
         if path not in self._held:

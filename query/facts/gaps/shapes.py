@@ -29,9 +29,43 @@ _OTHERS = """
     GROUP BY ALL ORDER BY ALL
 """
 
+_READS = """
+    SELECT s.name, d.path, count(*)
+    FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN document own ON own.doc_id = s.doc_id
+    LEFT JOIN symbol c ON c.sym_id = s.container_id
+    JOIN occ o ON o.name = s.name AND o.sym_id IS DISTINCT FROM s.sym_id
+    JOIN document d ON d.doc_id = o.doc_id
+    LEFT JOIN symbol m ON m.sym_id = o.sym_id
+    WHERE own.language IN (SELECT unnest($languages::VARCHAR[])) AND d.language IN (SELECT unnest($languages::VARCHAR[]))
+      AND is_kind(s.kind, 'method', 'property', 'field') AND NOT coalesce(is_type(c.kind), false)
+      AND has_role(o.roles, 'read', 'call') AND NOT has_role(o.roles, 'definition')
+      AND (m.sym_id IS NULL OR is_kind(m.kind, 'method', 'property', 'field'))
+    GROUP BY ALL ORDER BY ALL
+"""
+
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
-    """One reason for all of the symbols that are members of types."""
+    """One reason for all of the symbols that are members of types, and one for those that are members of objects."""
+    return [*_of_types(index, uses), *_of_objects(index, uses)]
+
+
+def _of_objects(index: Index, uses: Uses) -> list[Reason]:
+    """The other way round: who is given the object reads its members by the names that a type, or nobody, has said."""
+    shaped = [name for name in languages(index) if record_of(name).satisfies == "shape"]
+    if not shaped:
+        return []
+    rows = index.rows(_READS, {"ids": uses.ids, "languages": shaped})  # wherever: the object is handed over, its name is not
+    if not rows:
+        return []
+    names, total = sorted({f"'{name}'" for name, _, _ in rows}), sum(number for *_, number in rows)
+    detail = (
+        f"{count(total, 'place')} {'reads' if total == 1 else 'read'} {listed(names)} of another object, or of one of unknown type, "
+        "which may be this one where it is handed over: shapes are not compared"
+    )
+    return [of_paths(CODE, detail, sorted({path for _, path, _ in rows}), total)]
+
+
+def _of_types(index: Index, uses: Uses) -> list[Reason]:
     shaped = [name for name in languages(index) if record_of(name).satisfies in ("shape", "unsaid")]
     if not shaped:
         return []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.manifests import format_of
-from indexer.model import TYPE_KINDS, NameUse, Role, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, NameUse, Role, SymbolFlag, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.gaps.uses import Uses
@@ -57,7 +57,79 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     made = [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
     if uses.question == "callers":
         made += _read_by_name(index, uses)
-    return [*made, *_of_changed_manifests(index, uses)]
+    return [*(made or _spelled(index, uses)), *_of_changed_manifests(index, uses)]
+
+
+def _spelled(index: Index, uses: Uses) -> list[Reason]:
+    """Of one symbol that nothing uses: strings that are its name. With uses it is one word among many; an empty list has to be doubted."""
+    if len(uses.symbols) != 1:
+        return []
+    symbol = uses.symbols[0]
+    [(flags, kind, _, _)] = index.rows(_ABOUT, [symbol.sym_id])
+    if flags & _NOT_NAMED or kind not in CALLABLE_KINDS | TYPE_KINDS or index.rows(_IS_USED, [symbol.sym_id]):
+        return []
+    paths = index.rows("SELECT path FROM document WHERE status <> 'external' AND language_has(language, 'looks_up_names') ORDER BY path")
+    if not paths or symbol.record.path not in {path for (path,) in paths}:
+        return []
+    read = {(gap.path, gap.line) for gap in _of_symbol(index, symbol.sym_id, symbol.record.name)}  # what they may do is known
+    name = symbol.record.name.encode("utf-8", "surrogatepass")
+    found = [
+        path
+        for path in _quoting(index, uses, name, [path for (path,) in paths])
+        if _others(uses.scope.text(path) or b"", name, {line for at, line in read if at == path})
+    ]
+    if not found:
+        return []
+    detail = f"nothing names it, and a string is its name, which whoever gets it may look up: {listed(found)}"
+    return [of_paths("string_exact", detail, found)]
+
+
+def _quoting(index: Index, uses: Uses, name: bytes, paths: Sequence[str]) -> list[str]:
+    """Those of the documents that may have the name as a string now: all of them, until somebody asks a second time."""
+    moved = {*uses.drift.changed, *uses.drift.new, *uses.drift.deleted}
+    asked: list[bytes] = index.keep("names looked for in strings", list[bytes])
+    asked.append(name)
+    if len(asked) < _ASKED_OFTEN or not _IDENTIFIER.fullmatch(name):
+        return list(paths)
+    known: _Quoted = index.keep("names in strings", lambda: _quoted(uses, [path for path in paths if path not in moved]))
+    having = known.by_name.get(name, frozenset())
+    return [path for path in paths if path in having or path in moved or path not in known.paths]
+
+
+class _Quoted(NamedTuple):
+    """Of documents that were as the index has them: which hold a string that is a name."""
+
+    paths: frozenset[str]
+    by_name: dict[bytes, set[str]]
+
+
+def _quoted(uses: Uses, paths: Sequence[str]) -> _Quoted:
+    by_name: dict[bytes, set[str]] = {}
+    for path in paths:
+        for single, double in set(_QUOTED.findall(uses.scope.text(path) or b"")):
+            by_name.setdefault(single or double, set()).add(path)
+    return _Quoted(frozenset(paths), by_name)
+
+
+_ASKED_OFTEN = 2
+_IDENTIFIER = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
+_QUOTED = re.compile(rb"""'(%b)(?=')|"(%b)(?=")""" % (_IDENTIFIER.pattern, _IDENTIFIER.pattern))
+"""The end is only looked at: it may begin the next one, `'a'b'` in what is no Python."""
+
+
+def _others(text: bytes, name: bytes, read: Collection[int]) -> bool:
+    """Whether the text has the name as a string outside of these lines, 0-based."""
+    for mark in (b"'", b'"'):
+        word = mark + name + mark
+        at = text.find(word)
+        while at >= 0:
+            if text.count(b"\n", 0, at) not in read:
+                return True
+            at = text.find(word, at + 1)
+    return False
+
+
+_IS_USED = "SELECT 1 FROM refs WHERE sym_id = ? AND NOT has_role(roles, 'definition') LIMIT 1"
 
 
 def _read_by_name(index: Index, uses: Uses) -> list[Reason]:

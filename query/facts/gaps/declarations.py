@@ -1,0 +1,39 @@
+"""Files of declarations beside files of code: what `x.js` defines and `x.d.ts` declares are two symbols, and users name one of them.
+
+Servers lead an import of a package to its declarations, where it has some. So an implementation's uses are those within its own package,
+and the others are those of its declaration.
+"""
+
+from __future__ import annotations
+
+from query.answers.envelope import Reason
+from query.answers.paths import listed, of_paths
+from query.answers.style import count
+from query.facts.gaps.uses import Uses
+from query.facts.index import Index
+
+_DECLARED = r"""
+    SELECT m.qualified_name, used.path, count(*)
+    FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+    JOIN document own ON own.doc_id = s.doc_id AND regexp_matches(own.path, '\.[cm]?jsx?$')
+    LEFT JOIN symbol c ON c.sym_id = s.container_id
+    JOIN symbol m ON m.name = s.name AND NOT has_flag(m.flags, 'external', 'local', 'parameter')
+    JOIN document d ON d.doc_id = m.doc_id AND regexp_matches(d.path, '\.d\.[cm]?ts$')
+    LEFT JOIN symbol b ON b.sym_id = m.container_id
+    JOIN refs r ON r.sym_id = m.sym_id AND r.doc_id <> m.doc_id AND NOT has_role(r.roles, 'definition')
+    JOIN document used ON used.doc_id = r.doc_id
+    WHERE NOT has_flag(s.flags, 'external', 'local', 'parameter')
+      AND coalesce(is_type(c.kind), false) = coalesce(is_type(b.kind), false) AND (NOT coalesce(is_type(c.kind), false) OR c.name = b.name)
+    GROUP BY ALL ORDER BY ALL
+"""
+
+
+def reasons(index: Index, uses: Uses) -> list[Reason]:
+    """One reason for all of the symbols whose declarations have users of their own."""
+    rows = index.rows(_DECLARED, {"ids": uses.ids})
+    if not rows:
+        return []
+    total = sum(number for *_, number in rows)
+    names = listed(list(dict.fromkeys(name for name, _, _ in rows)))
+    detail = f"{count(total, 'use')} of what declares it for others, which may mean it too: {names}; ask about that as well"
+    return [of_paths("declaration", detail, sorted({path for _, path, _ in rows}))]
