@@ -19,7 +19,7 @@ SIDE_BY_SIDE ?= -n logical --dist loadfile --no-loadscope-reorder
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz check cache-check format lint types page-check bench bench-quick bench-changes bench-increments bench-live bench-clones bench-completeness self docs cache golden clean
+.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz check cache-check format lint types page-check bench bench-quick bench-changes bench-increments bench-live bench-clones bench-completeness self docs book cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,9 +58,10 @@ object-store: toolchains ## install the S3 store that the tests push to (beside 
 kills: servers ## kill each command that writes a hundred times, and print what became of it (about 25 minutes)
 	$(BIN)/python -m pytest tests/test_interruptions.py -k killed --kills 100
 
-fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, then 1,000 artifacts, and print what became of it (about 35 minutes)
+fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, then 1,000 artifacts and 25,000 files of SCIP, and print what became of it (about 35 minutes)
 	LSPIDX_DAMAGE_CASES=2000 $(BIN)/python -m pytest tests/test_damage_fuzz.py -s
 	LSPIDX_FUZZ_INPUTS=200 $(BIN)/python -m pytest tests/test_cache_fuzz.py -s
+	LSPIDX_SCIP_CASES=25000 $(BIN)/python -m pytest tests/test_scip_import.py -k damaged
 
 quick: $(STAMP) ## style, layers, types and the tests that need no toolchain, no server but ty and no download, and are cheap (a minute)
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target lint types quick-tests
@@ -121,9 +122,13 @@ self: $(STAMP) ## index this repository and lint the result
 	$(BIN)/lspidx lint
 	$(BIN)/lspidx status
 
-docs: $(STAMP) ## write what is made from declarations: the tools' reference, the Python functions, README's table of servers
+docs: $(STAMP) ## write what is made from declarations: the tools' reference, the Python functions, the table of servers
 	$(BIN)/python -m query.surface.generate
-	$(BIN)/python -m indexer.servers.table README.md
+	$(BIN)/python -m indexer.servers.table indexer/doc/languages.md
+
+book: $(STAMP) ## write the documents as a site with a search into .book/site
+	@mkdir -p .book
+	$(BIN)/python -m ci.book .book
 
 cache: $(STAMP) ## index this repository and write cache-artifacts/, to be committed
 	$(BIN)/lspidx index .
@@ -133,4 +138,4 @@ golden: $(STAMP) ## write the golden files of the tests anew; review the diff
 	UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q
 
 clean: ## remove what the targets made, but not the corpora of the benchmark
-	rm -rf .venv $(TOOLCHAINS) $(DEMO) .lspidx .pytest_cache .ruff_cache build *.egg-info
+	rm -rf .venv $(TOOLCHAINS) $(DEMO) .book .lspidx .pytest_cache .ruff_cache build *.egg-info

@@ -24,30 +24,47 @@ pytest_plugins = ["query_fixtures"]
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCUMENTS = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "indexer" / "doc").rglob("*.md")))]
+COMMANDS = (ROOT / "query/doc/commands.md").read_text(encoding="utf-8")
+_FOLDERS = ("indexer/doc", "query/doc", "ci", ".github", "cache-artifacts")
+DOCUMENTS = ["README.md", *(str(path.relative_to(ROOT)) for folder in _FOLDERS for path in sorted((ROOT / folder).rglob("*.md")))]
 
 
 def parse(command: click.Command, arguments: list[str]) -> None:
     """Raises click's UsageError for a command line that is none."""
     with command.make_context(command.name, list(arguments)) as context:
-        if isinstance(command, click.Group):
-            _, inner, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+        left = [*context._protected_args, *context.args]
+        if isinstance(command, click.Group) and (left or not command.invoke_without_command):
+            _, inner, rest = command.resolve_command(context, left)
             assert inner is not None
             parse(inner, rest)
 
 
-def test_every_command_line_of_the_readme_parses():
-    lines = re.findall(r"^\$ (lspidx .*)$", README, re.MULTILINE)
-    assert lines
+def test_every_command_line_of_the_documents_parses():
+    """In blocks of a console, with a `$` before it or alone with what it does behind a `#`."""
+    lines: list[str] = []
+    for document in DOCUMENTS:
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            lines += re.findall(r"^(?:\$ )?(lspidx .*)$", block, re.MULTILINE)
+    assert len(lines) > 12
     for line in lines:
-        parse(main_group, shlex.split(line)[1:])
+        parse(main_group, shlex.split(line, comments=True)[1:])
 
 
-def test_the_readme_names_every_command_and_every_tool():
+def test_the_page_of_commands_names_every_command_and_every_tool():
     for name in main_group.list_commands(click.Context(main_group)):
-        assert f"lspidx {name}" in README, name
+        assert f"lspidx {name}" in COMMANDS, name
     for alias in ALIASES:
-        assert re.search(rf"`(lspidx query )?{alias}\b", README), alias
+        assert re.search(rf"`(lspidx query )?{alias}\b", COMMANDS), alias
+
+
+def test_the_readme_is_short_and_leads_to_every_page():
+    """Pages of one folder below are led to by their folder."""
+    assert len(README.splitlines()) <= 150
+    linked = {target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", README)}
+    pages = {document for document in DOCUMENTS if document.startswith(("indexer/doc/", "query/doc/")) and "/decisions/" not in document}
+    assert pages - linked - {"indexer/doc/fence.md"} == set(), "fence.md is a table of trust.md"
+    assert "indexer/doc/decisions" in linked
 
 
 def _said(text: str, *, counts: bool) -> list[str]:
@@ -74,8 +91,8 @@ def test_every_command_of_the_readme_says_what_the_readme_says():
             assert said == promised, line
 
 
-def test_the_python_example_of_the_readme_runs(shop: Index, monkeypatch: pytest.MonkeyPatch):
-    example = README.partition("```python\n")[2].partition("```")[0]
+def test_the_python_example_runs(shop: Index, monkeypatch: pytest.MonkeyPatch):
+    example = (ROOT / "query/doc/python.md").read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     monkeypatch.chdir(shop.root)
     exec(example.replace("Flask.route", "shop.service.run"), {})
 
@@ -118,9 +135,9 @@ def test_numbers_of_the_tables_have_their_names_in_every_door_to_sql(shop: Index
         run(shop, "SELECT symbol_kind('klass')")
 
 
-def test_the_readme_names_every_exit_code():
+def test_the_page_of_commands_names_every_exit_code():
     codes = {error.exit_code for error in (UsageError, NameNotFound, AmbiguousName, ConfigError, ServerError, IndexUnusable, Locked)}
-    line = next(line for line in README.splitlines() if line.startswith("Exit codes:"))
+    line = next(line for line in COMMANDS.splitlines() if line.startswith("Exit codes:"))
     assert codes | {0, 1, 130} <= {int(code) for code in re.findall(r"\b(\d+) ", line)}
 
 

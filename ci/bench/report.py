@@ -1,4 +1,4 @@
-"""A result as text for the terminal, as Markdown for the README, and held against what we require."""
+"""A result as text for the terminal, as Markdown for indexer/doc/figures.md, and held against what we require."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def to_text(result: Mapping[str, Any]) -> str:
 
 
 def to_markdown(result: Mapping[str, Any]) -> str:
-    """The tables as README quotes them."""
+    """The tables as indexer/doc/figures.md quotes them."""
     parts: list[str] = []
     for title, head, rows in _tables(result):
         if rows:
