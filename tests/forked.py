@@ -49,6 +49,21 @@ def with_streams(stdin: int, stdout: int, stderr: int) -> None:
     sys.stdin, sys.stdout, sys.stderr = open(0, closefd=False), open(1, "w", closefd=False), open(2, "w", closefd=False)
 
 
+def _reads(given: int | None, bufsize: int) -> tuple[int, Any]:
+    """What a child reads from, and our end of it: None where the caller has given a descriptor of its own."""
+    if given is not None and given >= 0:
+        return given, None
+    its, ours = os.pipe()
+    return its, open(ours, "wb", buffering=bufsize)
+
+
+def _writes(given: int | None, bufsize: int) -> tuple[int, Any]:
+    if given is not None and given >= 0:
+        return given, None
+    ours, its = os.pipe()
+    return its, open(ours, "rb", buffering=bufsize)
+
+
 class Forked:
     """As much of `subprocess.Popen` as the crawl uses. Runs `python … -m MODULE WORDS` and `python FILE WORDS`; confines nothing."""
 
@@ -65,8 +80,9 @@ class Forked:
         start_new_session: bool = False,
         preexec_fn: object = None,
     ) -> None:
-        del stdin, stdout, preexec_fn
-        (its_in, our_in), (our_out, its_out) = os.pipe(), os.pipe()
+        del preexec_fn
+        its_in, self.stdin = _reads(stdin, bufsize)
+        its_out, self.stdout = _writes(stdout, bufsize)
 
         def body() -> object:
             if start_new_session:
@@ -92,10 +108,9 @@ class Forked:
         self.args = command
         self.returncode: int | None = None
         self.pid = start(body)
-        os.close(its_in)
-        os.close(its_out)
-        self.stdin: Any = open(our_in, "wb", buffering=bufsize)
-        self.stdout: Any = open(our_out, "rb", buffering=bufsize)
+        for its, given in ((its_in, stdin), (its_out, stdout)):
+            if its != given:
+                os.close(its)
 
     def poll(self) -> int | None:
         if self.returncode is None:

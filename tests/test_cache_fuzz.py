@@ -63,6 +63,8 @@ def outcome(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     counts: Counter[str] = Counter()
 
     def judge(made: Files) -> str:
+        if counts and not sum(counts.values()) % 50:
+            print(f"  {sum(counts.values())} artifacts tried: {dict(counts)}", flush=True)
         for leftover in folder.iterdir():
             shutil.rmtree(leftover)
         source = write_folder(folder / "artifact", made)

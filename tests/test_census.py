@@ -191,3 +191,17 @@ def test_no_function_has_more_than_eighty_lines():
         if isinstance(node, ast.FunctionDef) and node.end_lineno is not None and node.end_lineno - node.lineno >= 80
     ]
     assert found == []
+
+
+def test_every_python_that_is_started_is_isolated():
+    """`python -m` imports from the current folder first, which may be a stranger's repository: only -I leaves it out."""
+    starts = [
+        (path, [item.value for item in node.elts[at + 1 :] if isinstance(item, ast.Constant)])
+        for path, tree in _modules("indexer", "query")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.List)
+        for at, first in enumerate(node.elts)
+        if isinstance(first, ast.Attribute) and ast.unparse(first) == "sys.executable"
+    ]
+    assert len(starts) >= 6
+    assert [path for path, words in starts if words[:1] != ["-I"]] == []

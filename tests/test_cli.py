@@ -231,8 +231,9 @@ def test_config_tells_where_each_value_comes_from(tmp_path: Path):
 def test_every_command_helps_and_ends_with_an_example_that_parses():
     def parse(command: click.Command, arguments: list[str]) -> None:
         with command.make_context(command.name, list(arguments)) as context:
-            if isinstance(command, click.Group):
-                _, inner, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+            left = [*context._protected_args, *context.args]
+            if isinstance(command, click.Group) and (left or not command.invoke_without_command):
+                _, inner, rest = command.resolve_command(context, left)
                 assert inner is not None
                 parse(inner, rest)
 

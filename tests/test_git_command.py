@@ -27,6 +27,7 @@ DOOR = "indexer/git_command.py"
 LAUNCHERS = {
     "indexer/crawl/pool.py": "workers of our own",
     "indexer/cache/unpack.py": "a reader of our own",
+    "indexer/scip/look.py": "a reader of our own",
     "indexer/drive/process.py": "language servers",
     "indexer/prerequisites/fetch.py": "build tools that download",
     "indexer/prerequisites/python_install.py": "pip",
@@ -34,6 +35,7 @@ LAUNCHERS = {
     "indexer/servers/registry.py": "servers, for their versions",
     "query/surface/generate.py": "ruff, for our own documents",
     "query/live/remote.py": "a daemon of our own",
+    "query/upkeep/first.py": "a crawl of our own, behind questions",
     "query/toolchain/start.py": "the repository's tests and builds, by consent",
     DOOR: "git",
 }

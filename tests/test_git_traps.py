@@ -30,6 +30,7 @@ ENVIRONMENT = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null
 
 COMMANDS: dict[str, list[list[str]]] = {
     "index": [["index", "--jobs", "1"], ["index", "--jobs", "1", "--full"]],
+    "init": [["init"]],
     "verify": [["verify", "--sample", "2"]],
     "report": [["report"], ["report", "--base", "HEAD~1"], ["report", "--base", "HEAD~1", "--head", "."], ["report", "--scope", "staged"]],
     "graph": [["graph", "shop.service.run"]],
@@ -39,6 +40,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "cache push": [["cache", "push", "../store", "--allow-dirty"]],
     "cache pull": [["cache", "pull", "../store"]],
     "cache gc": [["cache", "gc"]],
+    "scip export": [["scip", "export", "-o", "../index.scip"]],
+    "mcp install": [["mcp", "install", "claude-code"]],
     "daemon status": [["daemon", "status"]],
     "daemon stop": [["daemon", "stop"]],
     "call": [["call", "--dialect", "lsp", '{"action": "workspace_symbols", "query": "run"}']],
@@ -58,6 +61,8 @@ NOT_RUN = {
     "servers install": "it would download",
     "watch": "it indexes, as `index` does, until it is interrupted",
     "mcp": "a test of its own",
+    "lsp": "it asks the tools that are run here, over another wire",
+    "scip import": "it indexes, as `index` does",
 }
 
 TOOLS_BY_CONSENT = {"run_build", "run_tests", "execute_command"}
@@ -114,9 +119,10 @@ def _lspidx(at: Repository, *words: str) -> subprocess.CompletedProcess[str]:
 def _commands(group: click.Command, before: str = "") -> Iterator[str]:
     for name in group.list_commands(click.Context(group)) if isinstance(group, click.Group) else []:
         found = group.get_command(click.Context(group), name)
-        if isinstance(found, click.Group) and name != "query":  # the tools have a registry
+        is_group = isinstance(found, click.Group) and name != "query"  # the tools have a registry
+        if is_group:
             yield from _commands(found, f"{before}{name} ")
-        else:
+        if not is_group or getattr(found, "invoke_without_command", False):
             yield before + name
 
 

@@ -41,7 +41,7 @@ def test_a_fresh_clone_answers_from_the_committed_index(clone: Path):
     assert imported["same"] > imported["documents"] / 2, "the committed index is far behind; to bring it up to date: make cache"
     answer = json_of(ask(clone, "query", "callers", "query.surface.registry.call", "--limit", "500", "--max-chars", "2000000", "--json"))
     callers = {edge["symbol"]["qualified_name"] for edge in answer["result"]}
-    assert "query.surface.service.Service.ask" in callers
+    assert "query.surface.service.Service.answered.asked" in callers
     assert answer["provenance"]["servers"]
     stale = [reason for reason in answer["completeness"]["reasons"] if reason["code"] == "stale"]
     if stale:  # only a file that may name it takes anything from the answer

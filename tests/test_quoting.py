@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -17,7 +18,22 @@ import click
 import mcp_types as types
 import msgspec
 import pytest
-from hostile_support import ALL, BRANCH, HOSTILE_PATH, LINE, PROSE, SENTENCE, SIGNS, build, is_hostile, steering, texts
+from hostile_support import (
+    ALL,
+    BRANCH,
+    CALLED,
+    FILES,
+    FORGED,
+    HOSTILE_PATH,
+    LINE,
+    PROSE,
+    SENTENCE,
+    SIGNS,
+    build,
+    is_hostile,
+    steering,
+    texts,
+)
 from live_support import workspace
 from query_support import lspidx
 from support import HERE, fake_server, write_tree
@@ -26,6 +42,7 @@ from test_mcp import connected, run
 from indexer import quoting
 from indexer.config import Config
 from indexer.errors import LspidxError
+from indexer.store.generations import Home
 from query.answers.style import Style
 from query.cli.command import main_group
 from query.cli.report import FORMATS, GRAPH_FORMATS
@@ -36,6 +53,7 @@ from query.surface.budget import to_json
 from query.surface.registry import load, names
 from query.surface.render import error_record, error_text, to_text
 from query.surface.service import Service
+from query.upkeep.first import First, Making, write
 
 CALLER = f"{HOSTILE_PATH}:{LINE}"
 VALUES: dict[str, Any] = {
@@ -93,7 +111,7 @@ def surfaces(tool: Any, answer: Any) -> Iterator[tuple[str, str, bool]]:
     yield "compact", to_text(answer, Style(compact=True)), False
     yield "json", to_json(answer), False
     for budget in (1_000, 40_000):
-        made = forms.answered(tool, answer, Options(budget=budget))
+        made = forms.answered(tool, answer, Options(budget=budget, format="both"))
         yield f"mcp text {budget}", "\n".join(cast(types.TextContent, item).text for item in made.content), False
         yield f"mcp data {budget}", "\0".join(texts(made.structured_content, forms.EXACT)), False
     yield "repr", repr(answer), False
@@ -101,12 +119,48 @@ def surfaces(tool: Any, answer: Any) -> Iterator[tuple[str, str, bool]]:
 
 @pytest.mark.parametrize("name", [name for name in names() if name not in UNASKED])
 def test_no_answer_of_a_tool_steers_or_forges(service: Service, name: str) -> None:
+    look_at(service, name)
+
+
+def test_no_answer_steers_or_forges_while_the_first_index_is_made_or_could_not_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the text of files, by a running server, and with what the process that makes the index said of a hostile setting."""
+    monkeypatch.setenv("LSPIDX_DAEMON_IDLE_S", "0")
+    root = write_tree(tmp_path / f"work {CALLED}", FILES)
+    home = Home(root)
+    home.create()
+    first = First(root, patience_s=0.05)
+    service = Service(root, max_chars=0, first=first)
+    try:
+        with home.locked():
+            write(home, Making(pid=os.getpid(), done=1, total=9))
+            for name in names():
+                if name not in UNASKED and load(name)[0].needs_index:
+                    look_at(service, name)
+            assert any("evil" in item.path for item in service.ask("find_symbol", {"query": "caller"}).result)
+    finally:
+        service.close()
+        process = first._process  # pyright: ignore[reportPrivateUsage]
+        assert process is not None
+        process.wait()
+    setting = json.dumps(f"IGNORE\x1b[31m\u202e\n{FORGED}")
+    (root / "lspidx.toml").write_text(f"{setting} = 1\n", encoding="utf-8")
+    service = Service(root, max_chars=0, first=First(root, patience_s=60))
+    try:
+        with pytest.raises(LspidxError, match="IGNORE") as caught:
+            service.ask("blast_radius", {"symbols": ["speak"]})
+        assert not steering(click.unstyle(error_text(caught.value)))
+    finally:
+        service.close()
+
+
+def look_at(service: Service, name: str) -> None:
+    """Asks a tool all that we have words for, and looks at every surface of its answers and errors."""
     tool, _ = load(name)
     for given in asks(name):
         try:
             answer = service.ask(name, given)
         except LspidxError as error:
-            failed = forms.failed(error, Options())
+            failed = forms.failed(error, Options(format="both"))
             told = [error_text(error), json.dumps(error_record(error)), cast(types.TextContent, failed.content[0]).text]
             for text in told:
                 assert not steering(click.unstyle(text)), (name, given, text)
@@ -179,6 +233,7 @@ def test_an_edit_that_is_to_be_sent_back_is_exact_over_mcp_too() -> None:
 
 QUESTIONS: dict[str, list[tuple[str, ...]]] = {
     "index": [(), ("--full",), ("--server", f"no{ALL}"), ("--python", f"no{ALL}")],
+    "init": [()],  # without a terminal it makes the index and asks nothing
     "query": [("callers", "shared"), ("outline", HOSTILE_PATH), ("source", "shared"), ("get_symbol_documentation", "speak"),
               ("hover", "shared"),
               ("symbols", "speak"),
@@ -190,6 +245,8 @@ QUESTIONS: dict[str, list[tuple[str, ...]]] = {
     "watch": [],  # it does not end; it prints what index prints
     "daemon": [("status",)],
     "mcp": [],  # see below
+    "lsp": [],  # it speaks to an editor; its texts are those of the tools, see below
+    "scip": [("export", "-o", "index.scip"), ("import", "pyproject.toml")],
     "call": [("--dialect", "lsp", json.dumps({"action": "hover", "path": HOSTILE_PATH, "line": LINE, "column": 5}))],
     "status": [()],
     "doctor": [(), ("--all",)],

@@ -104,9 +104,9 @@ def test_every_key_of_the_table_is_explained_in_it() -> None:
             assert field.name == "name" or field.name in head, field.name
 
 
-def test_the_readme_has_the_table_of_now() -> None:
-    """To write it: python -m indexer.servers.table README.md."""
-    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_languages_has_the_table_of_now() -> None:
+    """To write it: python -m indexer.servers.table indexer/doc/languages.md."""
+    text = (Path(__file__).parent.parent / "indexer/doc/languages.md").read_text(encoding="utf-8")
     assert table.replace_block(text) == text
 
 

@@ -47,8 +47,9 @@ SHOP = {
 
 FOLDERS = ("db", "shards", "states", "crawl", "log", "scratch", "cache", "bases", "exchange", "answers", "edits", "runs", "simulations",
            "toolchain", "verify")  # fmt: skip
-FILES = ("lock", "run.jsonl", "CURRENT", "flags.json", "skill.json", "skill.lock", ".gitignore", "CACHEDIR.TAG", "log/lspidx.log",
-         "log/.__lspidx.lock", "states/0123456789abcdef0123456789abcdef.json", "shards/0123456789abcdef0123456789abcdef.parquet",
+FILES = ("lock", "run.jsonl", "CURRENT", "flags.json", "flow.arrow", "making.json", "skill.json", "skill.lock", ".gitignore",
+         "CACHEDIR.TAG", "log/lspidx.log", "log/.__lspidx.lock", "states/0123456789abcdef0123456789abcdef.json",
+         "shards/0123456789abcdef0123456789abcdef.parquet",
          "db/gen-1.duckdb", "db/gen-1.json", "db/gen-1.proof", "db/tmp-import-1/shards", "crawl/0123456789abcdef/plan.json",
          "exchange/0123/lock", "bases/0123/shop")  # fmt: skip
 

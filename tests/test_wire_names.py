@@ -21,7 +21,7 @@ from query.surface.registry import call
 
 ROOT = Path(__file__).parent.parent
 
-EXTENSIONS = {"experimental/serverStatus": "rust-analyzer"}
+EXTENSIONS = {"experimental/serverStatus": "rust-analyzer", "textDocument/inactiveRegions": "clangd"}
 """Methods that the protocol does not have, and whose they are."""
 
 REGISTERED = {"textDocument/semanticTokens": "semanticTokensProvider"}

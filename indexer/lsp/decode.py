@@ -98,6 +98,17 @@ class DiagnosticReport(msgspec.Struct, frozen=True):
     items: Annotated[list[Diagnostic], msgspec.Meta(max_length=_MOST_ITEMS)] = []
 
 
+class _OfDocument(msgspec.Struct, frozen=True):
+    uri: _Name
+
+
+class InactiveRegions(msgspec.Struct, frozen=True):
+    """Clangd's `textDocument/inactiveRegions`: what the preprocessor leaves out of a document."""
+
+    textDocument: _OfDocument
+    regions: Annotated[list[Range], msgspec.Meta(max_length=_MOST_ITEMS)] = []
+
+
 class PublishedDiagnostics(msgspec.Struct, frozen=True):
     """`diagnostics` stay undecoded: who keeps them says what of them is read. `version` may be anything but a number, which is none."""
 
@@ -167,6 +178,7 @@ hover = msgspec.json.Decoder(Hover | None).decode
 type_hierarchy_items = msgspec.json.Decoder[_Types](_Types).decode
 diagnostic_report = msgspec.json.Decoder(DiagnosticReport | None).decode
 diagnostics = msgspec.json.Decoder(Annotated[list[Diagnostic], msgspec.Meta(max_length=_MOST_ITEMS)]).decode
+inactive_regions = msgspec.json.Decoder(InactiveRegions).decode
 published_diagnostics = msgspec.json.Decoder(PublishedDiagnostics).decode
 configuration_params = msgspec.json.Decoder(ConfigurationParams | None).decode
 registration_params = msgspec.json.Decoder(RegistrationParams | None).decode

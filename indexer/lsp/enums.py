@@ -62,6 +62,16 @@ class DocumentHighlightKind:
     WRITE: Final = 3
 
 
+class ErrorCodes:
+    PARSE_ERROR: Final = -32700
+    INVALID_REQUEST: Final = -32600
+    METHOD_NOT_FOUND: Final = -32601
+    INVALID_PARAMS: Final = -32602
+    INTERNAL_ERROR: Final = -32603
+    SERVER_NOT_INITIALIZED: Final = -32002
+    UNKNOWN_ERROR_CODE: Final = -32001
+
+
 class FileChangeType:
     CREATED: Final = 1
     CHANGED: Final = 2

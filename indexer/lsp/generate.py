@@ -34,7 +34,7 @@ def names(numbers: type) -> dict[int, str]:
 
 NUMBERS = (
     "CodeActionTriggerKind", "CompletionItemKind", "CompletionItemTag", "CompletionTriggerKind",
-    "DocumentHighlightKind", "FileChangeType", "InlayHintKind", "InsertTextFormat", "LSPErrorCodes", "MessageType",
+    "DocumentHighlightKind", "ErrorCodes", "FileChangeType", "InlayHintKind", "InsertTextFormat", "LSPErrorCodes", "MessageType",
     "SignatureHelpTriggerKind", "SymbolTag",
 )  # fmt: skip
 """Enumerations that are used. SymbolKind and DiagnosticSeverity are none of them: every index stores their numbers, and `indexer.model`

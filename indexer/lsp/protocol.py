@@ -38,6 +38,11 @@ CRAWL: Mapping[str, Any] = {
     "experimental": {"serverStatusNotification": True},  # rust-analyzer says only to those who ask when it is ready
 }
 
+EXTENDED: Mapping[str, Any] = {
+    **CRAWL,
+    "textDocument": {**CRAWL["textDocument"], "inactiveRegionsCapabilities": {"inactiveRegions": True}},
+}
+"""With what the protocol does not have: clangd says to those who ask which lines its build leaves out. Other servers pass it over."""
 
 LIVE: Mapping[str, Any] = {
     **CRAWL,

@@ -79,9 +79,11 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     live: LiveSpec = LiveSpec()
     environment: dict[str, str] = {}
     open: Literal["none", "each", "several"]
+    by_ending: bool = False
     window: int
     one_thread: bool = False
     fresh: bool = False
+    fixed: bool = False
     split: bool = True
     ready: Literal["initialized", "progress", "notification"]
     ready_title: str = ""
@@ -449,8 +451,7 @@ def find_server(name: str, avoid: Sequence[str] = ()) -> FoundServer:
 
 def how_to_get(spec: ServerSpec) -> str:
     """What a user may do to have this server."""
-    ways = [f"lspidx servers install {spec.name}"] if spec.install else []
-    return " or ".join([*ways, *filter(None, [spec.otherwise])])
+    return " or ".join([*([f"lspidx servers install {spec.name}"] if spec.install else []), *filter(None, [spec.otherwise])])
 
 
 def _version(spec: ServerSpec, candidate: Candidate) -> tuple[str, str]:

@@ -1,6 +1,6 @@
-"""README's table of languages and servers, made from servers.toml.
+"""The table of languages and servers in indexer/doc/languages.md, made from servers.toml.
 
-python -m indexer.servers.table README.md     writes it between the marks of that file
+python -m indexer.servers.table indexer/doc/languages.md     writes it between the marks of that file
 python -m indexer.servers.table               prints it
 """
 
