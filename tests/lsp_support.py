@@ -146,11 +146,16 @@ class Editor:
     def told(self, method: str) -> list[Any]:
         return [params for name, params in self.notes if name == method]
 
+    @property
+    def number(self) -> str:
+        """Of the last request, as notes about its answer name it."""
+        return str(self._number)
+
     def certificate(self) -> dict[str, Any]:
         """The note beside the last answer, which comes after that."""
 
         def found() -> list[dict[str, Any]]:
-            return [note for note in self.told("lspidx/completeness") if note["id"] == str(self._number)]
+            return [note for note in self.told("lspidx/completeness") if note["id"] == self.number]
 
         self.wait(found)
         return found()[-1]

@@ -115,10 +115,13 @@ def test_a_hover_is_what_the_index_keeps(client: Editor):
 
 
 def test_where_nothing_stands_there_is_no_answer_and_no_complaint(client: Editor):
-    before = len(client.notes)
     assert client.ask("textDocument/hover", {"textDocument": {"uri": client.uri(SERVICE)}, "position": {"line": 1, "character": 0}}) is None
+    blank = client.number
     assert client.ask("textDocument/definition", client.at(SERVICE, "@@def middle")) is None
-    assert len(client.notes) == before
+    keyword = client.number
+    client.ask("textDocument/definition", client.at(SERVICE, "    return @@run(3)"))
+    assert client.status()  # what is said about an answer comes after it; so what was to be said about the two before has come
+    assert not {note["id"] for note in client.told("lspidx/completeness")} & {blank, keyword}
 
 
 def test_an_identifier_that_nobody_could_resolve_is_no_empty_answer(client: Editor):

@@ -156,7 +156,14 @@ class Home:
         content = plain_files.read(self._pointer, 100)
         if content is None:
             raise Damaged(self._pointer, "it cannot be read")
-        raise Damaged(self._pointer, "it names no index that is there" if content.strip() else "it is empty")
+        raise Damaged(self._pointer, self._why_it_leads_nowhere(content))
+
+    def _why_it_leads_nowhere(self, content: bytes) -> str:
+        name = content.decode("ascii", "replace").strip()
+        if not _GENERATION.fullmatch(name):
+            return "it names no index" if name else "it is empty"
+        place = self.databases / name
+        return f"'{name}', which it names, is {plain_files.fault_of(place, folder=False) or 'not there'}"
 
     def manifest(self) -> dict[str, Any]:
         """What the published generation covers and what made it; empty where there is none that can be read."""
