@@ -110,9 +110,11 @@ def make_folder(path: Path) -> Path:
     return path
 
 
-def write_whole(place: Path, content: bytes | IO[bytes], *, sync: bool = False) -> None:
+def write_whole(place: Path, content: bytes | IO[bytes], *, sync: bool = False, rights: int | None = None) -> None:
     """Writes a file whole or not at all, a stream in parts; what has its name, a link too, is replaced and not followed.
 
+    Args:
+        sync: the content is on the disk before the name is. rights: its permission bits; those of any new file where none are given.
     Raises:
         OSError: the folder is a link, is not there, or cannot be written.
     """
@@ -121,6 +123,8 @@ def write_whole(place: Path, content: bytes | IO[bytes], *, sync: bool = False) 
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
         try:
             with os.fdopen(descriptor, "wb") as file:
+                if rights is not None:
+                    os.fchmod(file.fileno(), rights)
                 if isinstance(content, bytes):
                     file.write(content)
                 else:

@@ -261,7 +261,7 @@ class Bare:
         return self.answer(number)
 
     def initialize(self, root: Path, **more: Any) -> dict[str, Any]:
-        return self.ask(0, "initialize", {"processId": None, "rootUri": root.as_uri(), "capabilities": {}, **more})
+        return self.ask(0, "initialize", {"processId": None, "rootUri": root.as_uri(), "capabilities": {}} | more)
 
     def end(self) -> tuple[int, str]:
         """Exit code, and what it said on stderr."""

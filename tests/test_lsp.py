@@ -283,6 +283,83 @@ def test_a_changed_text_that_cannot_name_a_symbol_takes_nothing_away(copy: Path)
         assert client.status() == "complete"
 
 
+def test_a_text_that_is_too_long_to_be_followed_makes_no_answer_complete(copy: Path):
+    """Neither when it is opened nor when it becomes so; a whole text that can be followed ends it."""
+    long = "x = 1\n" * 1_700_000
+    with editor(copy) as client:
+        for path, grows in (("shop/utils.py", False), ("shop/models.py", True)):
+            text = client.open(path, None if grows else long)
+            if grows:
+                client.change(path, long)
+            references(client, "def @@middle")
+            assert (client.status(), client.codes()) == ("partial", ["unsaved"])
+            client.change(path, (copy / path).read_text(encoding="utf-8") if not grows else text, version=3)
+            references(client, "def @@middle")
+            assert client.status() == "complete"
+
+
+def test_half_of_a_surrogate_pair_in_a_change_is_a_change(copy: Path):
+    """A text may hold one while it is typed; the columns behind it are the client's."""
+    with bare(copy) as wire:
+        hello(wire, copy, experimental={"lspidx": {"completeness": True}})
+        uri = (copy / "shop/utils.py").as_uri()
+        text = (copy / "shop/utils.py").read_text(encoding="utf-8")
+        item = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+        wire.send({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": item}})
+        typed = text + "from shop.service import middle\n\nNOTE = '\ud83d'; middle()\n"
+        change = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": typed}]}
+        wire.send({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": change})
+        service = (copy / SERVICE).read_text(encoding="utf-8")
+        line = next(number for number, text in enumerate(service.split("\n")) if text.startswith("def middle"))
+        at = {"textDocument": {"uri": (copy / SERVICE).as_uri()}, "position": {"line": line, "character": 4}}
+        wire.ask(5, "textDocument/references", {**at, "context": {"includeDeclaration": False}})
+        while (told := wire.read()).get("params", {}).get("id") != 5:  # the note about that answer, which comes after it
+            pass
+        assert told["params"]["status"] == "partial"
+        assert [reason["code"] for reason in told["params"]["reasons"]] == ["unsaved"]
+
+
+@pytest.mark.parametrize("link", ["file", "folder"])
+def test_a_link_that_leads_out_of_the_folder_is_answered_by_nobody(copy: Path, tmp_path: Path, link: str):
+    """A clone may hold one to what nobody is to read; neither the index nor a running server says anything of it."""
+    outside = write_tree(tmp_path / "home" / ".hidden", {"k.py": "SECRET = 's3cret-literal'\nSECRET\n"})
+    (copy / "shop" / ("k.py" if link == "file" else "d")).symlink_to(outside / "k.py" if link == "file" else outside)
+    uri = (copy / "shop" / ("k.py" if link == "file" else "d/k.py")).as_uri()
+    with editor(copy) as client:
+        at = {"textDocument": {"uri": uri}, "position": {"line": 1, "character": 2}}
+        for method in ("hover", "definition", "completion", "documentHighlight"):
+            assert not client.ask(f"textDocument/{method}", at), method
+        assert not client.ask("textDocument/references", {**at, "context": {"includeDeclaration": True}})
+        assert not client.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+        assert "s3cret" not in str(client.notes)
+
+
+def test_a_link_within_the_folder_is_the_file_that_it_leads_to(copy: Path):
+    (copy / "shop" / "again.py").symlink_to(copy / SERVICE)
+    with editor(copy) as client:
+        found = client.ask("textDocument/hover", client.at("shop/again.py", "    return @@run(3)"))
+        assert "def run(count: int) -> int" in found["contents"]["value"]
+
+
+def test_no_server_is_started_in_a_home_that_nobody_has_indexed(tmp_path: Path):
+    home = write_tree(tmp_path / "home", {"a.py": "value = 1\nvalue\n"})
+    with editor(home, environment={"HOME": str(home)}) as client:
+        at = {"textDocument": {"uri": (home / "a.py").as_uri()}, "position": {"line": 1, "character": 1}}
+        assert client.ask("textDocument/hover", at) is None
+        assert client.status() == "unknown"
+        assert "this is your home folder" in client.certificate()["reasons"][0]["detail"]
+    assert not (home / ".lspidx").exists()
+
+
+def test_the_file_of_another_machine_is_none(client: Editor):
+    ours = client.uri(SERVICE)
+    for uri in (ours.replace("file://", "file://evil.example"), "file:///" + "a/" * 100_000):
+        at = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
+        assert client.ask("textDocument/hover", at) is None
+    at = client.at(SERVICE, "    return @@run(3)") | {"textDocument": {"uri": ours.replace("file://", "file://localhost")}}
+    assert client.ask("textDocument/hover", at) is not None
+
+
 def test_what_is_saved_is_indexed_behind_the_answers(copy: Path):
     with editor(copy) as client:
         text = client.open(SERVICE)
@@ -527,8 +604,8 @@ def test_several_languages_in_one_repository(tmp_path: Path, monkeypatch: pytest
 # ---- what no client should send
 
 
-def hello(wire: Bare, root: Path) -> None:
-    assert "result" in wire.initialize(root)
+def hello(wire: Bare, root: Path, **capabilities: Any) -> None:
+    assert "result" in wire.initialize(root, capabilities=capabilities)
     wire.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
 
 

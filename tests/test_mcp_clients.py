@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,13 @@ def test_what_else_the_file_says_stays(project: Path):
         ("../home/.codex/config.toml", "mcp_servers = 3", "codex", "is no table"),
         ("../home/.codex/config.toml", "= broken", "codex", "is no TOML"),
         ("../home/.codex/config.toml", '[mcp_servers.lspidx]\ncommand = "old"\n', "codex", "another entry"),
+        ("../home/.codex/config.toml", 'mcp_servers = { a = { command = "x" } }\n', "codex", "nothing can be added"),
+        ("../home/.codex/config.toml", "a = " + "[" * 100_000, "codex", "is no TOML"),
+        (".mcp.json", '{"mcpServers": {"a": {}}, "mcpServers": {"b": {}}}', "claude-code", "a key is there twice"),
+        (".mcp.json", '{"x": 1e400}', "claude-code", "more exact"),
+        (".mcp.json", '{"x": 12345678901234567890.1234567890123}', "claude-code", "more exact"),
+        (".mcp.json", '{"x": NaN}', "claude-code", "NaN is no number"),
+        (".mcp.json", "[" * 200_000, "claude-code", "put this there by hand"),
     ],
 )
 def test_a_file_that_would_lose_something_is_left_alone(project: Path, place: str, content: str, name: str, says: str):
@@ -100,6 +108,45 @@ def test_a_link_of_the_repository_is_not_followed(project: Path, tmp_path: Path)
     assert refused.returncode != 0
     assert "is a link" in refused.stderr
     assert not list(outside.iterdir())
+
+
+def test_an_escape_that_stands_for_no_sign_stays_one(project: Path):
+    (project / ".mcp.json").write_text('{"x": "\\ud800"}', encoding="utf-8")
+    assert installed(project, "claude-code", "--apply").returncode == 0
+    assert json.loads((project / ".mcp.json").read_text(encoding="utf-8"))["x"] == "\ud800"
+
+
+@pytest.mark.parametrize("name", ["codex", "claude-code"])
+def test_a_word_with_any_sign_comes_back_as_it_was(project: Path, name: str):
+    assert installed(project, name, "--apply", "--", "--dialect", 'x\x7f\x01\t"\\ü😀').returncode == 0
+    assert entry(project, name)["args"][-1] == 'x\x7f\x01\t"\\ü😀'
+
+
+def test_a_folder_without_a_name_in_unicode_is_said_to_have_none(tmp_path: Path):
+    project = tmp_path / os.fsdecode(b"n\xff")
+    write_tree(project, {"pyproject.toml": "[project]\nname = 'work'\n"})
+    for name in ("codex", "claude-desktop"):
+        refused = installed(project, name, "--apply")
+        assert (refused.returncode, "no Unicode" in refused.stderr) == (2, True)
+
+
+def test_the_users_own_file_keeps_its_rights_and_its_place(project: Path):
+    """Settings hold secrets, and may be a link into a folder that the user keeps all settings in."""
+    kept = project.parent / "dotfiles" / "codex.toml"
+    settings = project.parent / "home/.codex/config.toml"
+    for folder in (kept.parent, settings.parent):
+        folder.mkdir(parents=True)
+    kept.write_text('model = "m"\n', encoding="utf-8")
+    kept.chmod(0o600)
+    settings.symlink_to(kept)
+    assert installed(project, "codex", "--apply").returncode == 0
+    assert settings.is_symlink()
+    assert "lspidx" in kept.read_text(encoding="utf-8")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    kept.write_text('model = "m"\n', encoding="utf-8")
+    kept.chmod(0o444)
+    refused = installed(project, "codex", "--apply")
+    assert (refused.returncode, "may not be written" in refused.stderr) == (2, True)
 
 
 def test_the_clients_are_listed_and_an_unknown_one_names_them(project: Path):

@@ -177,6 +177,11 @@ def test_what_does_not_fit_is_not_found(ask_mixed: Ask, name: str):
         ask_mixed("definition", symbol=name)
 
 
+def test_a_name_of_a_thousand_parts_is_not_found_and_costs_little(ask_mixed: Ask):
+    with pytest.raises(NameNotFound):
+        ask_mixed("find_callers", symbol="a." * 5_000 + "a")
+
+
 def test_containers_are_never_left_out(ask_mixed: Ask):
     with pytest.raises(NameNotFound):
         ask_mixed("definition", symbol="routing.Handle")  # Handle is a method of Router

@@ -294,7 +294,7 @@ def test_files_of_several_folders_lie_below_the_folder_that_has_all(tmp_path: Pa
     assert not list(faults(message))
 
 
-@pytest.mark.parametrize("what", ["folder", "link", "pipe", "source"])
+@pytest.mark.parametrize("what", ["folder", "link", "pipe", "source", "blank line first", "list"])
 def test_nothing_but_a_file_of_scip_is_written_over(root: Path, what: str):
     place = root / "out.scip"
     makers: dict[str, Callable[[], object]] = {
@@ -302,6 +302,8 @@ def test_nothing_but_a_file_of_scip_is_written_over(root: Path, what: str):
         "link": lambda: place.symlink_to(root / "shop" / "till.py"),
         "pipe": lambda: os.mkfifo(place),
         "source": lambda: place.write_text("import x\n", encoding="utf-8"),
+        "blank line first": lambda: place.write_text("\nimportant notes\n", encoding="utf-8"),
+        "list": lambda: place.write_text("\n\n\n- a\n", encoding="utf-8"),
     }
     makers[what]()
     with open_index(root) as index, pytest.raises(UsageError, match=r"out\.scip"):

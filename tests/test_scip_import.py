@@ -387,6 +387,26 @@ def test_what_is_no_scip_is_refused_with_the_reason(root: Path, content: bytes, 
     assert not (root / ".lspidx" / "CURRENT").exists()
 
 
+@pytest.mark.parametrize(("what", "why"), [("pipe", "no regular file"), ("device", "no regular file"), ("sparse", "bytes, expected")])
+def test_what_never_ends_is_refused_before_it_is_read(root: Path, what: str, why: str):
+    place = root / "z.scip"
+    if what == "pipe":
+        os.mkfifo(place)
+    elif what == "device":
+        place.symlink_to("/dev/zero")
+    else:
+        with place.open("wb") as file:
+            file.truncate(5_000_000_000)
+    done = lspidx("index", "--scip", "z.scip", cwd=root)
+    assert done.returncode == 2
+    assert why in done.stderr
+
+
+def test_a_root_that_is_no_uri_is_none(root: Path):
+    changed(root, lambda message: setattr(message.metadata, "project_root", "file://[::1"))
+    assert asked(root, "shop/till.py", "item.name()", "name") == [("shop/models.py", 11, 8)]
+
+
 def test_a_document_that_cannot_be_decoded_is_none(root: Path):
     data = (root.parent / "index.scip").read_bytes()
     (root.parent / "index.scip").write_bytes(data + b"\x12\x04\x0a\x02\xff\xfe")  # a path that is not UTF-8

@@ -39,6 +39,11 @@ def test_where_no_source_lies_it_says_so(tmp_path: Path):
     assert "no source file that lspidx reads lies here" in said.stdout
 
 
+def test_the_index_of_a_stranger_is_said_to_be_one(shop_root: Path, tmp_path: Path):
+    said = lspidx(cwd=shop_root, env={"LSPIDX_STATE_DIR": str(tmp_path / "another")})
+    assert "foreign index" in said.stdout
+
+
 def test_an_index_that_cannot_be_read_is_told_and_not_taken(shop_root: Path, tmp_path: Path):
     copy = shutil.copytree(shop_root, tmp_path / "copy", symlinks=True)
     for database in copy.glob(".lspidx/db/*.duckdb"):

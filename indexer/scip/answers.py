@@ -231,7 +231,10 @@ def _prefix(project_root: str, root: Path) -> str:
     """What leads from the workspace's root to the folder that documents are relative to; with `-` before it where the former lies below
     the latter. Empty where the two are one, or the file was made on another machine.
     """
-    parts = urlsplit(project_root) if len(project_root) < 10_000 else None
+    try:
+        parts = urlsplit(project_root) if len(project_root) < 10_000 else None
+    except ValueError:  # no URI at all
+        parts = None
     path = posixpath.normpath(unquote(parts.path)) if parts is not None and parts.scheme == "file" and parts.path else ""
     here = str(root)
     if not path or path == here:

@@ -60,12 +60,14 @@ def look(file: Path) -> Looked:
 def _look(file: str) -> Looked:
     import hashlib
 
+    from indexer.encoding import open_plain
     from indexer.scip.answers import shown
-    from indexer.scip.reader import ScipFile
+    from indexer.scip.reader import ScipFile, require_size
 
     try:
-        with open(file, "rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        with open_plain(file) as content:  # neither a pipe nor a device is waited for
+            require_size(os.fstat(content.fileno()).st_size)
+            digest = hashlib.file_digest(content, "sha256").hexdigest()  # pyright: ignore[reportArgumentType]
         read = ScipFile(Path(file))
         tool = read.metadata().tool_info
         endings: dict[str, None] = {}

@@ -7,12 +7,14 @@ frame is broken is refused; a document that cannot be decoded is none, and count
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 
+from indexer.encoding import open_plain
 from indexer.scip.messages import Document, Metadata, SymbolInformation
 
 MAX_FILE_BYTES = 4_000_000_000
@@ -32,6 +34,12 @@ class Refused(ValueError):
     """The file is no SCIP, is cut off, or claims more than is read."""
 
 
+def require_size(size_bytes: int) -> None:
+    """Raises Refused for a file that is empty, or larger than is read."""
+    if not 0 < size_bytes <= MAX_FILE_BYTES:
+        raise Refused(f"it has {size_bytes} bytes, expected 1 to {MAX_FILE_BYTES}")
+
+
 class Part(NamedTuple):
     """Where the content of one part lies in the file. `field`: metadata 1, document 2, external symbol 3."""
 
@@ -47,10 +55,8 @@ class ScipFile:
         """Raises:
         Refused: see there. OSError: it cannot be read.
         """
-        size = path.stat().st_size
-        if not path.is_file() or not 0 < size <= MAX_FILE_BYTES:
-            raise Refused(f"it has {size} bytes, expected 1 to {MAX_FILE_BYTES}")
-        with path.open("rb") as file:
+        with open_plain(path) as file:
+            require_size(os.fstat(file.fileno()).st_size)
             self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.parts = list(_parts(self._data))
 

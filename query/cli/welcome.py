@@ -96,13 +96,14 @@ def _state(*, has_code: bool) -> tuple[str, list[tuple[str, str]]]:
 
 def _summary(index: Index) -> str:
     from query.answers.style import count
-    from query.facts.completeness import finished_at
+    from query.facts.completeness import finished_at, foreign
     from query.facts.documents import number_of_documents
     from query.facts.freshness import drift
 
     changed = len(drift(index).paths)
     moved = f"; {count(changed, 'file')} changed since: lspidx index" if changed else "; as the files are now"
-    return f"of {finished_at(index)[:16]} UTC, {count(number_of_documents(index), 'file')}{moved}"
+    strange = f"\n       {foreign(index)}" if index.foreign else ""
+    return f"of {finished_at(index)[:16]} UTC, {count(number_of_documents(index), 'file')}{moved}{strange}"
 
 
 @click.command(epilog="Example: lspidx init --yes")

@@ -14,6 +14,9 @@ from query.facts.symbols import CARD, TYPES, Symbol, symbols_by_id, to_symbol
 
 _OPERATOR = re.compile(r"(?:^|[.:])(operator(?:\W.*|\s+(?:new|delete|co_await)\b.*))\Z", re.DOTALL)
 _ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+_MOST_PARTS = 50
+"""Of a name whose owner is looked for, one part after the other; no name of a program has as many."""
+
 _SELF = ("crate", "self", "super")  # Rust: from the root of this very package
 
 
@@ -127,6 +130,8 @@ def _abridged(index: Index, form: str) -> list[Symbol]:
 def _inherited(index: Index, form: str) -> list[Symbol]:
     """`Sub.method` where only an ancestor of Sub defines it: the nearest one that does."""
     owner, _, member = form.rpartition(".")
+    if owner.count(".") >= _MOST_PARTS:
+        return []
     classes = [symbol for symbol in named(index, owner) if symbol.record.kind in TYPES]
     if len(classes) != 1:
         return []

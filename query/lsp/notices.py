@@ -77,7 +77,11 @@ def doubted(completeness: Completeness, unknown: Sequence[str], lost: int, beyon
     reasons = list(completeness.reasons)
     if unknown:
         reasons.append(
-            of_paths("unsaved", "files that the index does not know are open and not saved; to have them counted: save", unknown)
+            of_paths(
+                "unsaved",
+                "files are open that are not saved, and of whose text the index knows nothing; to have them counted: save",
+                unknown,
+            )
         )
     if lost:
         detail = f"{lost} places that were indexed are not in the present text any more, and are left out"

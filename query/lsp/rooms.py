@@ -7,6 +7,7 @@ the folders is read but what the user has allowed (ADR 0027).
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,6 +22,10 @@ from query.lsp.texts import Document
 from query.mcp.workspace import Workspace
 
 MOST_FOLDERS = 20
+
+_OF_THIS_MACHINE = re.compile(r"file:(?://(?:localhost)?)?/", re.IGNORECASE)
+_MOST_URI = 3 * 4_096
+"""Characters: each byte of the longest path that the system takes, as three."""
 
 Documents = Mapping[str, Document]
 """What the client has open, by absolute path, at one moment."""
@@ -61,7 +66,7 @@ class Room:
 
     @property
     def servers(self) -> Servers:
-        """Running servers; one starts when it is asked first."""
+        """Running servers; one starts when it is asked first. Raises UsageError as `Service.servers` does."""
         return self.service.servers(self.root)
 
     def relative(self, path: str) -> str:
@@ -122,12 +127,15 @@ class Rooms:
             return [room for room in self._rooms.values() if room is not None]
 
     def of(self, path: str) -> Room | None:
-        """The innermost folder that a file lies in, else one whose index or repository reaches further and holds it."""
+        """The innermost folder that a file lies in, else one whose index or repository reaches further and holds it.
+
+        A link in a folder that leads out of it is no file of it: a clone may hold links to what nobody was to read.
+        """
         if not path:
             return None
         real = os.path.realpath(path)
         with self._lock:
-            holding = [folder for folder in self._rooms if _is_below(path, folder) or _is_below(real, os.path.realpath(folder))]
+            holding = [folder for folder in self._rooms if _is_below(real, os.path.realpath(folder))]
             if holding:
                 return self._made(max(holding, key=len))
             rooms = [self._made(folder) for folder in self._rooms]
@@ -155,15 +163,13 @@ class Rooms:
 
 def folder_of(uri: str) -> str:
     """The folder of this machine that a URI names, absolute; empty where it is none."""
-    if not uri.lower().startswith("file:"):
-        return ""
-    path = uri_to_path(uri)
-    return os.path.normpath(path) if os.path.isabs(path) and "\0" not in path and os.path.isdir(path) else ""
+    path = path_of(uri)
+    return path if path and os.path.isdir(path) else ""
 
 
 def path_of(uri: str) -> str:
     """The file of this machine that a URI names, absolute; empty where it names none."""
-    if not uri.lower().startswith("file:"):
+    if not _OF_THIS_MACHINE.match(uri) or len(uri) > _MOST_URI:
         return ""
     path = uri_to_path(uri)
     return os.path.normpath(path) if os.path.isabs(path) and "\0" not in path else ""

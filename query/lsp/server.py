@@ -183,10 +183,7 @@ class Server:
         path = path_of(item.uri)
         if not path:
             return
-        if len(item.text) > MOST_DOCUMENT_CHARS:
-            self._desk.notices.log(f"'{item.uri}' is too long to be followed: it is taken as it is on disk", MessageType.WARNING)
-            return
-        self._documents[path] = Document(item.uri, path, item.language_id, item.version, item.text)
+        self._documents[path] = self._followed(Document(item.uri, path, item.language_id, item.version, item.text))
         self._say_faults_of(item.uri)
 
     def _change(self, ask: params.Changed) -> None:
@@ -195,10 +192,14 @@ class Server:
         if known is None:
             return
         made = known.changed(ask.text_document.version or known.version, ask.content_changes, self._desk.encoding)
-        if len(made.text) > MOST_DOCUMENT_CHARS:
-            del self._documents[path]
-        else:
-            self._documents[path] = made
+        self._documents[path] = self._followed(made)
+
+    def _followed(self, document: Document) -> Document:
+        """One whose text is too long stays open without it: what it says is unknown, and no answer about uses is complete meanwhile."""
+        if len(document.text) <= MOST_DOCUMENT_CHARS:
+            return document
+        self._desk.notices.log(f"'{document.uri}' is too long to be followed: what it says is unknown", MessageType.WARNING)
+        return Document(document.uri, document.path, document.language, document.version, "", is_followed=False)
 
     def _close(self, uri: str) -> None:
         if self._documents.pop(path_of(uri), None) is not None and not self._desk.pulls:

@@ -38,9 +38,14 @@ class Point(NamedTuple):
 class Document:
     """A text at a version. Never changed: a change of the text makes another one, so a request keeps that of its moment."""
 
-    def __init__(self, uri: str, path: str, language: str, version: int, text: str) -> None:
-        """`path`: absolute; empty where the URI names no file."""
+    def __init__(self, uri: str, path: str, language: str, version: int, text: str, *, is_followed: bool = True) -> None:
+        """
+        Args:
+            path: absolute; empty where the URI names no file.
+            is_followed: False where the text is not kept, being too long: `text` is empty then, and what it says is unknown.
+        """
         self.uri, self.path, self.language, self.version, self.text = uri, path, language, version, text
+        self.is_followed = is_followed
 
     @cached_property
     def lines(self) -> list[str]:
@@ -53,10 +58,11 @@ class Document:
 
     def changed(self, version: int, changes: Sequence[Change], encoding: Encoding) -> Document:
         """The text after these changes, each of which is about the text that the one before made."""
-        text = self.text
+        text, is_followed = self.text, self.is_followed
         for change in changes:
+            is_followed = is_followed or change.range is None
             text = change.text if change.range is None else _spliced(text, change, encoding)
-        return Document(self.uri, self.path, self.language, version, text)
+        return Document(self.uri, self.path, self.language, version, text if is_followed else "", is_followed=is_followed)
 
 
 def _spliced(text: str, change: Change, encoding: Encoding) -> str:

@@ -96,6 +96,8 @@ class Views:
     def _made(self, place: str) -> View:
         document = self._documents.get(place)
         relative = self.room.in_index(self.index, place) if self.index is not None else ""
+        if document is not None and not document.is_followed:
+            return View(place, document, None, is_lost=True, is_unsaved=True)
         if self.index is None or not relative:
             return View(place, document, None, is_lost=False, is_unsaved=document is not None and document.text != _on_disk(place))
         indexed = digests(self.index).get(relative, "")
@@ -120,11 +122,19 @@ class Views:
 
     def unsaved(self) -> dict[str, str]:
         """The texts of open documents that are not those of their files, by the path that the index has for them."""
-        return {relative: view.document.text for view, relative in self._unsaved() if relative and view.document is not None}
+        return {
+            relative: view.document.text
+            for view, relative in self._unsaved()
+            if relative and view.document is not None and view.document.is_followed
+        }
 
     def unknown(self) -> list[str]:
-        """Open documents that are not saved and that the index does not know at all, as a new file."""
-        return [self.room.relative(view.path) for view, relative in self._unsaved() if not relative]
+        """Open documents that are not saved and that the index does not know at all, as a new file, or whose text nobody here knows."""
+        return [
+            self.room.relative(view.path)
+            for view, relative in self._unsaved()
+            if not relative or (view.document is not None and not view.document.is_followed)
+        ]
 
     def _unsaved(self) -> list[tuple[View, str]]:
         found: list[tuple[View, str]] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from indexer.lsp.enums import ErrorCodes
 from indexer.lsp.framing import FrameReader, frame
 
 _CHUNK_BYTES = 1 << 16
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""One of a surrogate pair, as JSON spells it out."""
 
 
 class Refused(Exception):
@@ -66,8 +69,11 @@ class Wire:
         try:
             message = decode.message(body)
         except decode.BROKEN as error:
-            self._malformed(body, error)
-            return None
+            repaired = _without_halves(body)
+            if repaired is None:
+                self._malformed(body, error)
+                return None
+            message = repaired
         if message.method is not None:
             return Incoming(message.id, message.method, message.params)
         heard = self._waiting.pop(message.id, None) if message.id is not None else None
@@ -119,6 +125,32 @@ def _number_in(body: bytes) -> int | str | None:
                 return None
     except (ValueError, RecursionError):
         return None
+
+
+def _without_halves(body: bytes) -> decode.Message | None:
+    """A note of the client with U+FFFD in place of each half of a surrogate pair, which takes as many columns; None for all else.
+
+    A text may hold such halves while it is typed. A note has no answer by which the client could see that it was not taken, and what was
+    changed by it would be taken for unchanged.
+    """
+    if not _HALF.search(body) or _number_in(body) is not None:
+        return None
+    try:
+        return decode.message(msgspec.json.encode(_whole(json.loads(body))))
+    except (*decode.BROKEN, ValueError):
+        return None
+
+
+def _whole(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        case list():
+            return [_whole(item) for item in value]
+        case dict():
+            return {_whole(key): _whole(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 def _read(source: int) -> bytes:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -60,11 +62,14 @@ def change(name: str, root: Path, command: str, words: list[str]) -> Change:
     Args:
         name: of CLIENTS. root: the project's folder. command, words: what starts the server in it.
     Raises:
-        UsageError: the file is not what the client would read, has comments, or an entry that cannot be replaced without losing some.
+        UsageError: the file is not what the client would read, has comments, says something that would not come back as it is, may not
+            be written, or has an entry that cannot be replaced without losing some; or the project's folder has no name in Unicode.
         UnsafeIndex: a link lies on the way to a file of the project.
     """
     client = CLIENTS[name]
     place = _place(client, root)
+    if not _is_unicode(str(root)):
+        raise UsageError(f"'{root}' has a name that is no Unicode, and settings of {client.title} are; add the entry by hand")
     if client.base != "project":  # started anywhere
         words = ["-C", str(root), *words]
     elif link := plain_files.link_on_the_way(root, place):
@@ -77,13 +82,17 @@ def change(name: str, root: Path, command: str, words: list[str]) -> Change:
 
 
 def write(found: Change) -> None:
-    """Writes the file whole or not at all, and makes the folders that it lies in.
+    """Writes the file whole or not at all, with the rights that it has, and makes the folders that it lies in.
+
+    A link of the user's own is followed, so that a file which is kept elsewhere is changed there; `change` refuses those of a project.
 
     Raises:
         OSError: it cannot be written.
     """
-    found.place.parent.mkdir(parents=True, exist_ok=True)
-    plain_files.write_whole(found.place, found.after.encode())
+    place = Path(os.path.realpath(found.place))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    rights = stat.S_IMODE(os.lstat(place).st_mode) if found.before is not None else None
+    plain_files.write_whole(place, found.after.encode(), rights=rights)
 
 
 def _place(client: Client, root: Path) -> Path:
@@ -100,9 +109,12 @@ def _place(client: Client, root: Path) -> Path:
 def _text(place: Path) -> str | None:
     if not place.exists() and not place.is_symlink():
         return None
-    content = plain_files.read(place.resolve(), _MOST_BYTES)
+    real = Path(os.path.realpath(place))
+    content = plain_files.read(real, _MOST_BYTES)
     try:
         if content is not None:
+            if not os.lstat(real).st_mode & stat.S_IWUSR:
+                raise UsageError(f"'{place}' may not be written; add the entry by hand, or allow it")
             return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         pass
@@ -111,31 +123,76 @@ def _text(place: Path) -> str | None:
 
 def _with_entry(client: Client, place: Path, before: str | None, entry: Mapping[str, Any]) -> str:
     try:
-        settings = json.loads(before) if before and before.strip() else {}
-    except ValueError as error:
-        raise _by_hand(place, f"has comments or is no JSON ({error})", json.dumps({client.key: {NAME: entry}}, indent=2)) from None
+        settings = _parsed(before) if before and before.strip() else {}
+    except (ValueError, RecursionError) as error:
+        why = f"has comments, is no JSON, or says what would not come back as it is ({error})"
+        raise _by_hand(place, why, json.dumps({client.key: {NAME: entry}}, indent=2)) from None
     servers = settings.get(client.key, {}) if isinstance(settings, dict) else None
     if not isinstance(servers, dict):
         raise UsageError(f"'{place}' is not what {client.title} reads: '{client.key}' is no object in it")
     if servers.get(NAME) == entry and before is not None:
         return before
-    return json.dumps({**settings, client.key: {**servers, NAME: entry}}, indent=2, ensure_ascii=False) + "\n"
+    made = {**settings, client.key: {**servers, NAME: entry}}
+    text = json.dumps(made, indent=2, ensure_ascii=False)
+    return (text if _is_unicode(text) else json.dumps(made, indent=2)) + "\n"  # half of a surrogate pair stays an escape
 
 
 def _with_table(client: Client, place: Path, before: str, entry: Mapping[str, Any]) -> str:
-    lines = [f"[{client.key}.{NAME}]", *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())]
+    lines = [f"[{client.key}.{NAME}]", *(f"{key} = {_in_toml(value)}" for key, value in entry.items())]
     table = "\n".join(lines) + "\n"
     try:
-        present = tomllib.loads(before).get(client.key, {})
-    except tomllib.TOMLDecodeError as error:
+        settings = tomllib.loads(before)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise _by_hand(place, f"is no TOML ({error})", table) from None
+    present = settings.get(client.key, {})
     if not isinstance(present, dict):
         raise UsageError(f"'{place}' is not what {client.title} reads: '{client.key}' is no table in it")
     if present.get(NAME) == entry:
         return before
     if NAME in present:
         raise _by_hand(place, f"has another entry '{client.key}.{NAME}'", table)
-    return f"{before.rstrip()}\n\n{table}" if before.strip() else table
+    after = f"{before.rstrip()}\n\n{table}" if before.strip() else table
+    try:
+        is_whole = tomllib.loads(after) == {**settings, client.key: {**present, NAME: dict(entry)}}
+    except tomllib.TOMLDecodeError:  # the table of servers is written on one line, which nothing can be added to from below
+        is_whole = False
+    if not is_whole:
+        raise _by_hand(place, f"has '{client.key}' in a form to which nothing can be added", table)
+    return after
+
+
+def _parsed(text: str) -> Any:
+    """The JSON of a settings file. Raises ValueError for what would not be written as it was read, RecursionError for one too deep."""
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            raise ValueError("a key is there twice")
+        return made
+
+    def number(written: str) -> float:
+        found = float(written)
+        if Decimal(written) != Decimal(repr(found)):
+            raise ValueError(f"{written[:40]} is more exact than what reads it")
+        return found
+
+    def constant(written: str) -> Any:
+        raise ValueError(f"{written} is no number of JSON")
+
+    return json.loads(text, object_pairs_hook=members, parse_float=number, parse_constant=constant)
+
+
+def _in_toml(value: object) -> str:
+    """A string or an array of strings. TOML has JSON's escapes, but wants one for DEL too."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _by_hand(place: Path, why: str, entry: str) -> UsageError:

@@ -7,6 +7,7 @@ not define. The same index gives the same bytes in the same folder.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -36,8 +37,11 @@ _AT_ONCE = 20_000
 
 _SYMBOLS_AT_ONCE = 5_000
 _LISTED = 20
-_BEGINS = b"\n"
-"""What a file of SCIP begins with: the number of the field that says who made it."""
+_BEGINS = re.compile(rb"\n[\x80-\xff]*[\x00-\x7f][\x08\x12\x1a]")
+"""What a file of SCIP begins with: the field that says who made it, how long that is, and the first field in it (version, tool or root).
+
+No text begins so: the last byte is a control sign.
+"""
 
 
 class Written(msgspec.Struct, kw_only=True):
@@ -99,8 +103,8 @@ def _refuse(root: Path, destination: Path) -> None:
         if wrong:
             raise UsageError(f"'{destination}' is {wrong}; name a file, for example index.scip")
         with destination.open("rb") as file:
-            begins = file.read(1)
-        if begins not in (b"", _BEGINS):
+            begins = file.read(16)
+        if begins and not _BEGINS.match(begins):
             raise UsageError(f"'{destination}' is there already and is no file of SCIP; name another place, or remove it")
 
 

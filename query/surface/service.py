@@ -24,7 +24,7 @@ from indexer.errors import (
     ServerError,
     UsageError,
 )
-from indexer.store.generations import find_home
+from indexer.store.generations import Home, find_home
 from indexer.vcs import find_root
 from query.answers.envelope import Answer, Reason
 from query.context import Progress, Servers, silent
@@ -298,7 +298,16 @@ class Service:
         """Running servers of the workspace; none is started before it is asked.
 
         An index that was made further up since has made that folder the root; what runs for the one before is ended.
+
+        Raises:
+            UsageError: a client has named a home, or a place of the system's, that nobody has indexed: a server would read all of it,
+                and lspidx would write there.
         """
+        if self.served is not None and Home(root).current() is None:
+            from query.upkeep.first import why_never  # who has an index needs none
+
+            if why := why_never(root):
+                raise UsageError(f"no server is started in '{root}': {why}; to have it indexed all the same: lspidx index")
         with self._lock:
             before, session = self._servers, self._session()
             key = (root, repr(session))

@@ -87,14 +87,21 @@ def read(home: Home) -> Making | None:
         return None
 
 
-def why_not(root: Path) -> str:
-    """Why a folder is not indexed without being asked; empty where it is."""
+def why_never(root: Path) -> str:
+    """Why nothing is begun in a folder that nobody has asked to have indexed; empty where something may be."""
     here, home = root.resolve(), Path.home().resolve()
     if here == home or here in home.parents:
         return "this is your home folder, or one around it"
     if is_closed(str(here), home_folder()):
         return "what lies here is hidden in a home, or the system's or everybody's"
-    if not any(os.path.lexists(here / mark) for mark in _MARKS):
+    return ""
+
+
+def why_not(root: Path) -> str:
+    """Why a folder is not indexed without being asked; empty where it is."""
+    if why := why_never(root):
+        return why
+    if not any(os.path.lexists(root.resolve() / mark) for mark in _MARKS):
         return "nothing says that a project begins here (no .git, no lspidx.toml, no file of a build tool)"
     return ""
 
