@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -28,8 +29,8 @@ def site(out: str, certify: bool, jobs: int | None, as_json: bool) -> None:
     from query.pages import site as pages
 
     def progress(done: int, total: int) -> None:
-        if not as_json:
-            echo(f"\r{done} of {total} parts", err=True, nl=done == total)
+        if sys.stderr.isatty():
+            click.echo(f"{done} of {total} parts\r", err=True, nl=done == total)  # a return of our own
 
     with open_index() as index:
         made = pages.write(index, Path(out), certifies=certify, jobs=jobs or 0, progress=progress)

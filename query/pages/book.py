@@ -14,7 +14,7 @@ from query.facts.index import Index
 from query.facts.linked import Described, File, Token
 from query.facts.sources import Sources
 from query.pages import names
-from query.pages.markup import Frame, Html, el, number, origin, soft, text
+from query.pages.markup import Frame, Html, el, number, origin, text
 from query.pages.source import Link
 
 _DEFINITION = int(Role.DEFINITION)
@@ -46,7 +46,6 @@ class Book:
         self.folders = _folders(self.files)
         self.page_of_file = {file.path: names.of_file(file.path) for file in self.files}
         self.file_of_page = {page: path for path, page in self.page_of_file.items()}
-        self.locals_of_page = {names.of_locals(path): path for path in self.by_path}
         self.folder_of_page = {names.of_folder(path): path for path in self.folders}
         self.project = index.root.name or "index"
         self._look()
@@ -89,7 +88,7 @@ class Book:
         return el("a", shown, href=names.relative(page, target) + (f"#L{line}" if line else ""))
 
     def to_symbol(self, page: str, symbol: Described, label: str = "") -> Html:
-        shown = soft(label or symbol.qualified_name)
+        shown = text(label or symbol.qualified_name)
         if symbol.is_local:
             return el("code", shown) if symbol.is_external else self.to_file(page, symbol.path, symbol.line + 1, shown)
         return el("a", shown, href=names.relative(page, names.of_symbol(symbol.key)))
@@ -120,8 +119,7 @@ class Book:
             if token.is_external or token.doc_id != file.doc_id:
                 return Link(*place, "", "", title)
             if is_here:
-                target = f"{names.relative(page, names.of_locals(file.path))}#L{token.line + 1}-{token.col}"
-                return Link(*place, target, "d", "", f"L{token.line + 1}-{token.col}")
+                return Link(*place, f"#{local_anchor(token.line, token.col)}", "d")
             return Link(*place, f"#L{token.target_line + 1}", "v")
         if is_here or token.is_external:
             return Link(*place, names.relative(page, names.of_symbol(token.key)), "d" if is_here else "e", title)
@@ -143,14 +141,16 @@ class Book:
             made = folders.page(self, self.folder_of_page[name])
         elif name in self.file_of_page:
             made = texts.of_file(self, self.by_path[self.file_of_page[name]])
-        elif name in self.locals_of_page:
-            made = texts.of_locals(self, self.by_path[self.locals_of_page[name]])
         elif name.startswith(f"{names.SYMBOLS}/"):
             made = symbols.page(self, name)
         elif name in lists.PAGES:
             made = lists.PAGES[name](self)
         return None if made is None else self.frame.around(made)
 
+
+def local_anchor(line: int, col: int) -> str:
+    """Where the page of a file lists the places of the local name that is defined here; 0-based."""
+    return f"l{line + 1}-{col}"
 
 
 def _warned(what: str) -> Html:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from query.facts import linked
 from query.pages import names
 from query.pages.book import Book, Folder
-from query.pages.markup import Html, Page, el, join, number, soft
+from query.pages.markup import Html, Page, el, join, number, standing, text
 
 _MOST_ROWS = 300
 _MOST_DRAWN = 36
@@ -52,8 +52,6 @@ def _about(book: Book) -> Html:
         f"{found.unresolved_identifiers:,} unresolved",
         f"{found.skipped_count:,} left out",
     ]
-    from query.pages.markup import standing
-
     return join(
         [
             el("p", "In the index: ", ", ".join(words), "."),
@@ -120,7 +118,7 @@ def _within(uses: Mapping[str, Counter[str]], path: str) -> Counter[str]:
 
 def _dependency(page: str, other: str, uses: int) -> Html:
     return el(
-        "li", el("a", soft(other or "(top)"), href=names.relative(page, names.of_folder(other))), el("span", f" {uses:,}", class_="dim")
+        "li", el("a", text(other or "(top)"), href=names.relative(page, names.of_folder(other))), el("span", f" {uses:,}", class_="dim")
     )
 
 
@@ -134,7 +132,7 @@ def whole_map(book: Book) -> Page:
     for path, folder in book.folders.items():
         share = round(100 * folder.lines / total)
         depth = min(path.count("/") + bool(path), 8)
-        link = el("a", soft(path or book.project), href=names.of_folder(path))
+        link = el("a", text(path or book.project), href=names.of_folder(path))
         others = between.uses.get(path, Counter[str]())
         shown = [_short(other, uses) for other, uses in others.most_common(_MOST_OF_EACH)]
         if len(others) > len(shown):

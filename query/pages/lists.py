@@ -14,7 +14,7 @@ from query.facts.symbols import ids_of_monikers
 from query.pages import names
 from query.pages.book import Book
 from query.pages.folders import whole_map
-from query.pages.markup import Html, Page, el, join, number, soft, standing
+from query.pages.markup import Html, Page, el, join, number, standing, text
 from query.surface.registry import call
 
 MOST = 1_000
@@ -43,7 +43,7 @@ def _keys(book: Book, records: list[SymbolRecord]) -> dict[str, int]:
 
 
 def _symbol(page: str, record: SymbolRecord, keys: Mapping[str, int]) -> Html:
-    name = soft(record.qualified_name)
+    name = text(record.qualified_name)
     key = keys.get(record.symbol)
     shown = el("a", name, href=names.relative(page, names.of_symbol(key))) if key is not None else el("code", name)
     return join([el("span", record.kind, class_="kind"), " ", shown])
@@ -157,7 +157,9 @@ def hits(book: Book, query: str) -> Page:
     page = names.SEARCH
     wanted = query.strip()[:200]
     body = [el("h1", f"Names like “{wanted}”" if wanted else "Search")]
-    form = el("form", el("label", "Name ", el("input", name="q", type="search", value=wanted)), " ", el("button", "Search"), class_="inline")
+    form = el(
+        "form", el("label", "Name ", el("input", name="q", type="search", value=wanted)), " ", el("button", "Search"), class_="inline"
+    )
     body.append(form)
     if wanted:
         answer = _asked(book, "find_symbol", query=wanted, limit=_MOST_HITS)

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from indexer.quoting import one_line, visible
-from query.answers.envelope import Completeness, Provenance
+from query.answers.envelope import Completeness, Provenance, Reason
 from query.pages import names
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action {forms}"
 _MOST_REASONS = 40
+_MOST_PATHS = 3
 
 
 class Html(str):
@@ -51,11 +52,6 @@ def el(name: str, *children: object, **attributes: object) -> Html:
 
 def join(parts: Iterable[object], between: str = "") -> Html:
     return Html(between.join(map(text, parts)))
-
-
-def soft(value: str) -> Html:
-    """A long name, which may break after its separators."""
-    return Html(re.sub(r"([./_:])(?=[^./_:])", r"\1<wbr>", text(value)) if len(value) > 30 and "&" not in text(value) else text(value))
 
 
 def number(value: int, what: str = "", several: str = "") -> str:
@@ -95,7 +91,7 @@ class Frame:
         current = page.here or page.name
         nav = join(el("a", label, href=root + name, aria_current="page" if current == name else None) for label, name in links)
         slots = {
-            "policy": "" if self.is_live else f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">',
+            "policy": "" if self.is_live else f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
             "title": text(f"{page.title} · {self.project}"),
             "root": root,
             "project": text(self.project),
@@ -103,11 +99,18 @@ class Frame:
             "notice": self.notice,
             "body": page.body,
             "made": text(self.made),
-            "search": names.SEARCH if self.is_live else "#",
-            "hidden": "" if self.is_live else " hidden",
+            "form": _form(root + names.SEARCH) if self.is_live else "",
             "live": "live" if self.is_live else "static",
         }
         return _SLOT.sub(lambda slot: slots[slot[1]], asset("page.html"))
+
+
+def _form(action: str) -> Html:
+    field = el(
+        "input", id="q", name="q", type="search", autocomplete="off", spellcheck="false", placeholder="Search a name  /", maxlength=200
+    )
+    label = el("label", "Search a name", for_="q", class_="away")
+    return el("form", label, field, id="find", role="search", action=action, method="get")
 
 
 def asset(name: str) -> str:
@@ -132,11 +135,10 @@ def standing(known: Completeness | None, command: str, place: Callable[[str], Ht
     """How complete a list is, in the words of the tool that gave it.
 
     Args:
-        known: None where nobody has asked. command: what asks for the list. place: a path as a link, or as what it says.
+        known: None where nobody has asked, which the page says once. command: what asks for the list. place: a path as a link, or as what it says.
     """
     if known is None:
-        what = el("span", "unknown", class_="badge unknown")
-        return el("p", what, " how complete this list is was not asked when these pages were made: ", el("code", command), class_="standing")
+        return el("p", el("span", "unknown", class_="badge unknown"), " not asked", class_="standing")
     badge = el("span", known.status, class_=f"badge {known.status}")
     if not known.reasons:
         said = " nothing that is known of is missing" if known.status == "complete" else ""
@@ -147,7 +149,7 @@ def standing(known: Completeness | None, command: str, place: Callable[[str], Ht
             el("code", reason.code),
             " ",
             reason.detail,
-            *([Html(" <span class=dim>("), join(map(place, reason.paths), ", "), Html(")</span>")] if reason.paths else []),
+            *_paths(reason, place),
         )
         for reason in known.reasons[:_MOST_REASONS]
     ]
@@ -156,6 +158,14 @@ def standing(known: Completeness | None, command: str, place: Callable[[str], Ht
         rows.append(el("li", f"and {number(more, 'reason')} more: ", el("code", command)))
     summary = el("summary", badge, f" {number(len(known.reasons), 'reason')} why something may be missing")
     return el("details", summary, el("ul", *rows), class_="standing")
+
+
+def _paths(reason: Reason, place: Callable[[str], Html]) -> list[Html]:
+    if not reason.paths:
+        return []
+    shown = [place(path) for path in reason.paths[:_MOST_PATHS]]
+    more = text(f", and {len(reason.paths) - len(shown)} more") if len(reason.paths) > len(shown) else Html()
+    return [Html(" <span class=dim>("), join(shown, ", "), more, Html(")</span>")]
 
 
 def stylesheet() -> str:

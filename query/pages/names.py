@@ -17,20 +17,20 @@ UNTESTED = "untested.html"
 SEARCH = "search"
 STYLE, SCRIPT, NAMES = "assets/pages.css", "assets/pages.js", "assets/names.js"
 
-FILES, SYMBOLS, FOLDERS, LOCALS, ASSETS = "f", "s", "d", "l", "assets"
-PLACES = (FILES, SYMBOLS, FOLDERS, LOCALS, ASSETS)
+FILES, SYMBOLS, FOLDERS, ASSETS = "f", "s", "d", "assets"
+PLACES = (FILES, SYMBOLS, FOLDERS, ASSETS)
 """The folders of a site; nothing lies deeper."""
 
 PAGE = re.compile(r"[a-z0-9-]{1,60}\.html|pages\.(?:css|js)|names\.js")
 """Every name of a file in these folders."""
 
 _OTHERS = re.compile(r"[^a-z0-9]+")
-_MOST = 28
+_MOST = 20
 _KEY = re.compile(r"([0-9a-f]{16})\.html")
 
 
 def _named(path: str) -> str:
-    digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     word = _OTHERS.sub("-", path.lower()).strip("-")[-_MOST:].strip("-")
     return f"{word}-{digest}.html" if word else f"{digest}.html"
 
@@ -42,11 +42,6 @@ def of_file(path: str) -> str:
 def of_folder(path: str) -> str:
     """`path`: without a slash at its end; empty for the root, which is the first page."""
     return f"{FOLDERS}/{_named(path)}" if path else HOME
-
-
-def of_locals(path: str) -> str:
-    """The page of the local names of a file."""
-    return f"{LOCALS}/{_named(path)}"
 
 
 def of_symbol(key: int) -> str:

@@ -3,10 +3,31 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const root = document.body.dataset.root;
-  const form = $("find"), field = $("q"), hits = $("hits");
+  const form = $("find") || formed(), field = $("q"), hits = $("hits") || hitList();
   const MOST = 60;
   let data = null, asked = false;
-  form.hidden = false;
+
+  // Pages on the disk have no form, which would find nobody to answer it.
+  function formed() {
+    const form = document.createElement("form"), field = document.createElement("input");
+    form.id = "find";
+    form.role = "search";
+    Object.assign(field, { id: "q", name: "q", type: "search", autocomplete: "off", spellcheck: false, maxLength: 200, placeholder: "Search a name  /" });
+    field.setAttribute("aria-label", "Search a name");
+    form.append(field);
+    document.querySelector("header").append(form);
+    return form;
+  }
+  function hitList() {
+    const list = document.createElement("div");
+    list.id = "hits";
+    list.role = "region";
+    list.ariaLive = "polite";
+    list.ariaLabel = "Names found";
+    list.hidden = true;
+    document.querySelector("header").after(list);
+    return list;
+  }
 
   // The names are a script, for a page from the disk may load no other file. Everything in it is shown as text, never as markup.
   window.lspidxNames = (given) => {
@@ -80,7 +101,7 @@
 
   function move(step) {
     const inside = !hits.hidden && (hits.contains(document.activeElement) || document.activeElement === field);
-    const links = [...(inside ? hits : $("main")).querySelectorAll(inside ? "a" : "a:not(.l), summary")].filter((link) => link.offsetParent);
+    const links = [...(inside ? hits : $("main")).querySelectorAll(inside ? "a" : "a:not(.code b > a:first-child), summary")].filter((link) => link.offsetParent);
     if (!links.length) return;
     const at = links.indexOf(document.activeElement);
     const next = at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step;

@@ -16,7 +16,6 @@ from query.pages.book import Book
 from query.pages.markup import asset, stylesheet
 from query.pages.out import Out, opened, reopened
 
-
 _AT_ONCE = 40
 """Files whose facts are read together: more are quicker to read and take more memory."""
 
@@ -140,16 +139,15 @@ def _write_share(book: Book, share: _Share) -> _Done:
     if share.documents == [-1]:
         for file in book.files:
             if file.doc_id < 0:
-                for page in (texts.of_file(book, file), texts.of_locals(book, file)):
-                    _put(out, done, page.name, book.frame.around(page))
+                page = texts.of_file(book, file)
+                _put(out, done, page.name, book.frame.around(page))
         return done
     tokens = linked.tokens(book.index, share.documents)
     inside = linked.symbols_in(book.index, share.documents)
     for doc_id in share.documents:
         file = book.by_doc[doc_id]
-        for make in (texts.of_file, texts.of_locals):
-            page = make(book, file, tokens[doc_id], inside[doc_id])
-            _put(out, done, page.name, book.frame.around(page))
+        page = texts.of_file(book, file, tokens[doc_id], inside[doc_id])
+        _put(out, done, page.name, book.frame.around(page))
     wanted = [symbol for doc_id in share.documents for symbol in inside[doc_id] if not symbol.is_local]
     for begin in range(0, len(wanted), _SYMBOLS_AT_ONCE):
         _put_symbols(book, out, done, wanted[begin : begin + _SYMBOLS_AT_ONCE])

@@ -23,9 +23,9 @@ _CLASSES = (("Comment", "c"), ("Keyword", "k"), ("Operator.Word", "k"), ("Litera
 
 
 class Link(NamedTuple):
-    """An identifier, 0-based, the columns in UTF-16: what it leads to (empty: nothing), a class, and what it is called where one points.
+    """An identifier, 0-based, the columns in UTF-16: what it leads to, a class, and what is said of it where one points.
 
-    anchor: the name by which links lead to this very place.
+    href: made of names of ours alone, so that it needs no quotes; empty where it leads nowhere.
     """
 
     line: int
@@ -34,7 +34,6 @@ class Link(NamedTuple):
     href: str
     kind: str
     title: str = ""
-    anchor: str = ""
 
 
 def listing(path: str, source: Sequence[bytes], links: Sequence[Link]) -> str:
@@ -50,10 +49,8 @@ def listing(path: str, source: Sequence[bytes], links: Sequence[Link]) -> str:
     by_line: dict[int, list[Link]] = {}
     for link in links:
         by_line.setdefault(link.line, []).append(link)
-    width = len(str(len(text)))
     rows = [
-        f'<span id="L{number}" class="r"><a class="l" href="#L{number}">{number:>{width}}</a> '
-        f"{_line(line, by_line.get(number - 1, ()), colours.get(number - 1, ()))}</span>"
+        f"<b id=L{number}><a href=#L{number}>{number}</a>{_line(line, by_line.get(number - 1, ()), colours.get(number - 1, ()))}</b>"
         for number, line in enumerate(text, 1)
     ]
     return '<pre class="code" tabindex="0">' + "\n".join(rows) + "\n</pre>"
@@ -74,11 +71,10 @@ def _line(text: str, links: Sequence[Link], colours: Sequence[tuple[int, int, st
 
 def _linked(text: str, link: Link) -> str:
     inside = _shown(text)
-    given = f' class="{link.kind}"' if link.kind else ""
-    given += f' id="{link.anchor}"' if link.anchor else ""
+    given = f" class={link.kind}" if link.kind else ""
     given += f' title="{html.escape(link.title)}"' if link.title else ""
     if link.href:
-        return f'<a href="{html.escape(link.href)}"{given}>{inside}</a>'
+        return f"<a href={link.href}{given}>{inside}</a>"
     return f"<span{given}>{inside}</span>" if given else inside
 
 
@@ -93,7 +89,7 @@ def _plain(text: str, start: int, end: int, colours: Sequence[tuple[int, int, st
             break
         begin, stop = max(first, at), min(last, end)
         parts.append(_shown(text[at:begin]))
-        parts.append(f'<span class="{kind}">{_shown(text[begin:stop])}</span>')
+        parts.append(f"<i class={kind}>{_shown(text[begin:stop])}</i>")
         at = stop
     parts.append(_shown(text[at:end]))
     return "".join(parts)

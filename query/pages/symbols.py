@@ -25,7 +25,7 @@ from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.value_uses import value_uses
 from query.pages import names
 from query.pages.book import Book
-from query.pages.markup import Html, Page, el, join, lines, number, soft, standing
+from query.pages.markup import Html, Page, el, join, lines, number, standing, text
 from query.tools.find_callers import CERTAIN, IN_WORDS
 
 MOST_USES = 200
@@ -214,11 +214,14 @@ class _Writer:
             place = self.book.to_file(self.name, symbol.path, 0 if is_module else symbol.line + 1)
         holder = self.known.get(symbol.container)
         inside = [" in ", self.book.to_symbol(self.name, holder)] if holder is not None and not holder.is_local else []
-        parts = [el("h1", el("span", kind, class_="kind"), " ", soft(symbol.qualified_name)), el("p", place, *inside, class_="place")]
+        parts = [el("h1", el("span", kind, class_="kind"), " ", text(symbol.qualified_name)), el("p", place, *inside, class_="place")]
         if symbol.signature:
             parts.append(el("pre", lines(symbol.signature), class_="signature"))
         if symbol.documentation:
             parts.append(el("pre", lines(symbol.documentation), class_="doc"))
+        if not self.book.certifies:
+            said = "How complete these lists are was not asked when the pages were made; to ask: "
+            parts.append(el("p", said, el("code", self._command("explore")), class_="place"))
         return join(parts)
 
     def _uses(self) -> Html:
@@ -229,22 +232,30 @@ class _Writer:
         parts = [el("h2", "Uses", id="uses"), self._standing(self.entry.uses_known, "references"), el("p", counted, class_="count")]
         rows: list[Html] = []
         last = ""
+        rows_at: set[tuple[str, int]] = set()
+        rows_of: dict[tuple[str, int], list[UseRow]] = {}
+        for use in shown:
+            rows_of.setdefault((use.path, use.line), []).append(use)
         for use in shown:
             if use.path != last:
                 rows.append(el("li", self.book.to_file(self.name, use.path), " [test]" if use.is_test else "", class_="file"))
                 last = use.path
-            rows.append(self._use(use))
+            if (use.path, use.line) not in rows_at:
+                rows.append(self._use(use, rows_of[use.path, use.line]))
+                rows_at.add((use.path, use.line))
         if rows:
             parts.append(el("ul", *rows, class_="uses"))
         if len(uses) > len(shown):
             parts.append(self._cut(len(shown), len(uses), "references"))
         return join(parts)
 
-    def _use(self, use: UseRow) -> Html:
-        roles = ", ".join(role for role in Role(use.roles).labels if role != "read")
-        text = self.book.sources.line(use.path, use.line)
-        note = [Html(" <span class=dim>"), roles, Html("</span>")] if roles else []
-        return el("li", self.book.to_file(self.name, use.path, use.line + 1, Html(str(use.line + 1))), " ", el("code", text), *note)
+    def _use(self, use: UseRow, on_line: Sequence[UseRow]) -> Html:
+        """A line with all uses on it."""
+        roles = dict.fromkeys(role for item in on_line for role in Role(item.roles).labels if role != "read")
+        words = ", ".join(roles) + (f" ×{len(on_line)}" if len(on_line) > 1 else "")
+        code = el("code", self.book.sources.line(use.path, use.line))
+        note = [Html(" <span class=dim>"), words, Html("</span>")] if words else []
+        return el("li", self.book.to_file(self.name, use.path, use.line + 1, Html(str(use.line + 1))), " ", code, *note)
 
     def _callers(self) -> Html:
         entry = self.entry
@@ -288,7 +299,7 @@ class _Writer:
         label = "value" if site.evidence == _AS_VALUE else OVERRIDE if site.dispatch else Evidence(site.evidence).label
         words = IN_WORDS.get(label, label) + (f": {Via(site.via).label.replace('_', ' ')}" if site.via else "")
         note = [Html(" <span class=dim>"), words, Html("</span>")] if words else []
-        return el("li", self.book.to_file(self.name, site.path, site.line + 1), *note)
+        return el("li", self.book.to_file(self.name, site.path, site.line + 1, Html(f"line {site.line + 1}")), *note)
 
     def _tests(self) -> Html:
         """Of the callers those in tests, which are as complete as these."""

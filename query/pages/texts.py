@@ -1,4 +1,4 @@
-"""The pages of a file: its text, and the local names in it."""
+"""The page of a file: its text, with every identifier linked, and the local names in it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from query.facts.completeness import DEFINITION
 from query.facts.linked import Described, File, Token
 from query.facts.symbols import symbols_by_id
 from query.pages import names
-from query.pages.book import Book
-from query.pages.markup import Html, Page, el, join, number, soft, standing
+from query.pages.book import Book, local_anchor
+from query.pages.markup import Html, Page, el, join, number, standing, text
 from query.pages.source import MOST_BYTES, listing
 
 _WHY = {
@@ -39,19 +39,20 @@ def of_file(book: Book, file: File, found: Collection[Token] | None = None, symb
     symbols = linked.symbols_in(book.index, [file.doc_id])[file.doc_id] if symbols is None else symbols
     found = linked.tokens(book.index, [file.doc_id])[file.doc_id] if found is None else found
     head.append(_facts(book, page, file, found, symbols))
-    return Page(name=page, title=file.path, body=join([*head, _outline(book, page, symbols), _text(book, file, found)]))
+    return Page(name=page, title=file.path, body=join([*head, _outline(book, page, symbols), *_text(book, file, found, symbols)]))
 
 
-def _text(book: Book, file: File, found: Collection[Token]) -> Html:
+def _text(book: Book, file: File, found: Collection[Token], symbols: Collection[Described]) -> list[Html]:
     if file.size_bytes > MOST_BYTES:
-        return el("p", f"This file is too large to be shown: {file.size_bytes:,} bytes.", class_="notice")
+        return [el("p", f"This file is too large to be shown: {file.size_bytes:,} bytes.", class_="notice")]
     source = book.sources.lines(file.path)
     if source is None:
         said = "This file is not what was indexed, or is gone: its text is not shown, for every link in it might be wrong."
-        return el("p", f"{said} To bring the index up to date: lspidx index", class_="notice")
+        return [el("p", f"{said} To bring the index up to date: lspidx index", class_="notice")]
     if any(b"\0" in line for line in source):
-        return el("p", "This file is no text: it holds zero bytes.", class_="notice")
-    return Html(listing(file.path, source, book.links(file, found)))
+        return [el("p", "This file is no text: it holds zero bytes.", class_="notice")]
+    shown = Html(listing(file.path, source, book.links(file, found)))
+    return [shown, _locals(book, names.of_file(file.path), file, found, symbols)]
 
 
 def _crumbs(book: Book, page: str, path: str) -> Html:
@@ -75,7 +76,7 @@ def _facts(book: Book, page: str, file: File, found: Collection[Token], symbols:
     if module is not None:
         parts += [" · ", el("a", "who uses this module", href=names.relative(page, names.of_symbol(module.key)))]
     if any(symbol.is_local for symbol in symbols):
-        parts += [" · ", el("a", "local names", href=names.relative(page, names.of_locals(file.path)))]
+        parts += [" · ", el("a", "local names", href="#locals")]
     return el("p", *parts, class_="place")
 
 
@@ -97,42 +98,45 @@ def _outline(book: Book, page: str, symbols: Collection[Described]) -> Html:
         and above.kind == SymbolKind.MODULE
         and above.container < 0
     ]
-    return el("details", el("summary", number(len(rows), "symbol"), " at the top level"), el("ul", *rows), class_="outline") if rows else Html()
+    return (
+        el("details", el("summary", number(len(rows), "symbol"), " at the top level"), el("ul", *rows), class_="outline")
+        if rows
+        else Html()
+    )
 
 
-def of_locals(book: Book, file: File, found: Collection[Token] | None = None, symbols: Collection[Described] | None = None) -> Page:
-    """The local names and parameters of a file, each with its places; how complete that is, of all together."""
-    page = names.of_locals(file.path)
-    body = [el("h1", "Local names in ", book.to_file(page, file.path))]
-    if file.doc_id < 0:
-        return Page(name=page, title=f"Local names in {file.path}", body=join([*body, el("p", "This file was left out of the index.")]))
-    symbols = linked.symbols_in(book.index, [file.doc_id])[file.doc_id] if symbols is None else symbols
-    found = linked.tokens(book.index, [file.doc_id])[file.doc_id] if found is None else found
+def _locals(book: Book, page: str, file: File, found: Collection[Token], symbols: Collection[Described]) -> Html:
+    """The local names and parameters of a file, each with its lines; how complete that is, of all of them together."""
     own = [symbol for symbol in symbols if symbol.is_local]
-    if own and book.certifies:
+    if not own:
+        return Html()
+    known = None
+    if book.certifies:
         cards = symbols_by_id(book.index, [symbol.sym_id for symbol in own])
         known = book.certificate.of_uses([cards[symbol.sym_id] for symbol in own], "references", DEFINITION)
-    else:
-        known = None
-    if own:
-        body.append(standing(known, "lspidx query references FILE:LINE:COL", lambda path: book.to_file(page, path)))
-    places: dict[int, list[Token]] = {}
+    places: dict[int, set[int]] = {}
     for token in found:
-        places.setdefault(token.sym_id, []).append(token)
+        places.setdefault(token.sym_id, set()).add(token.line + 1)
     rows = [
         el(
             "tr",
-            el("td", el("a", symbol.name, href=f"{names.relative(page, names.of_file(file.path))}#L{symbol.line + 1}")),
-            el("td", soft(symbol.qualified_name.rpartition(".")[0]), class_="dim"),
-            el("td", join([book.to_file(page, file.path, line, Html(str(line))) for line in _lines(places.get(symbol.sym_id, []))], " ")),
-            id=f"L{symbol.line + 1}-{symbol.col}",
+            el("td", text(symbol.name)),
+            el("td", _within(symbol), class_="dim"),
+            el("td", join([_to_line(line) for line in sorted(places.get(symbol.sym_id, {symbol.line + 1}))], " ")),
+            id=local_anchor(symbol.line, symbol.col),
         )
         for symbol in own
     ]
     head = el("tr", *(el("th", word, scope="col") for word in ("name", "in", "lines")))
-    body.append(el("table", el("thead", head), el("tbody", *rows)) if rows else el("p", "There are none."))
-    return Page(name=page, title=f"Local names in {file.path}", body=join(body))
+    table = el("table", el("thead", head), el("tbody", *rows))
+    said = standing(known, "lspidx query references FILE:LINE:COL", lambda path: book.to_file(page, path))
+    return join([el("h2", "Local names", id="locals"), said, table])
 
 
-def _lines(found: Collection[Token]) -> list[int]:
-    return sorted({token.line + 1 for token in found})
+def _within(symbol: Described) -> str:
+    """What a local name is local to, by the last part of its name."""
+    return ".".join(symbol.qualified_name.split(".")[-2:-1])
+
+
+def _to_line(line: int) -> Html:
+    return Html(f"<a href=#L{line}>{line}</a>")
