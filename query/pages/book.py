@@ -71,10 +71,8 @@ class Book:
             return _warned("The work tree is too large, or has changed too much, to compare it with the index.")
         if not self.moved:
             return Html()
-        parts = [
-            number(len(paths), f"{what} file") for paths, what in ((drift.changed, "changed"), (drift.new, "new"), (drift.deleted, "deleted"))
-            if paths
-        ]  # fmt: skip
+        kinds = ((drift.changed, "changed"), (drift.new, "new"), (drift.deleted, "deleted"))
+        parts = [number(len(paths), f"{what} file") for paths, what in kinds if paths]
         return _warned(f"The work tree differs from the index: {', '.join(parts)}. To bring the index up to date: lspidx index")
 
     # ---- where things lead
@@ -101,9 +99,10 @@ class Book:
         for token in found:
             if at == (token.line, token.col):
                 if token.sym_id >= 0 and not token.is_local:  # a name of several meanings: one is led to, all are named
+                    said = one_line(token.qualified_name)
                     also = made[-1].title
-                    if token.qualified_name not in also.split("; also "):
-                        made[-1] = made[-1]._replace(title=f"{also}; also {one_line(token.qualified_name)}".removeprefix("; also "))
+                    if said not in also.split("; "):
+                        made[-1] = made[-1]._replace(title=f"{also}; also {said}" if also else f"also {said}")
                 continue
             at = (token.line, token.col)
             made.append(self._link(page, file, token))
@@ -122,13 +121,13 @@ class Book:
                 return Link(*place, f"#{local_anchor(token.line, token.col)}", "d")
             return Link(*place, f"#L{token.target_line + 1}", "v")
         if is_here or token.is_external:
-            return Link(*place, names.relative(page, names.of_symbol(token.key)), "d" if is_here else "e", title)
+            return Link(*place, names.relative(page, names.of_symbol(token.key)), "d" if is_here else "e", "" if is_here else title)
         target = self.by_doc.get(token.doc_id)
         if target is None:
             return Link(*place, names.relative(page, names.of_symbol(token.key)), "e", title)
         line = "" if token.kind == _MODULE and not token.target_line else f"#L{token.target_line + 1}"
         href = line if target.path == file.path and line else names.relative(page, self.page_of_file[target.path]) + line
-        return Link(*place, href, "", title)
+        return Link(*place, href, "")
 
     # ---- the page of a name
 

@@ -69,14 +69,16 @@ def unresolved(book: Book) -> Page:
         el("tr", el("td", book.to_file(page, path)), el("td", f"{count:,}", class_="num"), el("td", _first(book, page, doc_id)))
         for doc_id, path, count in counts[:MOST]
     ]
-    total = f"{answer.result.unresolved_identifiers:,} identifiers in {number(len(counts), 'file')}, {answer.result.unresolved_imports:,} imports"
+    found = answer.result
+    total = f"{found.unresolved_identifiers:,} identifiers in {number(len(counts), 'file')}, {found.unresolved_imports:,} imports"
+    intro = "Names whose meaning no server could tell. Each may be a use of what has its name: lists that it may belong to say so."
     parts = [
         el("h1", "Unresolved identifiers"),
-        el("p", "Names whose meaning no server could tell. Each may be a use of what has its name: lists that it may belong to say so.", class_="place"),
+        el("p", intro, class_="place"),
         _standing(book, page, answer, "lspidx status"),
         el("p", total, class_="count"),
         _table(("file", "how many", "the first of them"), rows),
-    ]  # fmt: skip
+    ]
     if len(counts) > MOST:
         parts.append(el("p", f"The first {MOST:,} of {len(counts):,} files.", class_="cut"))
     return Page(name=page, title="Unresolved identifiers", body=join(parts))
@@ -93,6 +95,7 @@ def _first(book: Book, page: str, doc_id: int) -> Html:
 
 def unreferenced(book: Book) -> Page:
     page, command = names.UNREFERENCED, "lspidx query unreferenced"
+    intro = "What nothing in the workspace refers to, public names left out. `maybe` rows say what may use them all the same."
     answer = _asked(book, "unreferenced", limit=MOST)
     keys = _keys(book, [row.symbol for row in answer.result])
     rows = [
@@ -107,12 +110,12 @@ def unreferenced(book: Book) -> Page:
     ]
     parts = [
         el("h1", "Unreferenced symbols"),
-        el("p", "What nothing in the workspace refers to, public names left out. `maybe` rows say what may use them all the same.", class_="place"),
+        el("p", intro, class_="place"),
         _standing(book, page, answer, command),
         el("p", number(answer.total, "symbol"), class_="count"),
         _table(("symbol", "where", "how certain", "lines"), rows),
         _cut(answer, len(rows), command),
-    ]  # fmt: skip
+    ]
     return Page(name=page, title="Unreferenced symbols", body=join(parts))
 
 
@@ -175,7 +178,7 @@ def hits(book: Book, query: str) -> Page:
 
 
 def names_script(book: Book) -> str:
-    """The names that the script searches: a call with JSON, in which no sign is other than ASCII. It is a script so that `file:` may load it.
+    """The names that the script searches: a call with JSON, all of it ASCII. It is a script so that `file:` may load it.
 
     Of each symbol: its name, what it lies in, its kind, its file and line; of files the path.
     """

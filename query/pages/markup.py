@@ -17,6 +17,9 @@ from query.answers.envelope import Completeness, Provenance, Reason
 from query.pages import names
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
+_BARE = re.compile(r"[A-Za-z0-9_.#/-]*[A-Za-z0-9_.#-]")
+"""Values that need no quotes: half of what is written are links."""
+
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action {forms}"
 _MOST_REASONS = 40
 _MOST_PATHS = 3
@@ -38,14 +41,15 @@ def lines(value: str) -> Html:
     return Html(html.escape(visible(value)))
 
 
-def el(name: str, *children: object, **attributes: object) -> Html:
+def el(name: str, /, *children: object, **attributes: object) -> Html:
     """An element. Attributes by keyword: `class_` for `class`; one that is None or False is left out, True has no value."""
     given = ""
     for key, value in attributes.items():
         if value is None or value is False:
             continue
         word = key.rstrip("_").replace("_", "-")
-        given += f" {word}" if value is True else f' {word}="{text(value)}"'
+        shown = text(value)
+        given += f" {word}" if value is True else f" {word}={shown}" if _BARE.fullmatch(shown) else f' {word}="{shown}"'
     inside = "".join(map(text, children))
     return Html(f"<{name}{given}>" if name in ("input", "br", "wbr") else f"<{name}{given}>{inside}</{name}>")
 
@@ -135,7 +139,8 @@ def standing(known: Completeness | None, command: str, place: Callable[[str], Ht
     """How complete a list is, in the words of the tool that gave it.
 
     Args:
-        known: None where nobody has asked, which the page says once. command: what asks for the list. place: a path as a link, or as what it says.
+        known: None where nobody has asked, which the page says once. command: what asks for the list.
+        place: a path as a link, or as what it says.
     """
     if known is None:
         return el("p", el("span", "unknown", class_="badge unknown"), " not asked", class_="standing")

@@ -25,7 +25,7 @@ PAGE = re.compile(r"[a-z0-9-]{1,60}\.html|pages\.(?:css|js)|names\.js")
 """Every name of a file in these folders."""
 
 _OTHERS = re.compile(r"[^a-z0-9]+")
-_MOST = 20
+_MOST = 12
 _KEY = re.compile(r"([0-9a-f]{16})\.html")
 
 

@@ -28,7 +28,8 @@ class Out:
     def put(self, name: str, content: str | bytes) -> None:
         """Writes a page, whole or not at all. `name`: as `query.pages.names` makes them."""
         place, _, last = name.rpartition("/")
-        assert (place in names.PLACES and names.PAGE.fullmatch(last)) or (not place and "/" not in name and ".." not in name), name
+        assert place in ("", *names.PLACES), name
+        assert names.PAGE.fullmatch(last), name
         plain_files.write_below(self.folder, name, content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
 
     def clean(self, written: Collection[str]) -> int:
@@ -62,9 +63,8 @@ def opened(folder: Path, root: Path) -> Out:
         mark = plain_files.read(place / MARK, 1_000)
         entries = [entry.name for entry in plain_files.entries_of(place)]
         if mark != _MARKED and entries:
-            raise UsageError(
-                f"'{folder}' is not empty, and lspidx did not make it (it has no file '{MARK}'); name an empty or a new folder, nothing was written"
-            )
+            foreign = f"'{folder}' is not empty, and lspidx did not make it: it has no file '{MARK}'"
+            raise UsageError(f"{foreign}; nothing was written; name an empty or a new folder")
         for name, content in ((MARK, _MARKED), (_NO_JEKYLL, _PLAIN)):
             plain_files.write_below(place, name, content)
         for name in names.PLACES:

@@ -1,4 +1,4 @@
-"""`lspidx site`: all pages as files. The files of the workspace are shared out among processes, for one makes what another need not know."""
+"""`lspidx site`: all pages as files. The files of the workspace are shared out among processes, for none needs what another makes."""
 
 from __future__ import annotations
 
@@ -74,9 +74,7 @@ def write(index: Index, folder: Path, *, certifies: bool = True, jobs: int = 0, 
     _put(out, whole, names.STYLE, stylesheet())
     _put(out, whole, names.SCRIPT, asset("pages.js"))
     shares = list(_shares(book, out.folder))
-    done = 0
-    for made in _run(index, shares, jobs):
-        done += 1
+    for done, made in enumerate(_run(index, shares, jobs), 1):
         _add(whole, made)
         progress(done, len(shares))
     _put(out, whole, names.NAMES, lists.names_script(book))

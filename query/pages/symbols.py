@@ -28,8 +28,10 @@ from query.pages.book import Book
 from query.pages.markup import Html, Page, el, join, lines, number, standing, text
 from query.tools.find_callers import CERTAIN, IN_WORDS
 
-MOST_USES = 200
-MOST_EDGES = 100
+MOST_USES = 150
+MOST_EDGES = 60
+"""What a page lists of each; it says how many there are, and how to list all."""
+
 _MOST_SITES = 20
 _AS_VALUE = -1
 _SELECTION = Selection(evidence=frozenset(int(kind) for kind in Evidence if kind.label in CERTAIN))
@@ -220,8 +222,7 @@ class _Writer:
         if symbol.documentation:
             parts.append(el("pre", lines(symbol.documentation), class_="doc"))
         if not self.book.certifies:
-            said = "How complete these lists are was not asked when the pages were made; to ask: "
-            parts.append(el("p", said, el("code", self._command("explore")), class_="place"))
+            parts.append(el("p", "How complete these lists are was not asked when the pages were made.", class_="place"))
         return join(parts)
 
     def _uses(self) -> Html:
@@ -290,16 +291,16 @@ class _Writer:
         kind = el("span", SymbolKind(other.kind).label, class_="kind")
         sites = [self._site(site) for site in edge.sites[:_MOST_SITES]]
         if len(edge.sites) > len(sites):
-            sites.append(el("li", f"and {len(edge.sites) - len(sites)} more places"))
+            sites.append(text(f"and {len(edge.sites) - len(sites)} more places"))
         many = f" ×{len(edge.sites)}" if len(edge.sites) > 1 else ""
         summary = el("summary", kind, " ", self.book.to_symbol(self.name, other), el("span", many, class_="dim") if many else "")
-        return el("li", el("details", summary, el("ul", *sites)))
+        return el("li", el("details", summary, join(sites, ", ")))
 
     def _site(self, site: Place) -> Html:
         label = "value" if site.evidence == _AS_VALUE else OVERRIDE if site.dispatch else Evidence(site.evidence).label
         words = IN_WORDS.get(label, label) + (f": {Via(site.via).label.replace('_', ' ')}" if site.via else "")
-        note = [Html(" <span class=dim>"), words, Html("</span>")] if words else []
-        return el("li", self.book.to_file(self.name, site.path, site.line + 1, Html(f"line {site.line + 1}")), *note)
+        link = self.book.to_file(self.name, site.path, site.line + 1, Html(f"line {site.line + 1}"))
+        return join([link, Html(" <span class=dim>"), words, Html("</span>")]) if words else link
 
     def _tests(self) -> Html:
         """Of the callers those in tests, which are as complete as these."""
