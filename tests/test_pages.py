@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from query_support import run_lspidx
+from query_support import lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
@@ -29,6 +29,8 @@ from query.pages import out as out_folder
 from query.pages.book import Book
 from query.pages.site import write
 from query.surface.registry import call
+
+pytest_plugins = ["query_fixtures"]
 
 HOSTILE_FILES = (
     "<img src=x onerror=alert(1)>.py",
@@ -56,12 +58,18 @@ class Named:
 turned("<i onclick=alert(7)>")
 '''
 ALLOWED = frozenset(
-    "html head meta title link script body a header nav form label input div main footer h1 h2 h3 p span code pre ul li details summary"
-    " table thead tbody tr th td b i meter figure figcaption svg g rect text path button wbr".split()
+    re.findall(
+        r"\w+",
+        "html head meta title link script body a header nav form label input div main footer h1 h2 h3 p span code pre ul li details summary"
+        " table thead tbody tr th td b i meter figure figcaption svg g rect text path button wbr",
+    )
 )
 ATTRIBUTES = frozenset(
-    "lang charset name content rel href src defer data-root data-kind class id role aria-label aria-current tabindex action method type"
-    " autocomplete spellcheck placeholder maxlength for value min max scope title http-equiv viewbox width height x y rx d".split()
+    re.findall(
+        r"[\w-]+",
+        "lang charset name content rel href src defer data-root data-kind class id role aria-label aria-current tabindex action method type"
+        " autocomplete spellcheck placeholder maxlength for value min max scope title http-equiv viewbox width height x y rx d",
+    )
 )
 
 
@@ -158,11 +166,12 @@ def test_an_identifier_leads_to_its_definition_and_the_definition_to_the_page_of
     [run] = [symbol for symbol in described(shop) if symbol.qualified_name == "shop.service.run"]
     page = texts.of_file(book, book.by_path["shop/service.py"]).body
     line = next(text for text in page.split("\n") if "return" in text and "run</a>(<i" in text)
-    assert f'<a href=#L{run.line + 1}>run</a>' in line
+    assert f"<a href=#L{run.line + 1}>run</a>" in line
     assert f"<a href=../{names.of_symbol(run.key)} class=d>run</a>" in page
     models = texts.of_file(book, book.by_path["shop/__init__.py"]).body
     target = names.of_file("shop/models.py").removeprefix("f/")
-    assert f"<a href={target}#L28>Item</a>" in models
+    [item] = [symbol for symbol in described(shop) if symbol.qualified_name == "shop.models.Item"]
+    assert f"<a href={target}#L{item.line + 1}>Item</a>" in models
 
 
 def test_a_local_name_leads_to_where_its_lines_are_listed(site: dict[str, Seen]):
@@ -181,15 +190,16 @@ def test_an_unresolved_identifier_is_marked_and_leads_nowhere(shop: Index):
 def test_columns_after_signs_outside_of_the_basic_plane_are_where_the_reader_sees_them(shop: Index):
     book = Book(shop, is_live=False, certifies=False)
     page = texts.of_file(book, book.by_path["shop/service.py"]).body
-    line = next(text for text in page.split("\n") if "MOOD" in text)
-    assert re.search(r"<a href=#L\d+>run</a>\(", line), line
+    line = next(text for text in page.split("\n") if text.startswith("<b id=") and "MOOD" in text)
+    assert re.search(r"🎉\"</i>, <a href=#L\d+>run</a>\(<i class=n>1</i>\)", line), line
 
 
 def test_a_page_reads_without_a_script(site: dict[str, Seen]):
     for name, page in site.items():
         assert page.scripts == 1, name
     assert "shop/" in site["index.html"].text
-    assert "3 uses" in next(page.text for page in site.values() if "function shop.service.run ·" in page.text.replace("\n", " ") or False)
+    [run] = [page for page in site.values() if "function shop.service.run ·" in page.text]
+    assert re.search(r"\d uses in \d files", run.text)
 
 
 # ---- the lists are those of the tools
@@ -201,7 +211,9 @@ def test_uses_callers_and_callees_equal_the_tools_answers_and_so_does_how_comple
     together = symbols.entries(book, wanted)
     for symbol, entry in zip(wanted, together, strict=True):
         told = call(shop, "find_references", {"symbol": symbol.moniker, "limit": 10_000})
-        assert [(use.path, use.line + 1, use.col + 1) for use in entry.uses] == [(row.path, row.line, row.col) for row in told.result], symbol
+        assert [(use.path, use.line + 1, use.col + 1) for use in entry.uses] == [(row.path, row.line, row.col) for row in told.result], (
+            symbol
+        )
         assert entry.uses_known == told.completeness, symbol.qualified_name
         for direction, edges, known in (
             ("incoming", entry.callers, entry.callers_known),
@@ -221,7 +233,9 @@ def test_a_hierarchy_equals_the_tools_answer(shop: Index):
     wanted = [symbol for symbol in described(shop) if symbol.qualified_name in ("shop.models.Base", "shop.models.Item", "shop.models.Leaf")]
     for entry in symbols.entries(book, wanted):
         told = call(shop, "type_hierarchy", {"symbol": entry.symbol.moniker})
-        keys = {other.sym_id: other.moniker for other in linked.described(shop, {key for kin in entry.kin.values() for key in kin}).values()}
+        keys = {
+            other.sym_id: other.moniker for other in linked.described(shop, {key for kin in entry.kin.values() for key in kin}).values()
+        }
         listed = {(way, keys[sym_id]) for way, kin in entry.kin.items() for sym_id in kin}
         assert listed == {(row.direction, row.symbol.symbol) for row in told.result}
         assert entry.kin_known == told.completeness
@@ -268,13 +282,10 @@ def test_every_link_of_a_hostile_site_leads_to_a_page_of_ours(hostile_root: Path
     assert_whole(pages, tmp_path / "public")
 
 
-def test_signs_that_steer_or_turn_a_line_round_are_spelled_out(hostile: dict[str, Seen], hostile_root: Path):
+def test_signs_that_steer_or_turn_a_line_round_are_spelled_out(hostile: dict[str, Seen]):
     for name, page in hostile.items():
         assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b\x00]", page.text), name
     assert "\\u202e" in hostile[names.of_file("\u202egnp.py")].text
-    with open_index(hostile_root) as index:
-        script = (names.NAMES, Book(index, is_live=False))
-    assert script[0].isascii()
 
 
 def test_the_names_for_the_script_are_ascii_that_ends_no_element(hostile_root: Path):
@@ -362,7 +373,7 @@ def test_a_site_made_by_several_processes_is_the_same_byte_for_byte(shop: Index,
 
 
 def test_the_command_writes_a_site_and_says_what_it_wrote(copy: Path, tmp_path: Path):
-    done = run_lspidx("site", str(tmp_path / "public"), "--no-certify", "--jobs", "1", cwd=copy)
+    done = lspidx("site", str(tmp_path / "public"), "--no-certify", "--jobs", "1", cwd=copy)
     assert done.returncode == 0, done.stderr
     assert "wrote" in done.stdout
     assert (tmp_path / "public" / "index.html").is_file()

@@ -15,7 +15,7 @@ from query.facts.linked import Described, File, Token
 from query.facts.sources import Sources
 from query.pages import names
 from query.pages.markup import Frame, Html, el, number, origin, text
-from query.pages.source import Link
+from query.pages.source import MOST_BYTES, Link
 
 _DEFINITION = int(Role.DEFINITION)
 _MODULE = int(SymbolKind.MODULE)
@@ -36,7 +36,11 @@ class Book:
     """The pages of an index. Any number of threads may ask; nothing of it changes but what is kept."""
 
     def __init__(self, index: Index, *, is_live: bool, certifies: bool = True) -> None:
-        """`is_live`: the pages are served. `certifies`: find out of each list of a symbol how complete it is, 20 ms each."""
+        """Reads what all pages need.
+
+        Args:
+            is_live: the pages are served. certifies: find out of each list of a symbol how complete it is, 20 ms each.
+        """
         self.index = index
         self.is_live = is_live
         self.certifies = certifies
@@ -54,6 +58,7 @@ class Book:
         self.certificate = Certificate(self.index)
         self.sources = Sources(self.index)
         self.moved = frozenset(self.certificate.drift.paths)
+        self.textless = self.moved | {file.path for file in self.files if file.doc_id < 0 or file.size_bytes > MOST_BYTES}
         made = f"Made by lspidx · {origin(provenance(self.index))}"
         self.frame = Frame(project=self.project, made=made, notice=self._notice(), is_live=self.is_live)
 
@@ -83,7 +88,7 @@ class Book:
         target = self.page_of_file.get(path)
         if target is None:
             return text(shown)
-        return el("a", shown, href=names.relative(page, target) + (f"#L{line}" if line else ""))
+        return el("a", shown, href=names.relative(page, target) + (f"#L{line}" if line and path not in self.textless else ""))
 
     def to_symbol(self, page: str, symbol: Described, label: str = "") -> Html:
         shown = text(label or symbol.qualified_name)
@@ -125,7 +130,8 @@ class Book:
         target = self.by_doc.get(token.doc_id)
         if target is None:
             return Link(*place, names.relative(page, names.of_symbol(token.key)), "e", title)
-        line = "" if token.kind == _MODULE and not token.target_line else f"#L{token.target_line + 1}"
+        is_whole = token.kind == _MODULE and not token.target_line
+        line = "" if is_whole or target.path in self.textless else f"#L{token.target_line + 1}"
         href = line if target.path == file.path and line else names.relative(page, self.page_of_file[target.path]) + line
         return Link(*place, href, "")
 

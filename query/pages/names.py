@@ -31,7 +31,9 @@ _KEY = re.compile(r"([0-9a-f]{16})\.html")
 
 def _named(path: str) -> str:
     digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    word = _OTHERS.sub("-", path.lower()).strip("-")[-_MOST:].strip("-")
+    word = _OTHERS.sub("-", path.lower()).strip("-")
+    if len(word) > _MOST:
+        word = word[-_MOST:].partition("-")[2] or word[-_MOST:]  # whole words, as far as there is room
     return f"{word}-{digest}.html" if word else f"{digest}.html"
 
 

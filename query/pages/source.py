@@ -110,16 +110,15 @@ def _colours(path: str, text: Sequence[str]) -> dict[int, list[tuple[int, int, s
     line = col = 0
     for _, kind, value in lexer.get_tokens_unprocessed("\n".join(text)):
         name = _class_of(kind)
-        if "\n" not in value:
-            if name:
-                found.setdefault(line, []).append((col, col + len(value), name))
-            col += len(value)
-            continue
         for number, part in enumerate(value.split("\n")):
             if number:
                 line, col = line + 1, 0
             if name and part:
-                found.setdefault(line, []).append((col, col + len(part), name))
+                spans = found.setdefault(line, [])
+                if spans and spans[-1][1:] == (col, name):  # a string comes in pieces
+                    spans[-1] = (spans[-1][0], col + len(part), name)
+                else:
+                    spans.append((col, col + len(part), name))
             col += len(part)
     return found
 

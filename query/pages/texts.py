@@ -75,7 +75,7 @@ def _facts(book: Book, page: str, file: File, found: Collection[Token], symbols:
     module = next((symbol for symbol in symbols if symbol.kind == SymbolKind.MODULE and symbol.container < 0), None)
     if module is not None:
         parts += [" · ", el("a", "who uses this module", href=names.relative(page, names.of_symbol(module.key)))]
-    if any(symbol.is_local for symbol in symbols):
+    if file.path not in book.textless and any(symbol.is_local for symbol in symbols):
         parts += [" · ", el("a", "local names", href="#locals")]
     return el("p", *parts, class_="place")
 
@@ -88,7 +88,7 @@ def _outline(book: Book, page: str, symbols: Collection[Described]) -> Html:
             "li",
             el("span", SymbolKind(symbol.kind).label, class_="kind"),
             " ",
-            el("a", symbol.name, href=f"#L{symbol.line + 1}"),
+            book.to_file(page, symbol.path, symbol.line + 1, text(symbol.name)),
             " ",
             el("a", "uses", href=names.relative(page, names.of_symbol(symbol.key)), aria_label=f"uses of {symbol.name}"),
         )
