@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from query.answers.envelope import Completeness
 from query.facts import linked
 from query.pages import names
 from query.pages.book import Book, Folder
@@ -55,9 +56,16 @@ def _about(book: Book) -> Html:
     return join(
         [
             el("p", "In the index: ", ", ".join(words), "."),
-            standing(answer.completeness, "lspidx status", lambda path: book.to_file(names.HOME, path)),
+            _doubts(book, answer.completeness),
         ]
     )
+
+
+def _doubts(book: Book, known: Completeness) -> Html:
+    """Why these numbers may not be all; that they are says nothing of any list."""
+    if known.status == "complete":
+        return Html()
+    return standing(known, "lspidx status", lambda path: book.to_file(names.HOME, path))
 
 
 def _crumbs(book: Book, page: str, path: str) -> Html:

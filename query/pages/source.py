@@ -18,7 +18,7 @@ MOST_BYTES = 2_000_000
 
 MOST_COLOURED = 400_000
 _LONGEST_LINE = 2_000
-_CLASSES = (("Comment", "c"), ("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"), ("Literal.Number", "n"))
+_CLASSES = (("Comment", "m"), ("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"), ("Literal.Number", "n"))
 """By kind of token of Pygments, the class of its colour."""
 
 
