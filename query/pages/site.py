@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from indexer.errors import UsageError
 from query.facts import linked
 from query.facts.index import Index, open_index
 from query.pages import folders, lists, names, symbols, texts
@@ -46,6 +47,7 @@ class _Share:
     """What one process is told. `documents`: none for the symbols outside of the workspace."""
 
     root: str
+    generation: str
     out: str
     documents: list[int]
     outsiders: list[int]
@@ -93,15 +95,17 @@ def write(index: Index, folder: Path, *, certifies: bool = True, jobs: int = 0, 
 
 def _shares(book: Book, out: Path) -> Iterator[_Share]:
     """The largest files first, so that no process is left with one at the end."""
-    root = str(book.index.root)
+    root, generation = str(book.index.root), book.index.generation.name
     ids = [file.doc_id for file in sorted(book.files, key=lambda file: (-file.size_bytes, file.path)) if file.doc_id >= 0]
     for begin in range(0, len(ids), _AT_ONCE):
-        yield _Share(root=root, out=str(out), documents=ids[begin : begin + _AT_ONCE], outsiders=[], certifies=book.certifies)
+        yield _Share(
+            root=root, generation=generation, out=str(out), documents=ids[begin : begin + _AT_ONCE], outsiders=[], certifies=book.certifies
+        )
     outside = linked.outsiders(book.index)
     for begin in range(0, len(outside), _SYMBOLS_AT_ONCE):
         part = outside[begin : begin + _SYMBOLS_AT_ONCE]
-        yield _Share(root=root, out=str(out), documents=[], outsiders=part, certifies=book.certifies)
-    yield _Share(root=root, out=str(out), documents=[-1], outsiders=[], certifies=False)
+        yield _Share(root=root, generation=generation, out=str(out), documents=[], outsiders=part, certifies=book.certifies)
+    yield _Share(root=root, generation=generation, out=str(out), documents=[-1], outsiders=[], certifies=False)
 
 
 def _run(index: Index, shares: Sequence[_Share], jobs: int) -> Iterator[_Done]:
@@ -114,8 +118,12 @@ def _run(index: Index, shares: Sequence[_Share], jobs: int) -> Iterator[_Done]:
     from concurrent.futures import ProcessPoolExecutor, as_completed
 
     with ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for made in as_completed([pool.submit(_in_process, share) for share in shares]):
-            yield made.result()
+        try:
+            for made in as_completed([pool.submit(_in_process, share) for share in shares]):
+                yield made.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # else whoever interrupts it waits for all the rest
+            raise
 
 
 _books: dict[tuple[str, bool], Book] = {}
@@ -125,6 +133,8 @@ def _in_process(share: _Share) -> _Done:
     key = (share.root, share.certifies)
     if key not in _books:
         _books[key] = Book(open_index(share.root), is_live=False, certifies=share.certifies)
+    if _books[key].index.generation.name != share.generation:
+        raise UsageError("the index was made anew while the site was written; to write it of the new one, give the command again")
     return _write_share(_books[key], share)
 
 
