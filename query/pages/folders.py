@@ -178,7 +178,8 @@ def _picture(between: Between) -> Html:
     paths = sorted({path for _, here, there in drawn for path in (here, there)})
     nodes = [Node(path, path.replace(".", "\u2024").replace("/", ".") or "(top)", path, "caller", mark=_mark(path)) for path in paths]
     edges = [Edge(here, there, uses) for uses, here, there in drawn]
-    title = f"The {len(drawn)} strongest of {number(len(every), 'dependency', 'dependencies')} between folders"
+    counted = f"{number(len(every), 'dependency', 'dependencies')} between folders"
+    title = f"The {len(drawn)} strongest of {counted}" if len(drawn) < len(every) else counted
     picture = Html(svg(Graph(nodes, edges), title, embedded=True))
     caption = el("figcaption", title, "; from the one that uses to the one that is used")
     return el("figure", el("div", picture, class_="canvas", tabindex="0", role="region", aria_label=title), caption)
