@@ -95,7 +95,7 @@ lint: $(STAMP) ## style and layers only
 types: $(STAMP) ## types only
 	$(BIN)/basedpyright
 
-page-check: $(STAMP) ## the report's page in Chromium (needs it and npm); screenshots are left in .pages
+page-check: $(STAMP) ## the report's page and the pages of an index in Chromium (needs it and npm); screenshots are left in .pages
 	$(BIN)/python -m pytest tests/page_check.py
 
 bench: $(STAMP) ## compare with scip-python, scip-typescript and scip-go: speed, memory, accuracy (needs npm and go; about 40 minutes)

@@ -40,6 +40,8 @@ _ELSEWHERE = {
     "graph": ("query.cli.report", "graph"),
     "cache": ("query.cli.cache", "cache"),
     "scip": ("query.cli.scip", "scip"),
+    "serve": ("query.cli.serve", "serve"),
+    "site": ("query.cli.site", "site"),
     "verify": ("query.cli.upkeep", "verify"),
     "watch": ("query.cli.upkeep", "watch"),
     "daemon": ("query.cli.daemon", "daemon"),

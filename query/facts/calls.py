@@ -144,7 +144,7 @@ def walk(index: Index, start: int, direction: Direction, depth: int, selection: 
         if not frontier:
             break
         reached: dict[tuple[int, int], None] = {}
-        for of, sym_id, site in _step(index, frontier, direction, selection):
+        for of, sym_id, site in step(index, frontier, direction, selection):
             if sym_id in seen and (sym_id, of) not in reached and sym_id != start:
                 continue
             if sym_id == start and level > 1:
@@ -161,7 +161,7 @@ def walk(index: Index, start: int, direction: Direction, depth: int, selection: 
     return edges, False
 
 
-def _step(index: Index, frontier: Sequence[int], direction: Direction, selection: Selection) -> list[tuple[int, int, Site]]:
+def step(index: Index, frontier: Sequence[int], direction: Direction, selection: Selection) -> list[tuple[int, int, Site]]:
     """(of, symbol, site): callers by place, callees in the order of the text, dependencies last."""
     calls = [(call, False) for call in calls_of(index, direction, frontier) if call.evidence in selection.evidence]
     if Evidence.POSSIBLE_FLOW in selection.evidence:

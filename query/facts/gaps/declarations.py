@@ -6,11 +6,16 @@ and the others are those of its declaration.
 
 from __future__ import annotations
 
+import re
+
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+
+_CODE = re.compile(r"\.[cm]?jsx?$")
+"""What may have a file of declarations beside it: of all others nothing is asked, and a certificate costs a third less."""
 
 _DECLARED = r"""
     SELECT m.qualified_name, used.path, count(*)
@@ -30,6 +35,8 @@ _DECLARED = r"""
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """One reason for all of the symbols whose declarations have users of their own."""
+    if not any(_CODE.search(symbol.record.path) for symbol in uses.symbols):
+        return []
     rows = index.rows(_DECLARED, {"ids": uses.ids})
     if not rows:
         return []
