@@ -79,7 +79,7 @@ def sites_of(index: Index, callers: Collection[int]) -> dict[int, list[Site]]:
 
 def _called(calls: Sequence[Call], known: Mapping[int, Scope]) -> list[Call]:
     """By id, which is the order of the text; a class only where none of its constructors is known."""
-    constructs = any(call.evidence == Evidence.CONSTRUCTOR for call in calls)
+    constructs = any(call.evidence == Evidence.CONSTRUCTOR and known[call.other].kind not in TYPE_KINDS for call in calls)
     kept = [call for call in calls if not constructs or known[call.other].kind not in TYPE_KINDS or call.evidence == Evidence.FLOW]
     return sorted(kept, key=lambda call: call.other)
 

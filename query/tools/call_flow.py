@@ -91,7 +91,8 @@ class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 def _text(answer: Answer[list[Step]], style: Style) -> Iterator[str]:
-    yield headline(style, answer.query)
+    where = next((f"  {style.path(step.path)}" for step in answer.result if step.depth == 1), "")
+    yield f"{headline(style, answer.query)}{where}"
     named = {step.same_as for step in answer.result if step.mark == "repeated"}
     for (is_outside, _, _), group in groupby(answer.result, key=lambda step: _alike(step)):
         steps = list(group)

@@ -21,6 +21,9 @@ from query.facts.ranks import Ranked
 from query.facts.symbols import Symbol
 from query.surface.registry import tool
 
+BUDGET = 6_500
+"""With what is said on completeness about 8,000, which is what an agent is given at once."""
+
 _MAX_FOLDERS = 16
 _SMALL_BUDGET = 1_500
 """Of a map that is shorter, folders would take too much."""
@@ -33,7 +36,7 @@ class RepositoryMap(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     focus: Annotated[
         list[str], msgspec.Meta(description="symbols, files or folders that come first, then what they use and are used by")
     ] = []
-    budget: Annotated[int, msgspec.Meta(ge=200, le=90_000, description="characters of the map, as text")] = 8_000
+    budget: Annotated[int, msgspec.Meta(ge=200, le=90_000, description="characters of the map as text, completeness not counted")] = BUDGET
     tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="symbols of tests, and uses in tests")] = "exclude"
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
@@ -70,7 +73,7 @@ class MapFolder(msgspec.Struct, kw_only=True):
     files: int
 
 
-class Map(msgspec.Struct, kw_only=True):
+class Map(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Files in the order of their best symbol on this page. The answer's `total` is of symbols.
 
     files_total: files with symbols, of which `files` has some. folders: on the first page, unless the budget is small. tests, skipped:
@@ -79,9 +82,9 @@ class Map(msgspec.Struct, kw_only=True):
 
     files: list[MapFile]
     files_total: int
-    folders: list[MapFolder]
-    tests: int
-    skipped: dict[str, int]
+    folders: list[MapFolder] = []
+    tests: int = 0
+    skipped: dict[str, int] = {}
 
 
 # ---- as text, whose length is the budget
@@ -203,7 +206,7 @@ def TOOL(context: Context, ask: RepositoryMap) -> Answer[Map]:
     offset = offset_of(ask.cursor)
     apart = ranks.apart(index, path, ask.tests)
     totals = ranks.counts(found)
-    made = Map(files=[], files_total=len(totals), folders=[], tests=apart.tests, skipped=apart.skipped)
+    made = Map(files=[], files_total=len(totals), tests=apart.tests, skipped=apart.skipped)
     if not offset and ask.budget >= _SMALL_BUDGET:
         made.folders = [MapFolder(path=folder, files=files) for folder, files in ranks.folders_of(index, path, ask.tests, _MAX_FOLDERS)]
     style = Style(compact=True)
