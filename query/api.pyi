@@ -1018,7 +1018,7 @@ def repository_map(
     path: str = "",
     *,
     focus: list[str] | None = None,
-    budget: int = 8000,
+    budget: int = 6500,
     tests: Literal["include", "exclude", "only"] = "exclude",
     cursor: str = "",
 ) -> Answer[Map]:
@@ -1027,7 +1027,7 @@ def repository_map(
     Args:
         path: only a folder, a file, or documents that match this glob
         focus: symbols, files or folders that come first, then what they use and are used by
-        budget: characters of the map, as text
+        budget: characters of the map as text, completeness not counted
         tests: symbols of tests, and uses in tests
         cursor: next_cursor of the previous answer
     """

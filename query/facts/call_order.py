@@ -63,8 +63,9 @@ def sites_of(index: Index, callers: Collection[int]) -> dict[int, list[Site]]:
         caller, doc_id, line, col = key
         name, of_value = unknown.get(key, ("", False))
         known = _called(at.get(key, ()), kinds)
-        if key in unknown:  # the variable is no callee: what it holds is
-            known = [call for call in known if kinds[call.other].kind not in VALUE_KINDS or kinds[call.other].runs]
+        running = [call for call in known if kinds[call.other].kind not in VALUE_KINDS or kinds[call.other].runs]
+        if key in unknown or running:  # the variable is no callee: what it holds is
+            known = running
         may = possible.get(key, set())
         if len(known) > 1 and all(call.evidence == Evidence.FLOW for call in known):
             may, known, of_value = may | {call.other for call in known}, [], True

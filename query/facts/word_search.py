@@ -33,6 +33,7 @@ _IS_AROUND = 2
 _SATURATION = 1.2
 _USUAL_PARTS = 2.5
 _LENGTH = 0.4
+_USUAL_SIGNATURE = 60
 _ENOUGH = 0.5
 _OF_VALUES, _OF_TESTS = 0.85, 0.8
 
@@ -137,7 +138,7 @@ def search(index: Index, wanted: NameSearch, terms: Sequence[Term]) -> WordMatch
         lowered = [field.lower() for field in fields]
         fits = [_fits(fields, lowered, term.stem, patterns[number]) for number, term in enumerate(terms)]
         if any(fit & ~_IS_AROUND for fit in fits):
-            rows.append((*of_symbol, *fits))
+            rows.append((*of_symbol, min(1.0, _USUAL_SIGNATURE / (len(signature) or 1)), *fits))
     ranked = _ranked(rows, terms, searched)
     page = ranked[wanted.offset : wanted.offset + wanted.limit]
     ids = [sym_id for sym_id, _ in page]
@@ -166,11 +167,11 @@ def _documentation(index: Index, ids: Sequence[int]) -> dict[int, str]:
 
 def _ranked(rows: Sequence[tuple[Any, ...]], terms: Sequence[Term], searched: int) -> list[tuple[int, list[int]]]:
     """(symbol, numbers of the terms that fit it): as BM25 ranks, over fields of different weight."""
-    counts = [sum(1 for row in rows if row[5 + number]) for number in range(len(terms))]
+    counts = [sum(1 for row in rows if row[6 + number]) for number in range(len(terms))]
     rarity = [log(1 + (searched - count + 0.5) / (count + 0.5)) for count in counts]
     whole = sum(rarity[number] for number, count in enumerate(counts) if count) or 1.0
     found: list[tuple[float, int, str, int, list[int]]] = []
-    for sym_id, name, kind, refs, is_test, *fits in rows:
+    for sym_id, name, kind, refs, is_test, brevity, *fits in rows:
         fitting = [number for number, fit in enumerate(fits) if fit]
         share = sum(rarity[number] for number in fitting) / whole
         if share < _ENOUGH and len(fitting) < len(terms):
@@ -179,7 +180,7 @@ def _ranked(rows: Sequence[tuple[Any, ...]], terms: Sequence[Term], searched: in
         length = 1 - _LENGTH + _LENGTH * len(parts) / _USUAL_PARTS
         score = 0.0
         for number in fitting:
-            weight = _weight(fits[number], terms[number], parts, length)
+            weight = _weight(fits[number], terms[number], parts, length, brevity)
             score += rarity[number] * weight * (_SATURATION + 1) / (weight + _SATURATION)
         score *= share * (1 if kind in CALLABLE_KINDS or kind in TYPE_KINDS else _OF_VALUES) * (_OF_TESTS if is_test else 1)
         found.append((-round(score, 9), -refs, name, sym_id, fitting))
@@ -187,11 +188,11 @@ def _ranked(rows: Sequence[tuple[Any, ...]], terms: Sequence[Term], searched: in
     return [(sym_id, fitting) for *_, sym_id, fitting in found]
 
 
-def _weight(fit: int, term: Term, parts: Sequence[str], length: float) -> float:
+def _weight(fit: int, term: Term, parts: Sequence[str], length: float, brevity: float) -> float:
     weight = 0.0
     if fit & 1:
         is_exact = any(part in (term.word, term.word.removesuffix("s"), f"{term.word}s") for part in parts)
         weight += (_NAME_EXACT if is_exact else _NAME) / length
-    for bit, of_field in ((2, _AROUND), (4, _SIGNATURE), (8, _DOCUMENTATION)):
+    for bit, of_field in ((2, _AROUND), (4, _SIGNATURE * brevity), (8, _DOCUMENTATION)):
         weight += of_field if fit & bit else 0.0
     return weight

@@ -130,7 +130,7 @@ def _found(path: str, item: Present) -> FoundSymbol:
     seldom="offset external detail_level language",
     example="symbols get_object_or",
     task="find",
-    hint="search workspace symbol by name find the class function called named lookup which function does something that sends parses words",
+    hint="search workspace symbol by name find class called named lookup which function does something that sends parses words",
     text=_text,
     by_text=_by_text,
 )
@@ -170,7 +170,7 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
         found,
         page_of(wanted.offset, len(found), matches.total),
         context.certificate.of_workspace(["syntax"], language=ask.language.lower(), holds=_may_define(context, ask, used)),
-        more={"matched": used},
+        more={"matched": used if attempts else ask.match},
         language=ask.language.lower(),
     )
 

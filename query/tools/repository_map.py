@@ -194,7 +194,7 @@ class _Page:
     bare=True,
     example="map db/models",
     task="read",
-    hint="overview of the codebase project architecture layout laid out tour most important central key classes where to start reading onboarding",
+    hint="overview codebase project architecture layout laid out tour most important central classes where to start reading onboarding",
     text=_text,
     counted=_counted,
 )
