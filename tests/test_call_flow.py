@@ -14,7 +14,7 @@ from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
-from indexer.errors import AmbiguousName
+from indexer.errors import AmbiguousName, UsageError
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.facts.index import Index, open_index
@@ -66,6 +66,9 @@ def indexed(thing) -> int:
 class Keyed:
     def __getitem__(self, key: int) -> int:
         return leaf()
+
+
+LIMIT = 3
 
 
 def nothing() -> None:
@@ -185,6 +188,29 @@ def test_a_missing_callee_makes_it_partial(index: Index) -> None:
     assert call(index, "call_flow", {"symbol": "flow.ping"}).completeness.status == "complete"
     assert call(index, "call_flow", {"symbol": "flow.nothing"}).completeness.status == "complete"
     assert call(index, "call_flow", {"symbol": "flow.nothing"}).result == []
+
+
+def test_a_name_that_may_be_an_accessor_makes_it_partial(tmp_path: Path) -> None:
+    text = "class Item:\n    @property\n    def gross(self) -> int:\n        return 1\n\n\ndef f(thing) -> int:\n    return thing.gross\n"
+    root = write_tree(tmp_path / "accessor", {"m.py": text + "\n\ndef g(item: Item) -> int:\n    return item.gross\n"})
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        assert codes(call(index, "call_flow", {"symbol": "m.f"})) == {"unresolved_accessors"}
+        known = call(index, "call_flow", {"symbol": "m.g"})
+    assert (tree(known), known.completeness.status) == ([(1, "gross")], "complete")
+
+
+def test_a_member_that_others_override_names_them_first(index: Index) -> None:
+    assert text(call(index, "call_flow", {"symbol": "Shape.area"})).startswith(
+        "shapes.Shape.area  shapes.py  [or Square.area, Circle.area]"
+    )
+
+
+def test_what_has_no_text_to_read_is_refused(index: Index) -> None:
+    with pytest.raises(UsageError, match="outside the workspace"):
+        call(index, "call_flow", {"symbol": "os.getcwd"})
+    with pytest.raises(UsageError, match="name a function"):
+        call(index, "call_flow", {"symbol": "flow.LIMIT"})
 
 
 def test_a_missing_callee_below_makes_it_partial_as_far_as_it_is_shown(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from query_support import Ask
+from query_support import Ask, json_of, lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
@@ -208,6 +208,14 @@ def test_hostile_names_reach_nobody_as_they_are(tmp_path: Path) -> None:
     assert "\x1b" not in said
     assert len(said) <= 600
     assert all(line.strip() for line in said.split("\n"))
+
+
+def test_programs_get_the_same_part_as_readers(root: Path, index: Index) -> None:
+    told = json_of(lspidx("query", "map", "--budget", "420", "--json", cwd=root))
+    assert [file["path"] for file in told["result"]["files"]] == [
+        file.path for file in call(index, "repository_map", {"budget": 420}).result.files
+    ]
+    assert told["next_cursor"]
 
 
 def test_an_empty_index_has_an_empty_map(tmp_path: Path) -> None:

@@ -98,6 +98,11 @@ def _overriders(index: Index, calls: Sequence[Call]) -> Mapping[tuple[int, int, 
     return {key: tuple(members) for key, members in found.items()}
 
 
+def in_its_place(index: Index, sym_id: int) -> list[int]:
+    """Members that override a member, and run in its place where it is called on a value of their types."""
+    return sorted(overriding(index, {sym_id}).get(sym_id, ()))
+
+
 _CONSTRUCTORS = """
     WITH RECURSIVE up(sym_id, depth) AS (
         SELECT $id::INTEGER, 0 UNION SELECT t.super_id, up.depth + 1 FROM up JOIN type_edge t ON t.sub_id = up.sym_id WHERE up.depth < 50

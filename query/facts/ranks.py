@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from indexer.errors import NameNotFound
-from query.facts.documents import documents
+from query.facts.documents import Document, documents
 from query.facts.edges import Relation, edges
 from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
@@ -20,7 +20,7 @@ from query.facts.members import parts_of
 from query.facts.names import resolve
 from query.facts.parameters import path_pattern
 from query.facts.scopes import around
-from query.facts.symbols import symbols_by_id
+from query.facts.symbols import Symbol, symbols_by_id
 
 Tests = Literal["include", "exclude", "only"]
 
@@ -86,7 +86,7 @@ def ranked(index: Index, path: str, tests: Tests, focus: Sequence[str] = ()) -> 
     Raises:
         NameNotFound, AmbiguousName: of a name in `focus`.
     """
-    rows = index.keep(f"ranked {path} {tests}", lambda: index.rows(_RANKED, {"path": path, "tests": tests}))
+    rows = index.rows(_RANKED, {"path": path, "tests": tests})
     inline = test_symbols(index, [row[0] for row in rows]) if tests != "include" else set[int]()
     meant = _meant(index, focus)
     near = _near(index, meant, tests) if meant else set[int]()
@@ -190,7 +190,7 @@ def counts(found: Sequence[Ranked]) -> Counter[int]:
     return Counter(item.doc_id for item in found)
 
 
-def described(index: Index, items: Sequence[Ranked]) -> tuple[dict[int, Any], dict[int, Any]]:
+def described(index: Index, items: Sequence[Ranked]) -> tuple[dict[int, Symbol], dict[int, Document]]:
     """Cards of symbols and of what they are members of; and their documents."""
     wanted = {item.sym_id for item in items} | {item.container for item in items if item.container is not None}
     known = symbols_by_id(index, sorted(wanted))

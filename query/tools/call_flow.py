@@ -8,12 +8,14 @@ from typing import Annotated
 
 import msgspec
 
+from indexer.errors import UsageError
 from indexer.model import Evidence, Via
 from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord, completeness_from
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline, one_line, printable
 from query.context import Context
 from query.facts import flow
+from query.facts.call_order import in_its_place
 from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.documents import Document, documents
 from query.facts.names import callable_of
@@ -28,6 +30,8 @@ _MEMBERS = ("method", "constructor", "property", "field", "enum member")
 
 _CALLED = ("function", "method", "constructor", *TYPES)
 """What a name means that fits other symbols too."""
+
+_VALUES = ("variable", "constant", "field", "enum member")
 
 _IN_WORDS: Mapping[Evidence, str] = {
     Evidence.CALLEE_TYPE: "by the type of what is called",
@@ -92,7 +96,9 @@ class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 def _text(answer: Answer[list[Step]], style: Style) -> Iterator[str]:
     where = next((f"  {style.path(step.path)}" for step in answer.result if step.depth == 1), "")
-    yield f"{headline(style, answer.query)}{where}"
+    others: list[str] = answer.query.get("overridden_by", [])
+    more = style.dim(f"  [or {_first([_short(other, 2) for other in others])}]") if others else ""
+    yield f"{headline(style, answer.query)}{where}{more}"
     named = {step.same_as for step in answer.result if step.mark == "repeated"}
     for (is_outside, _, _), group in groupby(answer.result, key=lambda step: _alike(step)):
         steps = list(group)
@@ -141,9 +147,12 @@ def _notes(step: Step) -> Iterator[str]:
 
 
 def _listed(step: Step) -> str:
-    names = [_short(other.qualified_name, 2) for other in step.candidates[:_SHOWN_OTHERS]]
-    more = len(step.candidates) - len(names)
-    return f"{', '.join(names)}{f' and {more} more' if more else ''}"
+    return _first([_short(other.qualified_name, 2) for other in step.candidates])
+
+
+def _first(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN_OTHERS
+    return f"{', '.join(names[:_SHOWN_OTHERS])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _name(step: Step) -> str:
@@ -178,8 +187,14 @@ def TOOL(context: Context, ask: CallFlow) -> Answer[list[Step]]:
     """What happens when a function is called: its calls in the order of the text, and theirs below them, as a tree."""
     index = context.index
     symbol = callable_of(index, ask.resolve(index, _CALLED))
+    name = symbol.record.qualified_name
+    if symbol.record.external:
+        raise UsageError(f"'{name}' lies outside the workspace, and what it calls was not read")
     found = flow.flow(index, symbol, ask.depth, ask.limit, external=ask.external)
     steps = list(flow.in_order(found.first))
+    if not steps and symbol.record.kind in _VALUES:
+        raise UsageError(f"'{name}' is a {symbol.record.kind}, in whose text nothing is called; name a function, a method or a class")
+    others = [other.record for _, other in sorted(symbols_by_id(index, in_its_place(index, symbol.sym_id)).items())]
     offset = offset_of(ask.cursor)
     shown = steps[offset : offset + ask.limit]
     numbers = {id(step): number for number, step in enumerate(steps, 1)}
@@ -193,6 +208,7 @@ def TOOL(context: Context, ask: CallFlow) -> Answer[list[Step]]:
         page_of(offset, len(shown), len(steps), cut_short=bool(found.left)),
         _completeness(context, ask, symbol, found, steps),
         meant=symbol,
+        more={"overridden_by": [other.qualified_name for other in others]} if others else {},
         about=symbol.record.path,
     )
 
@@ -233,7 +249,7 @@ def _completeness(context: Context, ask: CallFlow, symbol: Symbol, found: flow.F
     if found.left:
         detail = f"{count(found.left, 'step')} not followed, as there is room for {ask.limit}; ask about them, or give a larger limit"
         more.append(Reason(code="search_bound", detail=detail, count=found.left))
-    called = {step.site.callee for step in steps if step.site.callee is not None}
+    called = {symbol.sym_id} | {step.site.callee for step in steps if step.site.callee is not None}
     known = symbols_by_id(index, sorted({*called, *found.opened}))
     around = scopes(index, known)
     types = {

@@ -96,8 +96,31 @@ _IN_TEXTS = """
 """
 
 
+_ACCESSORS = """
+    SELECT u.name, d.path, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN unresolved_name u ON u.encl_id = k.id
+    JOIN document d USING (doc_id)
+    WHERE has_role(u.roles, 'read', 'write') AND NOT has_role(u.roles, 'call', 'import', 'keyword') AND u.name IN (
+        SELECT s.name FROM symbol s WHERE has_flag(s.flags, 'property') AND NOT has_flag(s.flags, 'external')
+    ) GROUP BY ALL ORDER BY ALL
+"""
+
+
 def of_callers(index: Index, ids: Collection[int]) -> list[Reason]:
-    """Operations in the text of these symbols on values of unknown type, which may run members; of calls `names` tells."""
+    """What in the text of these symbols may run members without calling them, on values of unknown type; of calls `names` tells."""
+    return _operations(index, ids) + _accessors(index, ids)
+
+
+def _accessors(index: Index, ids: Collection[int]) -> list[Reason]:
+    rows = index.rows(_ACCESSORS, {"ids": sorted(ids)})
+    if not rows:
+        return []
+    count = sum(number for *_, number in rows)
+    names = listed(sorted({f"'{name}'" for name, _, _ in rows}))
+    detail = f"{count} name{'' if count == 1 else 's'} that nobody could resolve may be accessor{'' if count == 1 else 's'}: {names}"
+    return [of_paths("unresolved_accessors", detail, sorted({path for _, path, _ in rows}), count)]
+
+
+def _operations(index: Index, ids: Collection[int]) -> list[Reason]:
     rows = index.rows(_IN_TEXTS, {"ids": sorted(ids)})
     if not rows:
         return []
