@@ -16,6 +16,7 @@ from query.refactor.trial import Evaluation, OneEdit
 from query.surface.search import Found
 from query.tools.activate_skill import Activated
 from query.tools.blast_radius import BlastRadiusResult
+from query.tools.call_flow import Step
 from query.tools.commit_session import Committed
 from query.tools.create_simulation_session import CreatedSession
 from query.tools.deactivate_skill import Deactivated
@@ -51,6 +52,7 @@ from query.tools.inspect_symbol import Inspection
 from query.tools.list_symbols import OutlineItem
 from query.tools.list_workspace_folders import WorkspaceFolder
 from query.tools.rename_symbol import Renamed
+from query.tools.repository_map import Map
 from query.tools.run_build import BuildResult
 from query.tools.run_tests import TestRun
 from query.tools.safe_apply_edit import SafelyApplied
@@ -135,6 +137,33 @@ def blast_radius(
         tests: uses in tests
         limit: entries shown of each list
         cursor: next_cursor of the previous answer; it continues every list
+    """
+
+def call_flow(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    depth: int = 3,
+    external: bool = True,
+    limit: int = 100,
+    cursor: str = "",
+) -> Answer[list[Step]]:
+    """What happens when a function is called: its calls in the order of the text, and theirs below them, as a tree.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        depth: 1: its own calls only; 2: also those of what it calls
+        external: also calls of what lies outside the workspace
+        limit: steps; its own calls first, then what is nearest to them
+        cursor: next_cursor of the previous answer
     """
 
 def close_document(index: Index | None, file_path: str = "") -> Answer[Session]:
@@ -395,7 +424,7 @@ def find_symbol(
     index: Index,
     query: str = "",
     *,
-    match: Literal["auto", "exact", "prefix", "substring", "fuzzy"] = "auto",
+    match: Literal["auto", "exact", "prefix", "substring", "fuzzy", "words"] = "auto",
     kind: list[str] | None = None,
     path: str = "",
     language: str = "",
@@ -406,11 +435,11 @@ def find_symbol(
     offset: int = 0,
     cursor: str = "",
 ) -> Answer[list[FoundSymbol]]:
-    """Symbols by name: exact, prefix, substring or fuzzy, most referenced first.
+    """Symbols by name (exact, prefix, substring, fuzzy), or by words of plain language that names and documentation have.
 
     Args:
-        query: name or dotted name; empty lists all
-        match: auto: exact, else prefix, else substring, else fuzzy
+        query: name, dotted name, or words of plain language; empty lists all
+        match: auto: exact, else prefix, substring, fuzzy; several words: words, which are parts of names, words of documentation
         kind: only these kinds, e.g. class, function, method, EnumMember
         path: only documents that match this glob
         language: only this language
@@ -982,6 +1011,25 @@ def replace_symbol_body(
         apply: write it; without it nothing is written, and what would be is shown
         plan: plan of the answer that showed it: refused if what would be written is something else by now
         new_body: the whole definition, signature included; decorators stay, unless it begins with some
+    """
+
+def repository_map(
+    index: Index,
+    path: str = "",
+    *,
+    focus: list[str] | None = None,
+    budget: int = 6500,
+    tests: Literal["include", "exclude", "only"] = "exclude",
+    cursor: str = "",
+) -> Answer[Map]:
+    """A map of the repository within a budget: folders, files and their most used symbols with signatures.
+
+    Args:
+        path: only a folder, a file, or documents that match this glob
+        focus: symbols, files or folders that come first, then what they use and are used by
+        budget: characters of the map as text, completeness not counted
+        tests: symbols of tests, and uses in tests
+        cursor: next_cursor of the previous answer
     """
 
 def restart_lsp_server(index: Index | None, *, root_dir: str = "") -> Answer[Session]:

@@ -50,6 +50,7 @@ SUMMARIES = {
     "get_cross_repo_references": ("folders", "warnings"),
     "index_status": ("languages", "methods"),
     "get_diagnostics": ("stale",),
+    "repository_map": ("folders",),
     "get_editing_context": ("risk_reasons",),
 }
 """Lists that are about all pages together, or say what an element is, and are repeated."""

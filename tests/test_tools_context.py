@@ -69,6 +69,7 @@ MAY_BE_EMPTY = {"get_cross_repo_references", "unreferenced", "untested", "get_te
 
 
 OF_TYPES = {"type_hierarchy", "go_to_implementation", "go_to_type_definition"}
+OF_CALLERS = {"call_flow"}
 
 
 def question(name: str, language: str) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def question(name: str, language: str) -> dict[str, Any]:
     if name == "why":
         return dict(zip(tool.positional.split(), (caller, member), strict=True))
     values = {
-        "symbol": of_type if name in OF_TYPES else member,
+        "symbol": of_type if name in OF_TYPES else caller if name in OF_CALLERS else member,
         "symbol_path": member,
         "file_path": file,
         "query": word,

@@ -213,7 +213,7 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     arguments = {key: _plain(value) for key, value in values.items() if value is not None and value != ()}
     from query.surface.budget import to_json
 
-    whole = as_json and not sys.stdout.isatty() and not {"limit", "cursor"} & arguments.keys()
+    whole = as_json and not sys.stdout.isatty() and not {"limit", "cursor"} & arguments.keys() and not _is_budgeted(name)
     if whole:  # whoever reads it, a program, gets all rows
         arguments |= _most(name)
         max_chars = max_chars or 0
@@ -253,6 +253,13 @@ def _is_attended() -> bool:
 
 def _say(line: str) -> None:
     echo(one_line(line), err=True)
+
+
+def _is_budgeted(name: str) -> bool:
+    """Whether an answer of this tool is a part by its nature, of the size that was asked for: for programs too."""
+    from query.surface.registry import load
+
+    return "budget" in load(name)[0].parameters.__struct_fields__
 
 
 def _most(name: str) -> dict[str, int]:

@@ -179,6 +179,9 @@ class Certificate:
     def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
         return names.unresolved_calls(self._index, callers)
 
+    def unresolved_operations(self, callers: Collection[int]) -> list[Reason]:
+        return nameless.of_callers(self._index, callers)
+
     def unresolved_callers(self, callers: Sequence[int], *, about: str = "") -> list[Reason]:
         return names.unresolved_callers(self._index, callers, about=about)
 

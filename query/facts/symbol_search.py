@@ -74,7 +74,7 @@ def search(index: Index, wanted: NameSearch, match: Match, *, loose: bool = Fals
     if wanted.kinds:
         conditions.append("list_contains($kinds, n.kind)")
         values["kinds"] = list(wanted.kinds)
-    documents = _documents(wanted, values)
+    documents = documents_wanted(wanted, values)
     if documents:
         conditions.append(f"n.doc_id IN (SELECT doc_id FROM document WHERE {documents})")
     similarity = "jaro_winkler_similarity(n.lname, lower($last))" if match == "fuzzy" else "0"
@@ -110,7 +110,7 @@ def is_any_in(index: Index, path: str, part: str) -> bool:
     return index.row(sql, {"path": path, "part": part}) is not None
 
 
-def _documents(wanted: NameSearch, values: dict[str, Any]) -> str:
+def documents_wanted(wanted: NameSearch, values: dict[str, Any]) -> str:
     """A condition on documents, empty for all; adds the values that it takes."""
     conditions: list[str] = []
     if wanted.path:

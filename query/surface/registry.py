@@ -44,6 +44,8 @@ ALIASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "source": ("get_symbol_source", {}),
     "explore": ("explore_symbol", {}),
     "hover": ("inspect_symbol", {}),
+    "map": ("repository_map", {}),
+    "flow": ("call_flow", {}),
     "cross_repo": ("get_cross_repo_references", {}),
     "detect": ("detect_lsp_servers", {}),
     "changes": ("detect_changes", {}),

@@ -6,7 +6,7 @@ that was asked about may be a caller of it. A member that no operation runs has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from indexer.languages import Language, record_of
 from indexer.model import VALUE_KINDS, Operation, SymbolKind
@@ -88,6 +88,52 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     if uses.question != "callers":
         return _known(index, uses)
     return [reason for symbol in uses.symbols for reason in _of(index, symbol, uses)]
+
+
+_IN_TEXTS = """
+    SELECT u.operation, d.path, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN unresolved_operation u ON u.encl_id = k.id
+    JOIN document d USING (doc_id) WHERE u.operation <> operation('call') GROUP BY ALL ORDER BY ALL
+"""
+
+
+_ACCESSORS = """
+    SELECT u.name, d.path, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN unresolved_name u ON u.encl_id = k.id
+    JOIN document d USING (doc_id)
+    WHERE has_role(u.roles, 'read', 'write') AND NOT has_role(u.roles, 'call', 'import', 'keyword') AND u.name IN (
+        SELECT s.name FROM symbol s WHERE has_flag(s.flags, 'property') AND NOT has_flag(s.flags, 'external')
+    ) GROUP BY ALL ORDER BY ALL
+"""
+
+
+def of_callers(index: Index, ids: Collection[int]) -> list[Reason]:
+    """What in the text of these symbols may run members without calling them, on values of unknown type; of calls `names` tells."""
+    return _operations(index, ids) + _accessors(index, ids)
+
+
+def _accessors(index: Index, ids: Collection[int]) -> list[Reason]:
+    rows = index.rows(_ACCESSORS, {"ids": sorted(ids)})
+    if not rows:
+        return []
+    count = sum(number for *_, number in rows)
+    names = listed(sorted({f"'{name}'" for name, _, _ in rows}))
+    detail = f"{count} name{'' if count == 1 else 's'} that nobody could resolve may be accessor{'' if count == 1 else 's'}: {names}"
+    return [of_paths("unresolved_accessors", detail, sorted({path for _, path, _ in rows}), count)]
+
+
+def _operations(index: Index, ids: Collection[int]) -> list[Reason]:
+    rows = index.rows(_IN_TEXTS, {"ids": sorted(ids)})
+    if not rows:
+        return []
+    numbers: dict[Operation, int] = {}
+    for operation, _, number in rows:
+        numbers[Operation(operation)] = numbers.get(Operation(operation), 0) + number
+    most = sorted(numbers, key=lambda operation: (-numbers[operation], operation))
+    written = list(dict.fromkeys(_WRITTEN.get(operation, operation.label.replace("_", " ")) for operation in most))
+    count = sum(numbers.values())
+    detail = (
+        f"{count} operation{'' if count == 1 else 's'} ({listed(written, 3)}) on values of unknown type may run members that are not shown"
+    )
+    return [of_paths("nameless_calls", detail, sorted({path for _, path, _ in rows}), count)]
 
 
 def _known(index: Index, uses: Uses) -> list[Reason]:
