@@ -15,7 +15,7 @@ from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 
 _CODE = re.compile(r"\.[cm]?jsx?$")
-"""What may have a file of declarations beside it: of all others nothing is asked, and a certificate costs a third less."""
+"""What may have a file of declarations beside it: of all others nothing is asked, and a certificate costs a quarter less."""
 
 _DECLARED = r"""
     SELECT m.qualified_name, used.path, count(*)
