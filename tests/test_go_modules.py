@@ -14,6 +14,7 @@ from indexer.crawl.plan.companions import go_workspace
 from indexer.crawl.run import crawl
 from indexer.go_modules import Version
 from indexer.prerequisites import Look, go
+from indexer.servers.registry import load_table
 from indexer.workspace import find_folders
 from query.facts import status
 from query.facts.index import open_index
@@ -252,3 +253,47 @@ def test_several_modules_are_downloaded_alone_and_together(tmp_path: Path):
     assert len(used) == 3
     assert all(str(folder / "go.mod") in together.files and folder in together.writes for folder in used)
     assert not any(str(path).startswith(str(root)) for path in [*together.writes, *map(Path, together.files)])
+
+
+def test_no_checksum_is_looked_up_where_nothing_can_be_reached():
+    """Of several modules together the go command reads a go.mod that none of them reads alone, and whose checksum is in no go.sum. It
+    would ask the database of checksums, which a server behind the fence does not reach, and then no import of any module is resolved
+    (prometheus). What lies in the cache was held against its checksums when it was downloaded.
+    """
+    assert load_table().server["gopls"].environment["GOSUMDB"] == "off"
+
+
+def test_a_go_work_without_sums_is_written_where_they_may_be(tmp_path: Path):
+    """The go command writes go.work.sum beside it, and loads nothing where it may not (prometheus)."""
+    root = write_tree(
+        tmp_path / "app",
+        {
+            "go.work": "go 1.22\n\nuse (\n\t.\n\t./tools\n)\n\nreplace b => ./b\n",
+            "go.mod": "module a\n\ngo 1.21\n\nreplace b => ./elsewhere\n",
+            "tools/go.mod": "module a/tools\n\ngo 1.21\n",
+            "other/go.mod": "module a/other\n\ngo 1.21\n",
+            "b/go.mod": "module b\n",
+        },
+    )
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    paths = ["go.mod", "tools/go.mod", "other/go.mod"]
+    made = go_workspace(find_folders(root, []), paths, cache, {"HOME": str(tmp_path)})
+    text = Path(made.variables["GOWORK"]).read_text()
+    assert Path(made.variables["GOWORK"]).parent == cache
+    assert [line.strip() for line in text.splitlines() if line.startswith("\t")] == [str(root), str(root / "tools")]
+    assert [line for line in text.splitlines() if line.startswith("replace")] == [f"replace b => {root / 'b'}"]
+    assert text.startswith("go 1.22\n")
+    write_tree(root, {"go.work.sum": ""})
+    assert "GOWORK" not in go_workspace(find_folders(root, []), paths, cache, {"HOME": str(tmp_path)}).variables
+
+
+def test_a_go_work_that_names_a_module_that_is_not_there_is_not_taken(tmp_path: Path):
+    """The go command would load nothing at all."""
+    root = write_tree(tmp_path / "app", {"go.work": "go 1.21\n\nuse (\n\t.\n\t./gone\n)\n", "go.mod": "module a\n\ngo 1.21\n"})
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    made = go_workspace(find_folders(root, []), ["go.mod"], cache, {"HOME": str(tmp_path)})
+    text = Path(made.variables["GOWORK"]).read_text()
+    assert f"\t{root}\n" in text
+    assert "gone" not in text

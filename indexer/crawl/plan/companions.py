@@ -156,7 +156,9 @@ def go_workspace(
     """What gopls is told of the workspace's modules; a go.work in `folder` where it needs one that the repository has not.
 
     It needs one where there are several workspace folders, so that imports lead from one into another, and where a module that is
-    required is not in the module cache, or lies where nothing may be read, for then the go command would load nothing at all.
+    required is not in the module cache, or one that the repository's go.work names lies where nothing may be read, or is not there, for
+    then the go command would load nothing at all. And where a go.work has no go.work.sum beside it: the go command writes one, of what
+    it reads of several modules together, and loads nothing where it may not.
 
     Args:
         paths: all files of the workspace, relative to the root.
@@ -169,11 +171,17 @@ def go_workspace(
     beside = [item.path for item in folders[1:] if (item.path / "go.mod").is_file()]
     cache, modules = go_modules.best_cache([*modules_of, *beside], environment, fetched_dir(environment), may_read)
     variables = {"GOMODCACHE": str(cache)}
-    leads_out = not all(may_read(os.path.join(root, place)) for place in go_modules.read(root / "go.work").uses)
-    is_complete = modules.is_whole and not leads_out and (not beside or (root / "go.work").is_file())
+    work = go_modules.read(root / "go.work")
+    uses = [Path(os.path.normpath(root / place)) for place in work.uses]
+    is_usable = all(may_read(str(place)) and (place / "go.mod").is_file() for place in uses)
+    has_sums = not uses or (root / "go.work.sum").is_file()
+    is_complete = modules.is_whole and is_usable and has_sums and (not beside or (root / "go.work").is_file())
     if is_complete or not modules.folders or environment.get("GOWORK"):
         return GoWorkspace(variables=variables)
-    if modules.is_whole and not leads_out:  # all are there: only those that the workspace names have to be seen together
+    if modules.is_whole and is_usable and uses:  # as the repository has it, where its sums may be written
+        own = {path: (root, target) for path, target in work.replaced.items()}
+        modules = replace(modules, folders=[*uses, *beside], replaced={**modules.replaced, **own}, go=work.go or modules.go)
+    elif modules.is_whole and is_usable:  # all are there: only those that the workspace names have to be seen together
         named = [item.path for item in folders if (item.path / "go.mod").is_file()]
         if len(named) < 2:
             return GoWorkspace(variables=variables)
