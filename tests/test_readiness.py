@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -15,9 +17,10 @@ from indexer.crawl.plan import groups
 from indexer.crawl.plan.probes import probe_documents
 from indexer.crawl.run import Crawl, crawl, read_manifest
 from indexer.crawl.units import PlannedDocument
+from indexer.crawl.worker.probing import Probe, Probing
 from indexer.drive.readiness import Readiness
 from indexer.errors import LanguageLost, ServerError
-from indexer.lsp.session import Notification
+from indexer.lsp.session import Answer, Notification
 from indexer.store.generations import Home
 from query.facts.index import open_index
 from query.surface.registry import call
@@ -154,3 +157,32 @@ def test_probes_come_from_different_folders_and_the_upper_ones_first():
         planned("middleware/huge.go", 10_000_000),
     ]
     assert [item.path for item in probe_documents(documents)] == ["b.go", "middleware/c.go", "_examples/x/a.go"]
+
+
+def test_what_was_answered_while_a_proof_failed_is_not_waited_for_again():
+    """A first question that wakes a server is answered late, with those of the first proof; the second proof has its own to wait for."""
+    numbers = itertools.count(3)
+    open_: list[int] = [2]  # that first question
+
+    def request(method: bytes, params: bytes) -> int:
+        open_.append(next(numbers))
+        return open_[-1]
+
+    def wait() -> list[Answer]:
+        assert open_, "nothing is left that could come"
+        return [Answer(open_.pop(), msgspec.Raw(b"null"), None)]
+
+    talk: Any = SimpleNamespace(
+        session=SimpleNamespace(supports=lambda capability: True, request=request),
+        client=SimpleNamespace(wait=wait),
+        notified=lambda events: None,
+    )
+    document: Any = SimpleNamespace(
+        syntax=SimpleNamespace(tokens=SimpleNamespace(line=[0], col=[0])), uri_json=b'"file:///a"', unbuilt=False
+    )
+    reader: Any = SimpleNamespace(says_unbuilt=lambda event: False)
+    sources: Any = SimpleNamespace(careful=True)
+    probing, asked = Probing(cast("Any", None), sources, reader), {2}
+    for _ in range(2):
+        assert not probing._succeeds(talk, [Probe(document, [0])], asked)
+        assert asked == set()

@@ -150,7 +150,7 @@ class Probing:
             for token in tokens:
                 params = b'{"textDocument":{"uri":%b}' % document.uri_json + POSITION % (places.line[token], places.col[token])
                 telling[talk.session.request(methods.DEFINITION.encode(), params)] = document
-        asked |= telling.keys()
+        asked.update(telling)  # in place: who asks again must not wait once more for what has been answered
         knows = not can_tell  # then there is nothing to wait for
         self._crashes += 1  # until all have been answered
         ahead = self._read_ahead()
