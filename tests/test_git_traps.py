@@ -41,6 +41,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "cache pull": [["cache", "pull", "../store"]],
     "cache gc": [["cache", "gc"]],
     "scip export": [["scip", "export", "-o", "../index.scip"]],
+    "site": [["site", "../pages", "--no-certify", "--jobs", "1"]],
     "mcp install": [["mcp", "install", "claude-code"]],
     "daemon status": [["daemon", "status"]],
     "daemon stop": [["daemon", "stop"]],
@@ -61,6 +62,7 @@ NOT_RUN = {
     "servers install": "it would download",
     "watch": "it indexes, as `index` does, until it is interrupted",
     "mcp": "a test of its own",
+    "serve": "it serves the pages that `site` writes here, until it is ended",
     "lsp": "it asks the tools that are run here, over another wire",
     "scip import": "it indexes, as `index` does",
 }

@@ -245,6 +245,8 @@ QUESTIONS: dict[str, list[tuple[str, ...]]] = {
     "watch": [],  # it does not end; it prints what index prints
     "daemon": [("status",)],
     "mcp": [],  # see below
+    "serve": [],  # what it serves are the pages of `site`, whose own tests hold what a browser is shown
+    "site": [("../pages", "--no-certify", "--jobs", "1")],
     "lsp": [],  # it speaks to an editor; its texts are those of the tools, see below
     "scip": [("export", "-o", "index.scip"), ("import", "pyproject.toml")],
     "call": [("--dialect", "lsp", json.dumps({"action": "hover", "path": HOSTILE_PATH, "line": LINE, "column": 5}))],
@@ -468,5 +470,9 @@ def test_the_command_line_prints_by_one_door() -> None:
             r"click\.echo\(|click\.secho\(|sys\.std(out|err)\.write\(|traceback\.print|TextContent\(type", path.read_text(encoding="utf-8")
         )
     }
-    own_words = {"progress.py": "a return to the start of the line", "mishaps.py": "a traceback for who asks for it, made visible"}
+    own_words = {
+        "progress.py": "a return to the start of the line",
+        "site.py": "the same, between two numbers",
+        "mishaps.py": "a traceback for who asks for it, made visible",
+    }
     assert direct == {"terminal.py", "forms.py", *own_words}
