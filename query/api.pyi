@@ -372,7 +372,8 @@ def find_callers(
         depth: 1: direct calls only
         evidence: only these kinds of evidence of a call; default syntax, definition, same_binding, callee_type, constructor, property,
             decorator, inferred, inherited, operator, protocol, string, entry_point, flow
-        dispatch: also calls of what it overrides, through a base, interface or protocol, which may end in it
+        dispatch: also calls of what it overrides, through a base, interface or protocol, which may end in it; as callees also what
+            overrides the called ones
         values: also where it is used as a value: handed over, stored, returned; who gets it may call it
         external: callees outside the workspace too
         tests: call sites in test files

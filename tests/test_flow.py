@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +11,7 @@ import pyarrow as pa
 import pytest
 from damage_support import other_content
 from support import CORPORA, crawl_with_ty, write_tree
+from traced import Edges, cases_in, python_edges
 
 from indexer.model import Flow
 from indexer.store import flow
@@ -23,8 +21,6 @@ from indexer.store.flow.solver import Solver
 from indexer.syntax import parse
 from query.facts.index import Index, open_index
 from query.surface.registry import call
-
-Edges = set[tuple[str, str]]
 
 
 class Differs(NamedTuple):
@@ -50,27 +46,13 @@ EXPECTED: dict[str, Differs] = {
 }
 
 
-def _cases() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for path in sorted((CORPORA / "flow").glob("*.txt")):
-        for part in path.read_text(encoding="utf-8").split("=== ")[1:]:
-            name, _, source = part.partition("\n")
-            assert f"{path.stem}_{name}" not in found
-            found[f"{path.stem}_{name}"] = source.rstrip() + "\n"
-    return found
-
-
-CASES = _cases()
+CASES = cases_in(CORPORA / "flow")
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Edges]:
     """By case: who called whom when it ran."""
-    cases = tmp_path_factory.mktemp("flow") / "cases.json"
-    cases.write_text(json.dumps(CASES), encoding="utf-8")
-    command = [sys.executable, "-I", str(Path(__file__).with_name("flow_run.py")), str(cases)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return {name: {(caller, callee) for caller, callee in edges} for name, edges in json.loads(done.stdout).items()}
+    return python_edges(CASES, tmp_path_factory.mktemp("flow"))
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,7 @@ TYPESCRIPT = Language(
     runtime_starts=tuple(f"[Symbol.{name}" for name in _SYMBOLS),
     operations=_OPERATIONS,
     run_by=_RUN_BY,
+    runs_texts=frozenset({"eval", "Function"}),
     satisfies="shape",
     bases_are_named=True,
     members_by_assignment=True,

@@ -163,6 +163,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     runtime_members, runtime_starts: members, and how names of members begin, that the language or its library run where nothing names them
         and nothing here follows it: operators, conversions, what formats, compares, copies and ends a value.
     module_members: functions of a module that the language runs where a name is looked up in it.
+    base_hooks: members of a type that run for each type that is defined on it.
+    getters: members of a type that run for each attribute that is read of it.
+    runs_texts: functions of the language that run a text as code.
     metaclasses: qualified names of types outside whose values are types: what syntax does to a class runs a member of those.
     idle_bases: last names of types outside that run no member of what is derived from them, where others may.
     run_by: members, and names of functions and types of libraries that run them where they are given a value or its type.
@@ -240,6 +243,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     runtime_members: frozenset[str] = frozenset()
     runtime_starts: tuple[str, ...] = ()
     module_members: frozenset[str] = frozenset()
+    base_hooks: frozenset[str] = frozenset()
+    getters: frozenset[str] = frozenset()
+    runs_texts: frozenset[str] = frozenset()
     metaclasses: frozenset[str] = frozenset()
     idle_bases: frozenset[str] = frozenset()
     run_by: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()

@@ -20,6 +20,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     8  2026-11-23  Python: calls of functions that are held or handed over, members of values without a declared type
     9  2026-11-24  calls of what an expression gives
    10  2026-11-24  a second member of one name in a local type is a local symbol, as the first
+   11  2026-11-24  methods and properties that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
 """
 
 from __future__ import annotations
@@ -27,6 +28,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 8
-CONTENT_VERSION = 10
+CONTENT_VERSION = 11
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

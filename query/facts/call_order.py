@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from indexer.model import TYPE_KINDS, VALUE_KINDS, Evidence
-from query.facts.calls import Call, calls_of, possible_calls_of
-from query.facts.dispatch import Place, ending, overriding
+from query.facts.calls import Call, calls_of, dispatching, possible_calls_of
+from query.facts.dispatch import overriding
 from query.facts.index import Index
 from query.facts.scopes import Scope, scopes
 from query.facts.uses import CALL_EVIDENCE
@@ -72,8 +72,8 @@ def sites_of(index: Index, callers: Collection[int]) -> dict[int, list[Site]]:
         if not known:
             found[caller].append(Site(doc_id, line, col, None, 0, name, of_value=of_value, candidates=tuple(sorted(may))))
         for call in known:
-            others = overriders.get((caller, call.other, line, col), ())
-            site = Site(doc_id, line, col, call.other, call.evidence, name, of_value=key in unknown, via=call.via, candidates=others)
+            others = overriders.get((caller, call.other, line, col), [])
+            site = Site(doc_id, line, col, call.other, call.evidence, name, of_value=key in unknown, via=call.via, candidates=tuple(others))
             found[caller].append(site)
     return found
 
@@ -85,17 +85,12 @@ def _called(calls: Sequence[Call], known: Mapping[int, Scope]) -> list[Call]:
     return sorted(kept, key=lambda call: call.other)
 
 
-def _overriders(index: Index, calls: Sequence[Call]) -> Mapping[tuple[int, int, int, int], tuple[int, ...]]:
+def _overriders(index: Index, calls: Sequence[Call]) -> Mapping[tuple[int, int, int, int], list[int]]:
     """By caller, callee and place: the members that override the callee and in which the call may end."""
-    counted = [call for call in calls if call.evidence in CALL_EVIDENCE]
-    below = overriding(index, {call.other for call in counted})
-    pairs = {
-        (member, Place(call.doc_id, call.line, call.col, call.of, call.other)) for call in counted for member in below.get(call.other, ())
-    }
     found: dict[tuple[int, int, int, int], list[int]] = {}
-    for member, place in sorted(ending(index, pairs)) if pairs else ():
-        found.setdefault((place.caller, place.callee, place.line, place.col), []).append(member)
-    return {key: tuple(members) for key, members in found.items()}
+    for call, member in dispatching(index, [call for call in calls if call.evidence in CALL_EVIDENCE]):
+        found.setdefault((call.of, call.other, call.line, call.col), []).append(member)
+    return found
 
 
 def in_its_place(index: Index, sym_id: int) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence
-from query.facts.dispatch import Place, ending, stand_ins
+from query.facts.dispatch import Place, ending, overriding, stand_ins
 from query.facts.index import Index
 from query.facts.symbols import outside
 
@@ -78,9 +78,43 @@ def dispatched(index: Index, ids: Collection[int]) -> list[Call]:
     above = stand_ins(index, ids)
     if not above:
         return []
-    calls = calls_of(index, "incoming", sorted(above))
+    calls = calls_of(index, "incoming", sorted(above)) + _reads(index, _READS_OF, sorted(above))
     named = {(sym_id, Place(call.doc_id, call.line, call.col, call.other, call.of)): call for call in calls for sym_id in above[call.of]}
     return [named[pair]._replace(of=pair[0]) for pair in sorted(ending(index, named))]
+
+
+def dispatching(index: Index, calls: Collection[Call]) -> list[tuple[Call, int]]:
+    """Of calls that the texts of symbols make: each with a member that overrides what is called, and in which it may end."""
+    below = overriding(index, {call.other for call in calls}) if calls else {}
+    named = {
+        (member, Place(call.doc_id, call.line, call.col, call.of, call.other)): call
+        for call in calls
+        for member in below.get(call.other, ())
+    }
+    return [(named[pair], pair[0]) for pair in sorted(ending(index, named))] if named else []
+
+
+_FIELDS_BELOW_ACCESSORS = """
+    SELECT DISTINCT o.super_id FROM override o JOIN symbol f ON f.sym_id = o.super_id JOIN symbol m ON m.sym_id = o.sub_id
+    WHERE is_value(f.kind) AND NOT has_flag(f.flags, 'property') AND has_flag(m.flags, 'property') ORDER BY ALL
+"""
+_READS_OF = """
+    SELECT r.sym_id, r.encl_id, r.doc_id, r.line, r.col, evidence('property') FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+    JOIN refs r ON r.sym_id = u.id WHERE has_role(r.roles, 'read', 'write') AND NOT has_role(r.roles, 'definition', 'import', 'mention')
+      AND r.encl_id IS NOT NULL AND r.sym_id IN (SELECT unnest($fields::INTEGER[]))
+"""
+_READS_IN = """
+    SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, evidence('property') FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+    JOIN symbol e ON e.sym_id = u.id JOIN occ o ON o.doc_id = e.doc_id AND o.encl_id = e.sym_id
+    WHERE has_role(o.roles, 'read', 'write') AND NOT has_role(o.roles, 'definition', 'import', 'mention')
+      AND o.sym_id IN (SELECT unnest($fields::INTEGER[]))
+"""
+
+
+def _reads(index: Index, sql: str, ids: Sequence[int]) -> list[Call]:
+    """Reads and writes of fields that an accessor of a type below overrides: nothing runs but that."""
+    fields: list[int] = index.keep("fields below accessors", lambda: [sym_id for (sym_id,) in index.rows(_FIELDS_BELOW_ACCESSORS)])
+    return [Call(*row) for row in index.rows(sql, {"ids": list(ids), "fields": fields})] if fields else []
 
 
 def callees_of(index: Index, ids: Collection[int]) -> dict[int, dict[int, int]]:
@@ -120,7 +154,7 @@ class Selection(NamedTuple):
     """Which calls count.
 
     evidence: numbers of `Evidence`. tests: of the call sites. external: callees outside the workspace too.
-    dispatch: also calls of what a symbol overrides, at every step.
+    dispatch: also calls of what a symbol overrides, and as callees what overrides the called ones, at every step.
     """
 
     evidence: frozenset[int]
@@ -161,13 +195,23 @@ def walk(index: Index, start: int, direction: Direction, depth: int, selection: 
     return edges, False
 
 
+def _dispatch(index: Index, frontier: Sequence[int], direction: Direction, direct: Collection[Call]) -> list[Call]:
+    """Calls that name a member and may end in one that overrides it: of the symbols, or made by them."""
+    if direction == "incoming":
+        return dispatched(index, frontier)
+    told = {(call.of, call.other, call.doc_id, call.line, call.col) for call in direct}
+    below = [call._replace(other=member) for call, member in dispatching(index, [*direct, *_reads(index, _READS_IN, frontier)])]
+    return [call for call in below if (call.of, call.other, call.doc_id, call.line, call.col) not in told]
+
+
 def step(index: Index, frontier: Sequence[int], direction: Direction, selection: Selection) -> list[tuple[int, int, Site]]:
-    """(of, symbol, site): callers by place, callees in the order of the text, dependencies last."""
+    """(of, symbol, site): callers by place; callees in the order of the text, then what overrides them, dependencies last."""
     calls = [(call, False) for call in calls_of(index, direction, frontier) if call.evidence in selection.evidence]
     if Evidence.POSSIBLE_FLOW in selection.evidence:
         calls += [(call, False) for call in possible_calls_of(index, direction, frontier)]
-    if direction == "incoming" and selection.dispatch:
-        calls += [(call, True) for call in dispatched(index, frontier) if call.evidence in selection.evidence]
+    if selection.dispatch:
+        found = _dispatch(index, frontier, direction, [call for call, _ in calls])
+        calls += [(call, True) for call in found if call.evidence in selection.evidence]
     documents = index.documents({call.doc_id for call, _ in calls})
     if selection.tests != "include":
         calls = [item for item in calls if documents[item[0].doc_id][1] == (selection.tests == "only")]
@@ -180,4 +224,4 @@ def step(index: Index, frontier: Sequence[int], direction: Direction, selection:
     beyond = outside(index, {other for _, other, _ in placed})
     if not selection.external:
         placed = [item for item in placed if item[1] not in beyond]
-    return sorted(placed, key=lambda item: (item[1] in beyond, item[0], item[2].line, item[2].col, item[1]))
+    return sorted(placed, key=lambda item: (item[1] in beyond, item[2].dispatch, item[0], item[2].line, item[2].col, item[1]))

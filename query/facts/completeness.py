@@ -8,12 +8,15 @@ from typing import Any
 
 import msgspec
 
+from indexer.model import SymbolKind
 from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
 from query.answers.paths import of_paths
+from query.facts.documents import documents
 from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
 from query.facts.gaps import (
+    callees,
     causes,
     declarations,
     environment,
@@ -33,10 +36,14 @@ from query.facts.gaps.scope import Scope
 from query.facts.gaps.uses import Question, Uses
 from query.facts.gaps.words import Texts
 from query.facts.index import Index
-from query.facts.symbols import Symbol, symbols_by_id
+from query.facts.scopes import scopes
+from query.facts.symbols import Symbol, outside, symbols_by_id
 
 DEFINITION = ["syntax", "textDocument/definition"]
 """The methods that occurrences come from."""
+
+_OVERRIDDEN = frozenset({SymbolKind.METHOD, SymbolKind.PROPERTY, SymbolKind.FIELD, SymbolKind.VARIABLE, SymbolKind.CONSTANT})
+"""Kinds of what a member of a type below may override."""
 
 _FEW = 50
 """Symbols that are looked at one by one; of more it is said that they are uncertain where any of them has such a name."""
@@ -147,6 +154,29 @@ class Certificate:
         reasons = reading.told(self._index, uses.scope, self._unread(uses, methods), self._unsaved) + environment.of_uses(self._index, uses)
         return self._certify([*reasons, *more], is_whole=False)
 
+    def of_callees(self, opened: Collection[int], called: Collection[int], paths: Sequence[str], more: Sequence[Reason]) -> Completeness:
+        """For lists of what the texts of symbols run, with the members that override what they name.
+
+        Args:
+            opened: symbols of whose texts all calls are told. called: whom they call. paths: documents of the question.
+        """
+        around = scopes(self._index, {*called, *opened})
+        beyond = outside(self._index, {*called, *opened})
+        members = sorted(sym_id for sym_id in {*called} - beyond if around[sym_id].kind in _OVERRIDDEN)
+        types = {container for sym_id in members for container in [around[sym_id].container] if container is not None}
+        known = symbols_by_id(self._index, members) if members else {}
+        reasons = [*more, *self.unresolved_callees(opened)]
+        if types:
+            about = known[members[0]].record.path
+            reasons += self.unresolved_subtypes({around[sym_id].name for sym_id in types}, about=about) + self.unlisted_subtypes(types)
+        docs = documents(self._index, {around[sym_id].doc_id for sym_id in {*opened} - beyond})
+        texts = self.of_documents(sorted({*paths, *(doc.path for doc in docs.values())}), DEFINITION, reasons)
+        rows = self.of_rows([known[sym_id] for sym_id in members], [*DEFINITION, SUPERTYPES])
+        told = {(reason.code, reason.detail) for reason in texts.reasons}
+        found = [*texts.reasons, *(reason for reason in rows.reasons if (reason.code, reason.detail) not in told)]
+        is_unknown = "unknown" in (texts.status, rows.status)
+        return Completeness(status="unknown", reasons=found) if is_unknown else completeness_from(found)
+
     def without_environment(self, languages: Collection[str] | None = None) -> list[Reason]:
         """What is not installed and makes answers about files of these languages doubtful that rest on types, as diagnostics do."""
         return environment.missing(self._index, languages)
@@ -176,11 +206,9 @@ class Certificate:
         scope = Scope(self._index, symbols, family=family, question=question, read=self.text, within=within)
         return Uses(symbols=tuple(symbols), question=question, family=family, scope=scope, drift=self.drift)
 
-    def unresolved_calls(self, callers: Sequence[int]) -> list[Reason]:
-        return names.unresolved_calls(self._index, callers)
-
-    def unresolved_operations(self, callers: Collection[int]) -> list[Reason]:
-        return nameless.of_callers(self._index, callers)
+    def unresolved_callees(self, callers: Collection[int]) -> list[Reason]:
+        """What the texts of these symbols may run beside what is known; of the members that override what they run see `of_callees`."""
+        return callees.reasons(self._index, callers)
 
     def unresolved_callers(self, callers: Sequence[int], *, about: str = "") -> list[Reason]:
         return names.unresolved_callers(self._index, callers, about=about)

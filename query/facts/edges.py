@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
-from query.facts.calls import dispatched
-from query.facts.dispatch import Place, ending, overriding
+from query.facts.calls import Call, dispatched, dispatching
 from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.uses import CALL_EVIDENCE
@@ -97,11 +96,8 @@ def _dispatched(index: Index, way: Way, ids: Sequence[int], called: Sequence[Edg
     if way == "in":
         calls = dispatched(index, ids)
         return [Edge(Relation.CALLS, call.other, call.of, *call[2:6], dispatch=True) for call in calls if call.evidence in CALL_EVIDENCE]
-    below = overriding(index, {edge.target for edge in called if edge.relation is Relation.CALLS})
-    pairs = {
-        (member, Place(edge.doc_id, edge.line, edge.col, edge.source, edge.target)): edge
-        for edge in called
-        if edge.relation is Relation.CALLS
-        for member in below.get(edge.target, ())
-    }
-    return [pairs[pair]._replace(target=pair[0], dispatch=True) for pair in sorted(ending(index, pairs))] if pairs else []
+    own = [Call(*edge[1:7]) for edge in called if edge.relation is Relation.CALLS]
+    return [
+        Edge(Relation.CALLS, call.of, member, call.doc_id, call.line, call.col, call.evidence, dispatch=True)
+        for call, member in dispatching(index, own)
+    ]

@@ -165,11 +165,8 @@ def _certify(book: Book, entry: Entry, symbol: Symbol, for_uses: Symbol, for_cal
     entry.uses_known = certificate.of_uses([for_uses], "references", DEFINITION, typed=lambda: typed(for_uses))
     if entry.symbol.kind in _CALLED or entry.callers:
         entry.callers_known = certificate.of_uses([for_callers], "callers", DEFINITION, typed=lambda: typed(for_callers))
-    more = certificate.unresolved_calls([symbol.sym_id])
-    if record.external:
-        entry.callees_known = certificate.of_workspace(DEFINITION, more, about=record.path)
-    else:
-        entry.callees_known = certificate.of_documents([record.path], DEFINITION, more)
+    callees = certificate.of_callees([symbol.sym_id], [edge.other for edge in entry.callees], [record.path], [])
+    entry.callees_known = certificate.of_workspace(DEFINITION, callees.reasons, about=record.path) if record.external else callees
     if entry.symbol.kind in TYPE_KINDS:
         about = record.path
         doubts = certificate.unresolved_supertypes([symbol.sym_id])
@@ -180,7 +177,9 @@ def _certify(book: Book, entry: Entry, symbol: Symbol, for_uses: Symbol, for_cal
         order = [symbol, *(others[sym_id] for sym_id in sorted(others))]
         entry.kin_known = certificate.of_rows(order, [*DEFINITION, SUPERTYPES], doubts)
     elif entry.kin:
-        entry.kin_known = _with(entry.callers_known or entry.uses_known, more)  # as `explore_symbol`, which lists them
+        entry.kin_known = _with(
+            entry.callers_known or entry.uses_known, certificate.unresolved_callees([symbol.sym_id])
+        )  # as `explore_symbol`, which lists them
 
 
 def _with(known: Completeness, more: Sequence[Reason]) -> Completeness:

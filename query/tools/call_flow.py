@@ -10,17 +10,15 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import Evidence, Via
-from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord, completeness_from
+from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline, one_line, printable
 from query.context import Context
 from query.facts import flow
 from query.facts.call_order import in_its_place
-from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.documents import Document, documents
 from query.facts.names import callable_of
 from query.facts.parameters import Named
-from query.facts.scopes import scopes
 from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.surface.registry import tool
@@ -244,25 +242,11 @@ def _step(step: flow.Step, numbers: Mapping[int, int], known: Mapping[int, Symbo
 
 def _completeness(context: Context, ask: CallFlow, symbol: Symbol, found: flow.Flow, steps: Sequence[flow.Step]) -> Completeness:
     """What is missing of the calls in the texts that are shown, and of the members that the called ones are overridden by."""
-    index, certificate = context.index, context.certificate
-    more: list[Reason] = certificate.unresolved_calls(found.opened) + certificate.unresolved_operations(found.opened)
+    more: list[Reason] = []
     if found.left:
         detail = f"{count(found.left, 'step')} not followed, as there is room for {ask.limit}; ask about them, or give a larger limit"
         more.append(Reason(code="search_bound", detail=detail, count=found.left))
     called = {symbol.sym_id} | {step.site.callee for step in steps if step.site.callee is not None}
-    known = symbols_by_id(index, sorted({*called, *found.opened}))
-    around = scopes(index, known)
-    types = {
-        container for sym_id in called if known[sym_id].record.kind == "method" and not known[sym_id].record.external
-        for container in [around[sym_id].container] if container is not None
-    }  # fmt: skip
-    if types:
-        more += certificate.unresolved_subtypes({around[sym_id].name for sym_id in types}, about=symbol.record.path)
-        more += certificate.unlisted_subtypes(types)
-    paths = sorted({known[sym_id].record.path for sym_id in found.opened} | set(ask.document(index)))
-    texts = certificate.of_documents(paths, DEFINITION, more)
-    rows = certificate.of_rows([known[sym_id] for sym_id in sorted(called) if not known[sym_id].record.external], [*DEFINITION, SUPERTYPES])
-    told = {(reason.code, reason.detail) for reason in texts.reasons}
-    reasons = [*texts.reasons, *(reason for reason in rows.reasons if (reason.code, reason.detail) not in told)]
-    is_unknown = "unknown" in (texts.status, rows.status)
-    return Completeness(status="unknown", reasons=reasons) if is_unknown else completeness_from(reasons)
+    known = symbols_by_id(context.index, sorted(called))
+    read = {known[sym_id].record.path for sym_id in called if not known[sym_id].record.external}  # also of what calls nothing
+    return context.certificate.of_callees(found.opened, called, [*read, *ask.document(context.index)], more)

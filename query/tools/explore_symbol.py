@@ -221,7 +221,7 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
         callees=[ExploredCallee(symbol=known[callee].record, calls=callees[callee]) for callee in ranked_callees[page]],
         **{way: _list(listed, known, page) for way, listed in related.items()},
     )
-    more = context.certificate.unresolved_calls([sym_id]) if record.kind in ("function", "method", "constructor") else []
+    more = context.certificate.unresolved_callees([sym_id]) if record.kind in ("function", "method", "constructor") else []
     if of_type:
         more += context.certificate.unresolved_supertypes([sym_id])
         more += context.certificate.unresolved_subtypes({record.name}, about=record.path)

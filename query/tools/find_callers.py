@@ -10,13 +10,13 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.model import Evidence, Via
-from query.answers.envelope import Answer, Reason, SymbolRecord
+from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline, printable
 from query.context import Context, Workspace
 from query.facts.calls import DIRECTIONS, Reached, Selection, walk
 from query.facts.calls import Site as Place
-from query.facts.completeness import DEFINITION, Certificate
+from query.facts.completeness import DEFINITION
 from query.facts.documents import documents
 from query.facts.gaps import escapes
 from query.facts.hierarchy import OVERRIDE
@@ -24,7 +24,7 @@ from query.facts.index import Index
 from query.facts.names import callable_of, unambiguous
 from query.facts.parameters import Live, Named
 from query.facts.sources import Sources
-from query.facts.symbols import symbols_by_id
+from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.value_uses import value_uses
 from query.surface.registry import tool
 
@@ -73,7 +73,11 @@ class FindCallers(Named, kw_only=True):
     depth: Annotated[int, msgspec.Meta(ge=1, le=100, description="1: direct calls only")] = 1
     evidence: Annotated[list[str], msgspec.Meta(description=f"only these kinds of evidence of a call; default {', '.join(CERTAIN)}")] = []
     dispatch: Annotated[
-        bool, msgspec.Meta(description="also calls of what it overrides, through a base, interface or protocol, which may end in it")
+        bool,
+        msgspec.Meta(
+            description="also calls of what it overrides, through a base, interface or protocol, which may end in it; "
+            "as callees also what overrides the called ones"
+        ),
     ] = True
     values: Annotated[
         bool, msgspec.Meta(description="also where it is used as a value: handed over, stored, returned; who gets it may call it")
@@ -194,7 +198,7 @@ def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
 )
 def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     """Callers and callees of a symbol with every call site, to any depth."""
-    index, certificate = context.index, context.certificate
+    index = context.index
     symbol = ask.resolve(index)
     if ask.direction == "incoming":
         symbol = callable_of(index, symbol)
@@ -233,19 +237,24 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
         )
         for edge in shown
     ]
-    about = symbol.record.path
-    more = _of_callers(index, certificate, _expanded(ask, edges, "incoming"), about) if ask.depth > 1 else []
-    if ask.direction != "incoming":
-        more += certificate.unresolved_calls([symbol.sym_id, *_expanded(ask, edges, "outgoing")])
-    only_own = ask.direction == "outgoing" and ask.depth == 1 and not symbol.record.external
-    if only_own:
-        completeness = certificate.of_documents([about, *ask.document(index)], DEFINITION, more)
-    elif ask.direction == "outgoing":
-        completeness = certificate.of_workspace(DEFINITION, more, about=about)
-    else:
-        completeness = certificate.of_uses([symbol], "callers", DEFINITION, more, typed=lambda: unambiguous(index, symbol))
     page = page_of(offset, len(shown), len(edges), cut_short=capped)
-    return context.answer(ask, result, page, completeness, meant=symbol, about=about)
+    return context.answer(ask, result, page, _completeness(context, ask, symbol, edges), meant=symbol, about=symbol.record.path)
+
+
+def _completeness(context: Context, ask: FindCallers, symbol: Symbol, edges: Sequence[Reached]) -> Completeness:
+    """What may be missing of the callers, and of what the texts call that were opened."""
+    index, certificate = context.index, context.certificate
+    about = symbol.record.path
+    callers = _expanded(ask, edges, "incoming")
+    more = certificate.unresolved_callers(callers, about=about) + escapes.of_symbols(index, callers) if callers else []
+    if ask.direction == "incoming":
+        return certificate.of_uses([symbol], "callers", DEFINITION, more, typed=lambda: unambiguous(index, symbol))
+    opened = [symbol.sym_id, *_expanded(ask, edges, "outgoing")]
+    called = {edge.sym_id for edge in edges if edge.direction == "outgoing"} if ask.dispatch else set()
+    callees = certificate.of_callees(opened, called, [about, *ask.document(index)], [])
+    if ask.direction == "outgoing":
+        return certificate.of_workspace(DEFINITION, callees.reasons, about=about) if symbol.record.external else callees
+    return certificate.of_uses([symbol], "callers", DEFINITION, [*more, *callees.reasons], typed=lambda: unambiguous(index, symbol))
 
 
 def _values(index: Index, sym_id: int, tests: Literal["include", "exclude", "only"]) -> list[Reached]:
@@ -267,11 +276,6 @@ def _how(edge: Reached) -> How:
     if all(site.evidence == _AS_VALUE for site in edge.sites):
         return "value"
     return "dispatch" if all(site.dispatch for site in edge.sites) else "call"
-
-
-def _of_callers(index: Index, certificate: Certificate, callers: Sequence[int], about: str) -> list[Reason]:
-    """What may be missing of the callers of callers."""
-    return certificate.unresolved_callers(callers, about=about) + (escapes.of_symbols(index, callers) if callers else [])
 
 
 def _expanded(ask: FindCallers, edges: Sequence[Reached], direction: str) -> list[int]:

@@ -132,7 +132,7 @@ def TOOL(context: Context, ask: Why) -> Answer[WhyResult]:
     more: list[Reason] = []
     if not steps:
         if ask.via in ("calls", "any"):  # a step may be missing wherever the search went
-            more = certificate.unresolved_calls(sorted(found.ahead)) + certificate.unresolved_callers(sorted(found.behind), about=about)
+            more = certificate.unresolved_callees(sorted(found.ahead)) + certificate.unresolved_callers(sorted(found.behind), about=about)
         if not found.exhausted:
             more.append(Reason(code="search_bound", detail=_bound(ask, found), count=found.looked))
     return context.answer(

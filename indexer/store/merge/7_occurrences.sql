@@ -28,7 +28,9 @@ SELECT m.sym_id AS sub_id, arg_min(b.sym_id, (a.depth, b.sym_id)) AS super_id
 FROM symbol m
 JOIN ancestor a ON a.sub_id = m.container_id
 JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
-WHERE is_kind(m.kind, 'method', 'property', 'constructor') AND is_kind(b.kind, 'method', 'property', 'constructor')
+-- A method or a property may stand in for what is a variable of the class above.
+WHERE is_kind(m.kind, 'method', 'property', 'constructor')
+  AND is_kind(b.kind, 'method', 'property', 'constructor', 'field', 'variable', 'constant') AND NOT has_flag(b.flags, 'parameter')
 GROUP BY m.sym_id
 ORDER BY ALL;
 

@@ -256,7 +256,7 @@ WHERE has_role(o.roles, 'supertype');
 CREATE TEMP TABLE open_operation AS
 SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM operated
 WHERE type_id IS NULL AND NOT is_class
-  AND operation NOT IN (operation('raise'), operation('get_attribute'), operation('construct'), operation('hold'), operation('remake'), operation('look_up'))
+  AND operation NOT IN (operation('get_attribute'), operation('construct'), operation('hold'), operation('remake'), operation('look_up'))
 UNION  -- unresolved_name has those
 -- A type that a template gets.
 SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id

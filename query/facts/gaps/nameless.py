@@ -7,9 +7,10 @@ that was asked about may be a caller of it. A member that no operation runs has 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
-from indexer.languages import Language, record_of
-from indexer.model import VALUE_KINDS, Operation, SymbolKind
+from indexer.languages import LANGUAGES, Language, record_of
+from indexer.model import VALUE_KINDS, Operation, Role, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.gaps.uses import Uses
@@ -77,10 +78,10 @@ _BY_LIBRARIES = """
 """
 
 _UNRESOLVED = """
-    SELECT $operation::UTINYINT, d.path, d.language, count(*) FROM unresolved_name u JOIN document d USING (doc_id)
-    WHERE has_role(u.roles, 'read') AND NOT has_role(u.roles, 'import', 'keyword', 'write') GROUP BY ALL ORDER BY ALL
+    SELECT u.name, u.roles, d.path, d.language, count(*) FROM unresolved_name u JOIN document d USING (doc_id)
+    WHERE has_role(u.roles, 'read', 'write', 'delete') AND NOT has_role(u.roles, 'import', 'keyword') GROUP BY ALL ORDER BY ALL
 """
-"""Any name that nobody could resolve may be an attribute that the type makes up."""
+"""Any of these names may be an attribute that the type makes up."""
 
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
@@ -90,50 +91,81 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     return [reason for symbol in uses.symbols for reason in _of(index, symbol, uses)]
 
 
-_IN_TEXTS = """
-    SELECT u.operation, d.path, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN unresolved_operation u ON u.encl_id = k.id
-    JOIN document d USING (doc_id) WHERE u.operation <> operation('call') GROUP BY ALL ORDER BY ALL
+def written(operations: Sequence[Operation]) -> list[str]:
+    """How a text writes these operations, each once."""
+    return list(dict.fromkeys(_WRITTEN.get(operation, operation.label.replace("_", " ")) for operation in operations))
+
+
+def attribute_operations(index: Index, name: str, roles: int) -> list[Operation]:
+    """What an attribute of this name may run on a value of unknown type: what types have for any name, and descriptors.
+
+    Args:
+        roles: a set of `Role`, which says whether it is read, written or deleted.
+    """
+    described: frozenset[str] = index.keep("names of fields", lambda: frozenset(field for (field,) in index.rows(_FIELDS)))
+    found: list[Operation] = []
+    for role, of_any, of_described in _ATTRIBUTE_OPERATIONS:
+        if roles & role:
+            found += [of_any, *([of_described] if name in described else [])]
+    return found
+
+
+_ATTRIBUTE_OPERATIONS = (
+    (Role.READ, Operation.GET_ATTRIBUTE, Operation.GET_DESCRIBED),
+    (Role.WRITE, Operation.SET_ATTRIBUTE, Operation.SET_DESCRIBED),
+    (Role.DELETE, Operation.DELETE_ATTRIBUTE, Operation.DELETE_DESCRIBED),
+)
+_OF_ATTRIBUTES = frozenset(operation for _, *operations in _ATTRIBUTE_OPERATIONS for operation in operations)
+
+_FIELDS = """
+    SELECT DISTINCT s.name FROM symbol s JOIN symbol c ON c.sym_id = s.container_id
+    WHERE is_type(c.kind) AND is_kind(s.kind, 'field', 'constant', 'variable') AND NOT has_flag(s.flags, 'external', 'parameter')
+    ORDER BY ALL
 """
 
 
-_ACCESSORS = """
-    SELECT u.name, d.path, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN unresolved_name u ON u.encl_id = k.id
-    JOIN document d USING (doc_id)
-    WHERE has_role(u.roles, 'read', 'write') AND NOT has_role(u.roles, 'call', 'import', 'keyword') AND u.name IN (
-        SELECT s.name FROM symbol s WHERE has_flag(s.flags, 'property') AND NOT has_flag(s.flags, 'external')
-    ) GROUP BY ALL ORDER BY ALL
+_OPEN_BASES = """
+    SELECT o.encl_id, o.name, d.path, d.language FROM occ o JOIN document d USING (doc_id) LEFT JOIN symbol b ON b.sym_id = o.sym_id
+    WHERE has_role(o.roles, 'supertype') AND (b.sym_id IS NULL OR is_value(b.kind) OR is_callable(b.kind)) ORDER BY ALL
 """
+_HAS_HOOKS = """
+    SELECT count(*) FROM symbol WHERE name IN (SELECT unnest($names::VARCHAR[])) AND NOT has_flag(flags, 'external')
+"""
+_HOOKS_OF_BASES = sorted({name for language in LANGUAGES for name in language.base_hooks})
 
 
-def of_callers(index: Index, ids: Collection[int]) -> list[Reason]:
-    """What in the text of these symbols may run members without calling them, on values of unknown type; of calls `names` tells."""
-    return _operations(index, ids) + _accessors(index, ids)
+class _OpenBase(NamedTuple):
+    """A base that is no type that is known, and in whose text the class is defined; None outside of all symbols."""
+
+    encl_id: int | None
+    name: str
+    path: str
+    language: str
 
 
-def _accessors(index: Index, ids: Collection[int]) -> list[Reason]:
-    rows = index.rows(_ACCESSORS, {"ids": sorted(ids)})
-    if not rows:
+def _open_bases(index: Index) -> list[_OpenBase]:
+    """Of the whole index; none where no type has a member that runs for each type that is defined on it."""
+    known: list[_OpenBase] = index.keep("open bases", lambda: _read_open_bases(index))
+    return known
+
+
+def _read_open_bases(index: Index) -> list[_OpenBase]:
+    [(there,)] = index.rows(_HAS_HOOKS, {"names": _HOOKS_OF_BASES})
+    return [_OpenBase(*row) for row in index.rows(_OPEN_BASES)] if there else []
+
+
+def of_open_bases(index: Index, ids: Collection[int]) -> list[Reason]:
+    """Classes that these texts define on an unknown base, which may have a member that runs where it is named as one."""
+    asked = set(ids)
+    return _of_bases([base for base in _open_bases(index) if base.encl_id in asked])
+
+
+def _of_bases(bases: Sequence[_OpenBase]) -> list[Reason]:
+    if not bases:
         return []
-    count = sum(number for *_, number in rows)
-    names = listed(sorted({f"'{name}'" for name, _, _ in rows}))
-    detail = f"{count} name{'' if count == 1 else 's'} that nobody could resolve may be accessor{'' if count == 1 else 's'}: {names}"
-    return [of_paths("unresolved_accessors", detail, sorted({path for _, path, _ in rows}), count)]
-
-
-def _operations(index: Index, ids: Collection[int]) -> list[Reason]:
-    rows = index.rows(_IN_TEXTS, {"ids": sorted(ids)})
-    if not rows:
-        return []
-    numbers: dict[Operation, int] = {}
-    for operation, _, number in rows:
-        numbers[Operation(operation)] = numbers.get(Operation(operation), 0) + number
-    most = sorted(numbers, key=lambda operation: (-numbers[operation], operation))
-    written = list(dict.fromkeys(_WRITTEN.get(operation, operation.label.replace("_", " ")) for operation in most))
-    count = sum(numbers.values())
-    detail = (
-        f"{count} operation{'' if count == 1 else 's'} ({listed(written, 3)}) on values of unknown type may run members that are not shown"
-    )
-    return [of_paths("nameless_calls", detail, sorted({path for _, path, _ in rows}), count)]
+    names = listed(sorted({f"'{base.name}'" for base in bases}))
+    detail = f"{names} is a base that only the running program knows, and may have a member that runs for each class on it"
+    return [of_paths("nameless_calls", detail, sorted({base.path for base in bases}), len(bases))]
 
 
 def _known(index: Index, uses: Uses) -> list[Reason]:
@@ -169,6 +201,9 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
         found += _open(index, symbol, [Operation.HOLD], uses) + _converted(index, symbol)
     found += _by_libraries(index, symbol.record.name, language, uses) if may_run else []
     is_operated = bool(set(operations) - {Operation.REMAKE})
+    if is_member and symbol.record.name in language.base_hooks:
+        bases = [base for base in _open_bases(index) if not uses.family or base.language in uses.family]
+        found += _of_bases([base for base in bases if uses.could_refer(base.path)])
     if detail := _elsewhere(index, symbol, language, is_member=is_member, is_operated=is_operated):
         found.append(Reason(code="nameless_calls", detail=detail, count=1))
     return found
@@ -273,8 +308,13 @@ def _by_libraries(index: Index, name: str, language: Language, uses: Uses) -> li
 
 def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: Uses) -> list[Reason]:
     rows = index.rows(_OPEN, {"id": symbol.sym_id, "operations": [int(operation) for operation in operations]})
-    if Operation.GET_ATTRIBUTE in operations:
-        rows += index.rows(_UNRESOLVED, {"operation": int(Operation.GET_ATTRIBUTE)})
+    if not _OF_ATTRIBUTES.isdisjoint(operations):
+        rows += [
+            (operation, path, language, number)
+            for name, roles, path, language, number in index.rows(_UNRESOLVED)
+            for operation in attribute_operations(index, name, roles)
+            if operation in operations
+        ]
     rows = [row for row in rows if (not uses.family or row[2] in uses.family) and uses.could_refer(row[1])]
     if not rows:
         return []
@@ -283,15 +323,14 @@ def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: U
         numbers[Operation(operation)] = numbers.get(Operation(operation), 0) + number
     count, paths = sum(numbers.values()), sorted({path for _, path, _, _ in rows})
     most = sorted(numbers, key=lambda operation: -numbers[operation])
-    written = list(dict.fromkeys(_WRITTEN.get(operation, operation.label.replace("_", " ")) for operation in most))
-    labels = ", ".join(f"'{operation.label}'" for operation in most if operation != Operation.GET_ATTRIBUTE)
+    labels = ", ".join(f"'{operation.label}'" for operation in most if operation not in _OF_ATTRIBUTES)
     listing = f'; list: lspidx sql "FROM unresolved_operations WHERE operation IN ({labels})"' if labels else ""
     one = count == 1
     if list(operations) == [Operation.HOLD]:
         detail = f"{count} template{'' if one else 's'} in {listed(paths)} get{'s' if one else ''} the type and may construct values of it"
         return [of_paths("nameless_calls", detail, paths, count)]
     detail = (
-        f"{count} operation{'' if one else 's'} ({listed(written, 3)}) in {len(paths)} file{'' if len(paths) == 1 else 's'} "
+        f"{count} operation{'' if one else 's'} ({listed(written(most), 3)}) in {len(paths)} file{'' if len(paths) == 1 else 's'} "
         f"{'is' if one else 'are'} on values of unknown type, which may run '{symbol.record.name}'; where their types are declared they "
         f"are resolved{listing}"
     )

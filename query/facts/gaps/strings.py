@@ -164,6 +164,35 @@ def with_gaps(index: Index, symbols: Collection[tuple[int, str]]) -> set[int]:
     return {sym_id for sym_id, name in symbols if next(_of_symbol(index, sym_id, name), None) is not None}
 
 
+def of_texts(index: Index, ids: Collection[int]) -> list[Reason]:
+    """Names that the texts of these symbols look up by strings, and call or read: any of several members may be meant."""
+    known: dict[int, list[tuple[str, int, str, int]]] = index.keep("strings of texts", lambda: _by_text(index))
+    found: dict[tuple[NameUse, str], list[tuple[str, int]]] = {}
+    for name, use, path, line in sorted(row for sym_id in set(ids) for row in known.get(sym_id, ())):
+        found.setdefault((NameUse(use), name), []).append((path, line))
+    return [_reason(use, name, places) for (use, name), places in found.items()]
+
+
+def _by_text(index: Index) -> dict[int, list[tuple[str, int, str, int]]]:
+    found: dict[int, list[tuple[str, int, str, int]]] = {}
+    for encl_id, *row in index.rows(_IN_TEXTS):
+        name, use, path, line = row
+        found.setdefault(encl_id, []).append((name, use, path, line))
+    return found
+
+
+_IN_TEXTS = """
+    SELECT DISTINCT g.encl_id, g.name, g.use, d.path, g.line FROM string_gap g JOIN document d USING (doc_id)
+    WHERE g.encl_id IS NOT NULL AND is_use(g.use, 'member', 'beginning', 'global_beginning', 'linked') AND (
+        has_role(g.roles, 'call') OR g.name IN (SELECT s.name FROM symbol s WHERE has_flag(s.flags, 'property'))
+        OR has_role(g.roles, 'read') AND (g.name = '' OR EXISTS (
+            SELECT 1 FROM symbol s WHERE starts_with(s.name, g.name) AND NOT has_flag(s.flags, 'external') AND is_callable(s.kind)
+        ))
+    ) ORDER BY ALL
+"""
+"""What is read may be called later, where its name may be that of a function; what is neither called nor a property runs nothing."""
+
+
 def _reason(use: NameUse, name: str, places: Sequence[tuple[str, int]]) -> Reason:
     where = listed([f"{path}:{line + 1}" for path, line in places])
     detail = f"{_WORDS[use].format(name=name) if name else _ANY_NAME}: {where}; look there"

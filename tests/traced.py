@@ -1,0 +1,31 @@
+"""Small programs in files of cases (`=== name`, then the source), and what calls what when they run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+Edges = set[tuple[str, str]]
+
+
+def cases_in(folder: Path, pattern: str = "*.txt") -> dict[str, str]:
+    """By the name of the file and of the case: its source."""
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob(pattern)):
+        for part in path.read_text(encoding="utf-8").split("=== ")[1:]:
+            name, _, source = part.partition("\n")
+            assert f"{path.stem}_{name}" not in found
+            found[f"{path.stem}_{name}"] = source.rstrip() + "\n"
+    return found
+
+
+def python_edges(cases: Mapping[str, str], folder: Path) -> dict[str, Edges]:
+    """By case: who called whom when it ran, by dotted names within the case."""
+    listed = folder / "cases.json"
+    listed.write_text(json.dumps(cases), encoding="utf-8")
+    command = [sys.executable, "-I", str(Path(__file__).with_name("flow_run.py")), str(listed)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return {name: {(caller, callee) for caller, callee in edges} for name, edges in json.loads(done.stdout).items()}
