@@ -20,7 +20,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     8  2026-11-23  Python: calls of functions that are held or handed over, members of values without a declared type
     9  2026-11-24  calls of what an expression gives
    10  2026-11-24  a second member of one name in a local type is a local symbol, as the first
-   11  2026-11-24  methods and properties that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
+   11  2026-11-24  members that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
 """
 
 from __future__ import annotations
