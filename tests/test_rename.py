@@ -157,6 +157,28 @@ def test_members_that_override_it_keep_no_old_name(service: Service, shop: Path)
     assert texts(shop) == renamed(before, "price", "cost")
 
 
+def test_classes_that_set_a_renamed_variable_again_are_named_and_renamed_with_it(tmp_path: Path) -> None:
+    """At any distance: what reads the variable of the class above finds that of the class below."""
+    source = (
+        "class A:\n    size = 1\n\n    def show(self) -> int:\n        return self.size\n\n\nclass Between(A):\n    pass\n\n\n"
+        "class B(Between):\n    size = 2\n\n\nclass C(A):\n    @property\n    def size(self) -> int:\n        return 3\n\n\n"
+        "class Other:\n    size = 4\n"
+    )
+    root = write_tree(tmp_path / "sizes", {"m.py": source})
+    crawl_with_ty(root)
+    service = Service(root)
+    try:
+        shown = service.ask("rename_symbol", {"symbol": "m.A.size", "new_name": "width"})
+        assert {record.qualified_name for record in shown.result.overrides} == {"m.B.size", "m.C.size"}
+        with pytest.raises(EditRefused, match="would keep their names"):
+            service.ask("rename_symbol", {"symbol": "m.A.size", "new_name": "width", "apply": True})
+        service.ask("rename_symbol", {"symbol": "m.A.size", "new_name": "width", "apply": True, "sites": "both"})
+    finally:
+        service.close()
+    renamed_all, _, other = source.partition("class Other")
+    assert (root / "m.py").read_text() == renamed_all.replace("size", "width") + "class Other" + other
+
+
 def test_a_strangers_index_chooses_no_place_to_write_to(service: Service, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it knows may be made up, and so may what it does not know: nothing is written but at the server's word alone."""
     before = texts(shop)

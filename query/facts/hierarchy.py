@@ -259,17 +259,32 @@ def overriders(index: Index, ids: Collection[int]) -> list[Overrider]:
     return [Overrider(*row) for row in rows]
 
 
-def override_family(index: Index, ids: Collection[int], most: int) -> list[int]:
-    """These members, all that override them and all that they override, at any distance; at most `most`."""
-    rows = index.rows(
-        """
-        WITH RECURSIVE kin(id) AS (
-            SELECT unnest($ids::INTEGER[])
-            UNION SELECT CASE WHEN o.sub_id = k.id THEN o.super_id ELSE o.sub_id END
-            FROM kin k JOIN override o ON k.id IN (o.sub_id, o.super_id)
-        )
-        SELECT id FROM kin LIMIT $most
-        """,
-        {"ids": list(ids), "most": most},
+_FAMILY = """
+    WITH RECURSIVE asked AS (
+        SELECT s.sym_id, s.name, s.container_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+    ), member AS (
+        SELECT a.* FROM asked a JOIN symbol c ON c.sym_id = a.container_id
+        WHERE is_type(c.kind)
+    ), below(type_id, name) AS (
+        SELECT container_id, name FROM member
+        UNION SELECT t.sub_id, b.name FROM below b JOIN type_edge_rev t ON t.super_id = b.type_id
+    ), above(type_id, name) AS (
+        SELECT container_id, name FROM member
+        UNION SELECT t.super_id, a.name FROM above a JOIN type_edge t ON t.sub_id = a.type_id
     )
-    return [row[0] for row in rows]
+    SELECT m.sym_id FROM (FROM below UNION FROM above) t JOIN symbol m ON m.container_id = t.type_id AND m.name = t.name
+    WHERE NOT has_flag(m.flags, 'parameter') AND NOT is_kind(m.kind, 'constructor')
+    UNION SELECT o.super_id FROM asked a JOIN override o ON o.sub_id = a.sym_id
+    UNION SELECT o.sub_id FROM asked a JOIN override o ON o.super_id = a.sym_id
+    ORDER BY ALL
+"""
+"""Members of the same name in the types above and below, variables too: a class may set again what another one reads."""
+
+
+def override_family(index: Index, ids: Collection[int], most: int) -> list[int]:
+    """These members, all that override them and all that they override, variables too, at any distance; at most `most`."""
+    found, frontier = set(ids), sorted(ids)
+    while frontier and len(found) < most:
+        frontier = [sym_id for (sym_id,) in index.rows(_FAMILY, {"ids": frontier}) if sym_id not in found]
+        found.update(frontier)
+    return sorted(found)[:most]
