@@ -96,9 +96,7 @@ def test_where_another_process_makes_the_index_its_result_is_taken(service: Serv
     assert _callers(service) == (["thing.b.second", "thing.c.fourth"], "complete", [])
 
 
-def test_a_question_waits_no_longer_than_it_may_and_says_that_the_index_is_being_made(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_waits_no_longer_than_it_may_and_says_that_the_index_is_being_made(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     may_go_on, is_over, recrawl = threading.Event(), threading.Event(), services.recrawl
 
     def slow(*arguments: Any, **named: Any) -> None:
