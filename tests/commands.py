@@ -39,7 +39,9 @@ LOADED = (
     *("query.facts.status", "query.facts.sql", "query.answers.advice", "query.surface.service", "query.surface.registry"),
     *("indexer.crawl.run", "indexer.crawl.waves", "indexer.crawl.plan.refresh", "indexer.store.merge", "indexer.store.settle"),
     *("indexer.store.lint", "indexer.cache.exchange", "indexer.cache.pack", "indexer.cache.unpack", "pyarrow.parquet", "git"),
-    *("concurrent_log_handler", "portalocker", "tomllib"),
+    *("concurrent_log_handler", "portalocker", "tomllib", "packaging.requirements", "pyarrow.dataset", "dateutil.relativedelta"),
+    *("indexer.prerequisites.go", "indexer.prerequisites.node", "indexer.prerequisites.rust", "indexer.servers.detect"),
+    *("query.tools.index_status", "query.live.lazy", "query.upkeep.artifacts", "query.upkeep.doctor"),
 )
 """What most commands import on their way."""
 
@@ -162,6 +164,7 @@ def main(descriptor: int, listener: int, ledger: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which end this by closing the connection
     for name in LOADED:
         importlib.import_module(name)
+    importlib.import_module("indexer.servers.registry").load_table()
     requests, programs = socket.socket(fileno=descriptor), socket.socket(fileno=listener)
     while True:
         ready, _, _ = select.select([requests, programs], [], [])

@@ -5,6 +5,9 @@ between its beginning and its end, without the fixtures that it shares with othe
 parameters. `costs.json` holds the functions above `QUICK_S` and the cheaper ones that are marked `slow`, as `make costs` has measured
 them; processor time depends little on what else the machine does. A function that is in no record is run unless it is marked, so a new
 test cannot be missing from a quick run by mistake: at worst it makes it slower until the next `make costs`.
+
+Beside functions, the record holds how many seconds a module took from its first test to its last, fixtures and waiting included: by that
+the modules are put in order where processes run them side by side. `pytest --write-costs tests/test_x.py` measures that module alone.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import json
 import resource
 from collections import Counter
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Mapping
 from pathlib import Path
 
 import commands
@@ -24,6 +27,9 @@ QUICK_S = 0.05
 
 UNMEASURED_S = 1.0
 """What a test that is marked `slow` is taken to cost where that was never measured."""
+
+LEAST_ELAPSED_S = 5
+"""Modules that took less are in no record: it does not matter when they come."""
 
 _PROPERTY, _SHARED = "processor_s", "shared_processor_s"
 _SHOWN = 12
@@ -80,7 +86,13 @@ class Tally:
         self.writes = writes
         self.by_test: dict[str, float] = {}
         self.shared: Counter[str] = Counter()
+        self.elapsed: Counter[str] = Counter()
+        self.cut: set[str] = set()
         self.marked: set[str] = set()
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        """What is left of such a module does not say how long it takes."""
+        self.cut.update(map(_module_of, items))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "setup":
@@ -89,7 +101,9 @@ class Tally:
                 self.marked.add(function_of(report.nodeid))
         said = dict(report.user_properties)  # each report repeats those before it
         self.by_test[report.nodeid] += float(str(said.get(_PROPERTY, 0.0)))
-        self.shared[report.nodeid.partition("::")[0]] += float(str(said.get(_SHARED, 0.0)))
+        module = report.nodeid.partition("::")[0]
+        self.shared[module] += float(str(said.get(_SHARED, 0.0)))
+        self.elapsed[module] += report.duration
 
     def summary(self) -> list[str]:
         """What all tests cost, and the dearest modules: seconds of processor of their tests and of the fixtures that these share."""
@@ -102,19 +116,26 @@ class Tally:
             *(f"{own[module]:>8.0f} + {self.shared[module]:>4.0f}  {module}" for module in dearest if len(own) > 1),
         ]
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.writes:
-            RECORD.write_text(to_text(merge(load(), self.by_test, self.marked)), encoding="utf-8")
+            self.cut.update(f"tests/{Path(name.partition('::')[0]).name}" for name in session.config.args if "::" in name)
+            whole = {function_of(module): spent for module, spent in self.elapsed.items() if module not in self.cut}
+            RECORD.write_text(to_text(merge(load(), self.by_test, self.marked, whole)), encoding="utf-8")
 
 
-def merge(record: dict[str, float], by_test: dict[str, float], marked: Collection[str]) -> dict[str, float]:
-    """The record, in which all that is said of the functions that were run is replaced, and that of modules that are gone removed."""
+def merge(record: dict[str, float], by_test: dict[str, float], marked: Collection[str], elapsed: Mapping[str, float]) -> dict[str, float]:
+    """The record, in which all that is said of the functions that were run is replaced, and that of modules that are gone removed.
+
+    elapsed: seconds by name of a module of which all tests were run.
+    """
     costs: dict[str, list[float]] = {}
     for nodeid, spent in by_test.items():
         costs.setdefault(function_of(nodeid), []).append(spent)
-    kept = {name: cost for name, cost in record.items() if name not in costs and (RECORD.parent / name.partition("::")[0]).is_file()}
+    replaced = costs.keys() | elapsed.keys()
+    kept = {name: cost for name, cost in record.items() if name not in replaced and (RECORD.parent / name.partition("::")[0]).is_file()}
     found = {name: round(sum(parts) / len(parts), 2) for name, parts in costs.items()}
-    return kept | {name: cost for name, cost in found.items() if cost > QUICK_S or name in marked}
+    modules = {name: float(round(spent)) for name, spent in elapsed.items() if spent >= LEAST_ELAPSED_S}
+    return kept | modules | {name: cost for name, cost in found.items() if cost > QUICK_S or name in marked}
 
 
 def to_text(record: dict[str, float]) -> str:
@@ -137,12 +158,18 @@ def leave_out_dear(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def put_dearest_modules_first(items: list[pytest.Item]) -> None:
-    """For processes side by side, each of which takes the next module when it has ended one: the long ones are not left for the end."""
+    """For processes side by side, each of which takes the next module when it has ended one: the long ones are not left for the end.
+
+    A module whose length is in no record counts as what its functions cost.
+    """
     record = load()
     spent: Counter[str] = Counter()
     for item in items:
         cost = record.get(function_of(item.nodeid), UNMEASURED_S if item.get_closest_marker("slow") is not None else 0.0)
         spent[_module_of(item)] += round(cost * 100)  # whole numbers: every process comes to the same order
+    for module in spent:
+        if (elapsed := record.get(function_of(module))) is not None:
+            spent[module] = round(elapsed * 100)
     items.sort(key=lambda item: (-spent[_module_of(item)], _module_of(item)))
 
 

@@ -118,8 +118,25 @@ def test_tests_whose_server_cannot_be_had_are_left_out_by_name_or_fail(tmp_path:
 def test_the_record_keeps_what_was_not_run_and_forgets_modules_that_are_gone():
     record = {"test_docs.py::test_a": 1.0, "test_docs.py::test_b": 2.0, "test_gone.py::test_c": 3.0}
     ran = {"tests/test_docs.py::test_b[1]": 0.01, "tests/test_docs.py::test_b[2]": 0.02, "tests/test_house.py::test_d": 0.5}
-    assert costs.merge(record, ran, set()) == {"test_docs.py::test_a": 1.0, "test_house.py::test_d": 0.5}
-    assert costs.merge(record, ran, {"test_docs.py::test_b"})["test_docs.py::test_b"] == 0.01  # cheap, although it is marked
+    assert costs.merge(record, ran, set(), {}) == {"test_docs.py::test_a": 1.0, "test_house.py::test_d": 0.5}
+    assert costs.merge(record, ran, {"test_docs.py::test_b"}, {})["test_docs.py::test_b"] == 0.01  # cheap, although it is marked
+
+
+def test_the_record_says_how_long_whole_modules_take_that_take_long():
+    record = {"test_docs.py": 40.0, "test_house.py": 7.0, "test_gone.py": 9.0, "test_cli.py": 8.0}
+    assert costs.merge(record, {}, set(), {"test_docs.py": 12.4, "test_house.py": 0.3}) == {"test_docs.py": 12.0, "test_cli.py": 8.0}
+
+
+def test_of_a_module_of_which_some_tests_were_left_out_nobody_says_how_long_it_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """By -k, and by a test's own name."""
+    monkeypatch.setattr(costs, "LEAST_ELAPSED_S", 0)
+    monkeypatch.setattr(costs, "RECORD", tmp_path / "costs.json")
+    text = "def test_one(): ...\n\ndef test_two(): ...\n"
+    write_tree(tmp_path, {"tests/test_a.py": text, "tests/test_b.py": text, "tests/test_c.py": text, "pytest.ini": "[pytest]\n"})
+    monkeypatch.chdir(tmp_path)
+    names = ["tests/test_a.py", "tests/test_b.py", "tests/test_c.py::test_one"]
+    assert pytest.main(["-q", "-p", "no:cacheprovider", "--deselect", "tests/test_b.py::test_two", *names], [costs.Tally(writes=True)]) == 0
+    assert costs.load() == {"test_a.py": 0.0}
 
 
 @pytest.mark.parametrize(("cost", "marked", "left_out"), [(None, False, False), (None, True, True), (0.0, True, False), (9.0, False, True)])
@@ -149,6 +166,9 @@ def test_processes_side_by_side_begin_with_what_takes_longest(monkeypatch: pytes
     assert [item.nodeid.removeprefix("tests/") for item in items] == [
         *("test_dear.py::test_x[1]", "test_dear.py::test_x[2]", "test_new.py::test_x", "test_cheap.py::test_x", "test_cheap.py::test_y")
     ]
+    monkeypatch.setattr(costs, "load", lambda: {"test_dear.py::test_x": 0.7, "test_cheap.py::test_x": 0.2, "test_cheap.py": 30.0})
+    costs.put_dearest_modules_first(items)  # pyright: ignore[reportArgumentType]
+    assert items[0].nodeid == "tests/test_cheap.py::test_x"  # it waits for something
 
 
 # ---- toolchains in wheels

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from support import VIEWS, Watcher, crawl_with_ty, rows, write_tree
 
+from indexer import plain_files
 from indexer.crawl.pool import WORKER
 from indexer.crawl.run import Crawl
 from indexer.errors import Locked, NoIndex, UsageError
@@ -359,3 +360,33 @@ def test_what_a_server_says_of_search_paths_stays_on_this_machine(root: Path) ->
     (root / "lonely.py").write_text("import nowhere_to_be_found\n")
     messages = rows(crawl_with_ty(root).generation, "SELECT message FROM diagnostics WHERE path = 'lonely.py'")
     assert messages == [("Cannot resolve imported module `nowhere_to_be_found`",)]
+
+
+@pytest.mark.parametrize("between", range(1, 4))
+def test_a_reader_finds_the_index_though_others_publish_twice_while_it_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: int
+) -> None:
+    """What the pointer names is removed before it looks there. Two readers met that 27 times in 50,000 looks."""
+    home, looks, read = Home(tmp_path), iter(range(1, 100)), plain_files.read
+
+    def publish() -> None:
+        with home.locked():
+            home.temporary().write_bytes(b"rows")
+            home.publish(home.temporary(), home.new_number(), b"{}")
+            home.clean()
+
+    def read_then_publish(path: Path, *arguments: Any, **named: Any) -> bytes | None:
+        content = read(path, *arguments, **named)
+        if path.name == "CURRENT" and next(looks) <= between:
+            monkeypatch.setattr(plain_files, "read", read)
+            publish()
+            publish()
+            monkeypatch.setattr(plain_files, "read", read_then_publish)
+        return content
+
+    publish()
+    monkeypatch.setattr(plain_files, "read", read_then_publish)
+    found = find_home(tmp_path)
+    assert found.root == tmp_path
+    assert next(looks) > between
+    assert found.current() is not None

@@ -14,7 +14,6 @@ from indexer.errors import EditRefused, Locked, ServerError
 from query.answers.envelope import Answer
 from query.surface import service as services
 from query.surface.service import Service
-from query.upkeep import keeping
 
 FILES = {
     "pyproject.toml": '[project]\nname = "thing"\n',
@@ -97,24 +96,32 @@ def test_where_another_process_makes_the_index_its_result_is_taken(service: Serv
     assert _callers(service) == (["thing.b.second", "thing.c.fourth"], "complete", [])
 
 
-def test_a_question_waits_no_longer_than_it_may_and_says_that_the_index_is_being_made(
-    service: Service, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    may_go_on, recrawl = threading.Event(), services.recrawl
+def test_a_question_waits_no_longer_than_it_may_and_says_that_the_index_is_being_made(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on, is_over, recrawl = threading.Event(), threading.Event(), services.recrawl
 
     def slow(*arguments: Any, **named: Any) -> None:
         assert may_go_on.wait(60)
         recrawl(*arguments, **named)
+        is_over.set()
 
     monkeypatch.setattr(services, "recrawl", slow)
-    monkeypatch.setattr(keeping, "LONGEST_WAIT_S", 0.05)
-    (root / "thing/c.py").write_text(NEW_CALLER)
-    answer = service.ask("find_callers", {"symbol": "thing.a.first"})
-    assert "ask again" in answer.completeness.reasons[0].detail
-    assert service.ask("find_callers", {"symbol": "thing.a.first"}).completeness.status == "partial"
-    may_go_on.set()
-    monkeypatch.setattr(keeping, "LONGEST_WAIT_S", 60.0)
-    assert _callers(service) == (["thing.b.second", "thing.c.fourth"], "complete", [])
+    impatient, patient = Service(root, keeps_fresh=True, patience_s=0.05), Service(root, keeps_fresh=True, patience_s=60.0)
+    try:
+        (root / "thing/c.py").write_text(NEW_CALLER)
+        answer = impatient.ask("find_callers", {"symbol": "thing.a.first"})
+        assert "ask again" in answer.completeness.reasons[0].detail
+        assert impatient.ask("find_callers", {"symbol": "thing.a.first"}).completeness.status == "partial"
+        may_go_on.set()
+        assert is_over.wait(60)
+        assert _callers(impatient) == (["thing.b.second", "thing.c.fourth"], "complete", [])
+        may_go_on.clear()
+        threading.Timer(0.2, may_go_on.set).start()
+        (root / "thing/b.py").write_text("x = 1\n")
+        assert _callers(patient) == (["thing.c.fourth"], "complete", [])
+    finally:
+        may_go_on.set()
+        impatient.close()
+        patient.close()
 
 
 # ---- edits

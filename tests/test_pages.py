@@ -28,6 +28,7 @@ from query.pages import names, symbols, texts
 from query.pages import out as out_folder
 from query.pages.book import Book
 from query.pages.site import write
+from query.pages.source import MOST_BYTES
 from query.surface.registry import call
 
 pytest_plugins = ["query_fixtures"]
@@ -121,7 +122,8 @@ def site(shop: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[str, See
 @pytest.fixture(scope="module")
 def hostile_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = write_tree(tmp_path_factory.mktemp("hostile") / "<b>root", dict.fromkeys(HOSTILE_FILES, HOSTILE_TEXT))
-    write_tree(root, {"big.py": "x = 1\n" * 500_000, "null.py": b"x = 1\n\0\xff", "emoji.py": "\N{PARTY POPPER} = 1\nx = 2; y = x\n"})
+    big = "x = 1\n" * 1_000 + f'y = """{"-" * MOST_BYTES}"""\n'
+    write_tree(root, {"big.py": big, "null.py": b"x = 1\n\0\xff", "emoji.py": "\N{PARTY POPPER} = 1\nx = 2; y = x\n"})
     crawl_with_ty(root, jobs=1)
     return root
 

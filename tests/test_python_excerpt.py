@@ -94,4 +94,6 @@ def test_modules_of_the_standard_library(module: str, monkeypatch: pytest.Monkey
 
 
 def _read(path: Path, wanted: list[Position]) -> list[DocumentFacts]:
-    return read_external(ExternalJob(number=0, wanted={str(path): wanted}, everything=True), Externals(), "/nowhere")
+    return read_external(
+        ExternalJob(number=0, wanted={str(path): wanted}, languages={str(path): "python"}, everything=True), Externals(), "/nowhere"
+    )

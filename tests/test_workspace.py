@@ -345,6 +345,8 @@ def test_the_probe_asks_only_what_the_file_itself_can_answer():
         """
     typescript = parse("typescript", "a.ts", source, "a")
     assert {typescript.tokens.name[token] for token in probe_candidates(typescript)} <= {"Near"}
+    listed = parse("python", "a.py", b"__all__ = ['first', 'second']\n\ndef first(): ...\n\ndef second(): return first()\n", "a")
+    assert [listed.tokens.line[token] for token in probe_candidates(listed)] == [4], "no server places a name in a string"
 
 
 def test_every_language_that_is_crawled_can_be_read():

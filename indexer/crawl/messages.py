@@ -105,11 +105,13 @@ class Release(msgspec.Struct, kw_only=True, tag=True):
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
     """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges.
 
+    languages: of the paths whose names tell it. Only the parent has the table of languages, which takes longer to read than most files.
     allowed: places outside of the workspace that may be read beside what is installed; `everything`: all of them.
     """
 
     number: int
     wanted: dict[str, list[Position]]
+    languages: dict[str, str]
     allowed: tuple[str, ...] = ()
     everything: bool = False
 

@@ -21,7 +21,7 @@ _FAILURE_CHARS = 300
 _MOST_OPEN = 10_000
 """Tokens of progress that are remembered at once; a server that begins more and ends none stays unready by those."""
 _MESSAGES = frozenset({methods.WINDOW_LOG_MESSAGE, methods.WINDOW_SHOW_MESSAGE})
-_NO_USE = Role.DEFINITION | Role.IMPORT | Role.KEYWORD
+_NO_USE = Role.DEFINITION | Role.IMPORT | Role.KEYWORD | Role.MENTION
 _SIGNAL_BEGINS_S = 10.0
 """Without a sign of life for so long there will be no signal: a busy machine needs some seconds to the first one."""
 

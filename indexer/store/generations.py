@@ -119,11 +119,21 @@ class Home:
         return plain_files.make_folder(self.path / name)
 
     def current(self) -> Path | None:
-        """The published generation's database, or None; whoever made it."""
-        try:
-            name = (plain_files.read(self._pointer, 100) or b"").decode("ascii").strip()
-        except UnicodeDecodeError:
-            return None
+        """The published generation's database, or None; whoever made it.
+
+        Between a look at the pointer and one at what it names, others may publish twice and remove it: then the pointer names another.
+        """
+        seen: bytes | None = None
+        while (content := plain_files.read(self._pointer, 100)) is not None and content != seen:
+            seen = content
+            path = self._named_by(content)
+            if path is not None:
+                return path
+        return None
+
+    def _named_by(self, content: bytes) -> Path | None:
+        """The database that this content of the pointer names, if that is one of ours."""
+        name = content.decode("ascii", "replace").strip()
         if not _GENERATION.fullmatch(name) or self._is_elsewhere():
             return None
         path = self.databases / name
@@ -360,6 +370,8 @@ def find_home(start: Path) -> Home:
         if home.current() is not None:
             return home
         home.check_pointer()  # else the index of a folder further up would answer in its place
+        if home.current() is not None:  # it was published meanwhile
+            return home
     begun = next((home for folder in (start, *start.parents) if (home := Home(folder)).begun() is not None), None)
     if begun is not None:
         raise NoIndex(f"no index in '{begun.root}' yet; {remedy(begun.root)}")

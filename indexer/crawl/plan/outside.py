@@ -15,6 +15,8 @@ from indexer.crawl.messages import ExternalJob, Position
 from indexer.crawl.sources import size_of
 from indexer.model import FOREIGN, Skipped, SkipReason
 from indexer.packages import Externals
+from indexer.scip.external import of_place
+from indexer.servers.registry import language_of
 from indexer.store.macros import expand
 
 _ALONE = 2
@@ -46,12 +48,22 @@ class Outside:
         return [
             (
                 ExternalJob(
-                    number=number, wanted={path: wanted[path] for path in paths[start:end]}, allowed=allowed, everything=everything
+                    number=number,
+                    wanted={path: wanted[path] for path in paths[start:end]},
+                    languages=languages_by_name(paths[start:end]),
+                    allowed=allowed,
+                    everything=everything,
                 ),
                 folder / f"external-{number:03d}.parquet",
             )
             for number, (start, end) in enumerate(itertools.pairwise(starts))
         ]
+
+
+def languages_by_name(paths: Iterable[str]) -> dict[str, str]:
+    """The language of each file outside the workspace whose name or ending tells it, also of one that a SCIP file only names."""
+    found = {path: language_of(place[0] if (place := of_place(path)) is not None else path) for path in paths}
+    return {path: language for path, language in found.items() if language}
 
 
 def unread(root: str, skipped: Iterable[Skipped]) -> dict[str, str]:

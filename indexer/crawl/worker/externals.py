@@ -21,7 +21,6 @@ from indexer.languages import CPP, PYTHON, C
 from indexer.model import SymbolFlag
 from indexer.packages import Externals
 from indexer.scip.external import ExternalSymbol, of_place
-from indexer.servers.registry import language_of
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import tree
 from indexer.syntax.model import Syntax
@@ -48,7 +47,7 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
     for path, positions in sorted(job.wanted.items()):
         named = of_place(path)
         if named is not None:
-            facts = _named(*named, positions)
+            facts = _named(named[1], positions, job.languages.get(path) or _language_of_text(b""))
             found.setdefault(facts.header["path"], facts)
             continue
         external = externals.describe(path)
@@ -56,7 +55,7 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
         is_installed = is_unread or externals.is_installed(path)
         source = read_source(path, _MAX_BYTES) if is_installed or reach.may_read(path) else b""
         source = b"" if len(source) > _MAX_BYTES or encoding_of(source) is None else as_utf8(source)
-        language = _language(path, source)
+        language = job.languages.get(path) or _language_of_text(source)
         syntax = syntaxes.parse(language, path, _wanted(language, path, source, positions), external.module, definitions_only=True)
         kept, meant = _only_wanted(syntax, set(positions))
         if not is_installed:
@@ -79,11 +78,11 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
     return [found[key] for key in sorted(found)]
 
 
-def _named(file: str, symbol: ExternalSymbol, positions: Sequence[Position]) -> DocumentFacts:
+def _named(symbol: ExternalSymbol, positions: Sequence[Position], language: str) -> DocumentFacts:
     """A symbol of which nobody knows where it is defined: its own names, and nothing else."""
     document = PlannedDocument(
         path=symbol.key,
-        language=_language(file, b""),
+        language=language,
         digest=blob_digest(b""),
         size_bytes=0,
         module=symbol.dotted,
@@ -119,9 +118,9 @@ def _keep_names_alone(syntax: Syntax) -> None:
         symbol.documentation = symbol.signature = ""
 
 
-def _language(path: str, source: bytes) -> str:
-    """By its ending; the standard headers of C++ have none and say what they are in their first line."""
-    return language_of(path) or (CPP.name if b"C++" in source[:200] or b"<bits/" in source else C.name)
+def _language_of_text(source: bytes) -> str:
+    """Of a file whose name does not tell: the standard headers of C++ have no ending, and say what they are in their first line."""
+    return CPP.name if b"C++" in source[:200] or b"<bits/" in source else C.name
 
 
 def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list[tuple[int, Position]]]:
