@@ -16,6 +16,7 @@ from collections.abc import Mapping
 import duckdb
 import pyarrow as pa
 
+from indexer.store.flow import ecmascript
 from indexer.store.flow.edges import found_by
 from indexer.store.flow.inputs import Inputs, read_inputs
 from indexer.store.flow.kept import SCHEMA, Keeper, table_of
@@ -76,9 +77,11 @@ def _followed(inputs: Inputs, keeper: Keeper | None) -> pa.Table:
     was_collecting = gc.isenabled()
     gc.disable()  # a million small objects that all stay until the end: looking for garbage among them takes longer than the work
     try:
-        solver = solve(load(inputs))
-        found = table_of(found_by(solver))
-        solver.clear()
+        program = load(inputs)
+        solvers = [solve(program), *([ecmascript.solve(program)] if ecmascript.is_needed(program) else ())]
+        found = table_of(found_by(solvers))
+        for solver in solvers:
+            solver.clear()
     finally:
         if was_collecting:
             gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from indexer.model import Flow, Handed, SymbolFlag, Via
@@ -52,9 +53,17 @@ class Found(NamedTuple):
     gaps: list[tuple[Place, str]]
 
 
-def found_by(solver: Solver) -> Found:
-    program = solver.program
+def found_by(solvers: Sequence[Solver]) -> Found:
     made = Found([], [], [])
+    for solver in solvers:
+        _add(made, solver)
+    program = solvers[0].program
+    made.gaps.extend((_place(program, row), "cut") for row, kind in enumerate(program.kind) if kind == Flow.CUT)
+    return made
+
+
+def _add(made: Found, solver: Solver) -> None:
+    program = solver.program
     callees: dict[int, dict[int, Via]] = {}
     for (row, sym_id), via in solver.called.items():
         if _is_new(solver, row, sym_id, via):
@@ -78,10 +87,8 @@ def found_by(solver: Solver) -> Found:
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
-    made.gaps.extend((_place(program, row), "cut") for row, kind in enumerate(program.kind) if kind == Flow.CUT)
     if solver.graph.is_cut:
         made.gaps.append((_place(program, 0), "steps"))
-    return made
 
 
 def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
@@ -104,7 +111,7 @@ def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
 def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     """Whether the server did not tell: where it named a function or a type at the place, it is that which is called."""
     program = solver.program
-    if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE):
+    if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
         return not program.is_outside(sym_id)
     means = program.means.get(row, ())
     if sym_id in means or (row in program.typed and via == Via.NONE and program.kind[row] == Flow.ATTRIBUTE):

@@ -15,6 +15,7 @@ _PARAMETER, _EXTERNAL, _PROPERTY = (
 )  # plain numbers: & of an IntFlag costs a microsecond
 
 _ENTER = int(Flow.ENTER)
+_OF_MODULES = frozenset((int(Flow.MODULE), int(Flow.EXPORT)))
 
 _ASKED_BY_TYPE = frozenset({int(Evidence.CALLEE_TYPE), int(Evidence.INFERRED)})
 """Evidence of rows that say what is called where a name stands, not what the name means."""
@@ -28,6 +29,8 @@ class Program:
         parent: the row that takes the value, -1 for none. of: the row that it is about, -1 for none.
         name: of the identifier where the row stands, "" for none.
         around, width: of rows at an identifier, the symbol around it and how wide it is. body: the symbol in whose body the row stands.
+        rows: by the `part` of the first row of their file, which says how values are followed there.
+        module: of rows about what a file exports, the symbol of the file.
         means: by row what its identifier means, at most a few symbols; empty where nobody knows.
         typed: rows at which the server said what is called by the type of what stands there.
         kinds, flags, containers, names: of all symbols, by number.
@@ -53,6 +56,8 @@ class Program:
     members: dict[int, dict[str, int]]
     outside: dict[int, str]
     bases: dict[int, list[int]]
+    rows: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
+    module: dict[int, int] = field(default_factory=dict[int, int])
     _orders: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     _found: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
 
@@ -192,11 +197,16 @@ def _add_bodies(program: Program, inputs: Inputs, docs: Sequence[int]) -> None:
     modules: dict[int, int] = dict(zip(*(inputs.modules.column(name).to_pylist() for name in ("doc_id", "number")), strict=True))
     body, doc = -1, -1
     add = program.body.append
+    rows: list[int] = []
     for row, kind in enumerate(program.kind):
         if docs[row] != doc:
             doc = docs[row]
             body = modules.get(doc, -1)
+            rows = program.rows.setdefault(program.part[row], [])
+        rows.append(row)
         if kind == _ENTER:
             of = program.of[row]
             body = program.means.get(of, (-1,))[0] if of >= 0 else modules.get(doc, -1)
+        elif kind in _OF_MODULES:
+            program.module[row] = modules.get(doc, -1)
         add(body)

@@ -27,9 +27,15 @@ _MADE_OF_CLASSES = frozenset({"__class__"})
 
 @dataclass(slots=True)
 class Signature:
-    """One definition of a function, or a lambda: (name, part by `Handed`, node) of each parameter in order."""
+    """One definition of a function, or a lambda.
+
+    Attributes:
+        parameters: (name, part by `Handed`, node) of each in order. this: the node of what it is called on, in languages in which that is
+            no parameter; else -1, and it is the first one.
+    """
 
     parameters: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
+    this: int = -1
 
 
 @dataclass(slots=True)
