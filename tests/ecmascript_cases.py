@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.syntax import parse
+from indexer.syntax.model import Syntax
 from indexer.syntax.tree.grammars import grammar_of
 
 Edges = set[tuple[str, str]]
@@ -94,8 +95,12 @@ def run(cases: list[Case], folder: Path) -> dict[str, Edges]:
 
 def _symbol_at(functions: list[Entered], offset: int, file: str) -> str:
     around = [item for item in functions if item.start <= offset < item.end and item.symbol]
-    module = Path(file).stem
-    return max(around, key=lambda item: item.start).symbol if around else "" if module == "main" else module
+    return max(around, key=lambda item: item.start).symbol if around else _module(file)
+
+
+def _module(file: str) -> str:
+    stem = Path(file).stem
+    return "" if stem == "main" else stem
 
 
 def _instrumented(language: str, file: str, source: bytes) -> tuple[bytes, list[Entered]]:
@@ -142,7 +147,7 @@ def _instrumented(language: str, file: str, source: bytes) -> tuple[bytes, list[
     made = [Entered(there(node.start_byte), there(node.end_byte), names[number]) for number, node in enumerate(functions)]
     for item in made:  # what has the name of the function around it has none of its own
         around = [other for other in made if other.start <= item.start and item.end <= other.end and other is not item]
-        if any(names[made.index(other)] == names[made.index(item)] for other in around):
+        if names[made.index(item)] == _module(file) or any(names[made.index(other)] == names[made.index(item)] for other in around):
             made[made.index(item)] = Entered(item.start, item.end, "")
     return bytes(out), made
 
@@ -154,17 +159,27 @@ def _running(file: str) -> str:
 def _names(source: bytes, file: str) -> dict[int, str]:
     """By number of a function, the qualified name of the symbol around its first words; "" for the module's own text."""
     syntax = parse("javascript", file, source, "")
-    stem = Path(file).stem
-
-    def name(ordinal: int) -> str:
-        symbol = syntax.symbols[ordinal]
-        return "" if symbol.container < 0 else ".".join(filter(None, (name(symbol.container), symbol.name)))
-
     found: dict[int, str] = {}
     lines = source.decode().split("\n")
     for index, token in enumerate(syntax.tokens.name):
         if token == "__entered":
             number = int(lines[syntax.tokens.line[index]][syntax.tokens.end_col[index] :].split(":", 1)[1].split('"', 1)[0])
-            own = name(syntax.tokens.enclosing[index])
-            found[number] = own if not own or stem == "main" else f"{stem}.{own}"
+            found[number] = _name(syntax, syntax.tokens.enclosing[index], file)
     return found
+
+
+def _name(syntax: Syntax, ordinal: int, file: str) -> str:
+    own: list[str] = []
+    while ordinal > 0:
+        own.append(syntax.symbols[ordinal].name)
+        ordinal = syntax.symbols[ordinal].container
+    return ".".join(filter(None, (_module(file), *reversed(own))))
+
+
+def names_of(language: str, file: str, text: str) -> dict[tuple[int, int], str]:
+    """The names of a file's symbols, as `run` has them, by line and column of their own names."""
+    syntax = parse(language, file, text.encode(), "")
+    symbols = enumerate(syntax.symbols)
+    return {(symbol.selection.line, symbol.selection.col): _name(syntax, ordinal, file) for ordinal, symbol in symbols if ordinal} | {
+        (0, 0): _name(syntax, 0, file)
+    }

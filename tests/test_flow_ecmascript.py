@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from ecmascript_cases import Case, Edges, cases_of, run
+from ecmascript_cases import Case, Edges, cases_of, names_of, run
 from support import CORPORA, crawl_with_ty, write_tree
 from toolchains import requires
 
@@ -51,23 +50,23 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Edges]]
 
 def _told(index: Index) -> dict[str, Edges]:
     rows = index.rows("""
-        SELECT d.path, d.module, a.qualified_name, e.path, e.module, b.qualified_name
+        SELECT d.path, a.sel_line, a.sel_col, e.path, b.sel_line, b.sel_col
         FROM call_in c
         JOIN symbol a ON a.sym_id = c.caller JOIN document d ON d.doc_id = a.doc_id
         JOIN symbol b ON b.sym_id = c.callee JOIN document e ON e.doc_id = b.doc_id
-        WHERE NOT has_flag(b.flags, 'external') AND (is_callable(b.kind) OR is_kind(b.kind, 'property'))
+        WHERE NOT has_flag(b.flags, 'external') AND (is_callable(b.kind) OR has_flag(b.flags, 'property'))
     """)
     found: dict[str, Edges] = {}
-    for path, module, caller, callee_path, callee_module, callee in rows:
-        edge = (_name(path, module, caller), _name(callee_path, callee_module, callee))
+    names = {
+        (f"{case.name}/{file}", line, col): name
+        for case in CASES.values()
+        for file, text in case.files.items()
+        for (line, col), name in names_of(case.language, file, text).items()
+    }
+    for path, line, col, callee_path, callee_line, callee_col in rows:
+        edge = (names[path, line, col], names[callee_path, callee_line, callee_col])
         found.setdefault(path.split("/")[0], set()).add(edge)
     return found
-
-
-def _name(path: str, module: str, qualified: str) -> str:
-    own = qualified.removeprefix(module).lstrip(".")
-    stem = Path(path).stem
-    return own if stem == "main" else f"{stem}.{own}".rstrip(".")
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -118,7 +118,15 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
         return False
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
-    return not any(program.is_callable(meant) or program.is_type(meant) for meant in means)
+    return not any(_is_whole(solver, meant) for meant in means)
+
+
+def _is_whole(solver: Solver, sym_id: int) -> bool:
+    """Whether a function or type is more than a declaration that others implement."""
+    program = solver.program
+    if program.is_callable(sym_id):
+        return sym_id in solver.defined or program.is_outside(sym_id)
+    return program.is_type(sym_id)
 
 
 def _via(solver: Solver, row: int, sym_id: int) -> Via:

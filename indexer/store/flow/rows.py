@@ -9,7 +9,7 @@ from indexer.model import Flow, Handed, SymbolFlag, Via
 from indexer.store.flow import library
 from indexer.store.flow.calls import call, give_back
 from indexer.store.flow.program import Program
-from indexer.store.flow.solver import Signature, Solver
+from indexer.store.flow.solver import Signature, Site, Solver
 from indexer.store.flow.sources import LOCAL, PARAMETER, Sources
 from indexer.store.flow.values import Sort
 
@@ -31,7 +31,7 @@ _KEEPING = frozenset(
 class Builder(Sources):
     """Makes each row what it says about values."""
 
-    handlers: ClassVar[dict[int, Callable[[Any, int], None]]] = {}
+    handlers: ClassVar[dict[int, Callable[[Any, int], object]]] = {}
     """By the kind of a row."""
 
     def build(self) -> None:
@@ -380,7 +380,7 @@ class Builder(Sources):
                 solver.records.add(owner)
             program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
 
-    def call(self, row: int) -> None:
+    def call(self, row: int) -> Site:
         program, solver = self._program, self._solver
         parts = self._takes.get(row, ())
         callees = [child for child in parts if program.part[child] == Handed.CALLEE]
@@ -409,6 +409,7 @@ class Builder(Sources):
             solver.graph.copy(self._at(child), callee)
         self._note(row, Handed.CALLEE)
         solver.activate(site)
+        return site
 
     def _together(self, known: int, child: int) -> int:
         """`a if x else b` is one argument with two rows."""

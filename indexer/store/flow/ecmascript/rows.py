@@ -6,7 +6,7 @@ from indexer.model import Flow, Handed, SymbolFlag, SymbolKind
 from indexer.store.flow.ecmascript import library
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.rows import Builder
-from indexer.store.flow.solver import Signature
+from indexer.store.flow.solver import Signature, Site
 from indexer.store.flow.values import Sort
 
 _STATIC = int(SymbolFlag.STATIC)
@@ -189,25 +189,27 @@ class EcmascriptBuilder(Builder):
             for child in self.taken(row, Handed.BASE):
                 solver.graph.watch(self._at(child), lambda value, owner=owner: inherits(owner, value))
 
-    def call(self, row: int) -> None:
-        super().call(row)
+    def call(self, row: int) -> Site:
+        site = super().call(row)
         program, solver = self._program, self._solver
         callees = self.taken(row, Handed.CALLEE)
         if len(callees) != 1 or program.kind[callees[0]] != Flow.ATTRIBUTE:
-            return
+            return site
         name = program.name[callees[0]]
         if name not in library.BY_NAME:
-            return
+            return site
         means = program.means.get(callees[0], ())
         if all(program.is_outside(sym_id) for sym_id in means):
             is_doubtful = not means and name not in library.OF_PROMISES
-            solver.unknown.append((solver.sites[-1], self._nodes(callees[0], 0), name, is_doubtful))
+            solver.unknown.append((site, self._nodes(callees[0], 0), name, is_doubtful))
+        return site
 
 
 EcmascriptBuilder.handlers = {
     **Builder.handlers,
     Flow.ATTRIBUTE: EcmascriptBuilder.attribute,
     Flow.BIND: EcmascriptBuilder.bind,
+    Flow.CALL: EcmascriptBuilder.call,
     Flow.COLLECTION: EcmascriptBuilder.collection,
     Flow.RECORD: EcmascriptBuilder.collection,
     Flow.GLOBAL: EcmascriptBuilder.global_,
