@@ -68,7 +68,8 @@ class Program:
         return self.kinds[sym_id] in TYPE_KINDS
 
     def is_property(self, sym_id: int) -> bool:
-        return self.kinds[sym_id] == SymbolKind.PROPERTY or bool(self.flags[sym_id] & _PROPERTY)
+        """Whether reading it runs a getter. A field of an object may be a property by its kind, too."""
+        return bool(self.flags[sym_id] & _PROPERTY)
 
     def holds(self, sym_id: int) -> bool:
         """Whether it is a variable or a field of the workspace, which holds what it is set to."""

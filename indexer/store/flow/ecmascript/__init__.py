@@ -7,12 +7,14 @@ a function may be one; properties are looked up along prototypes; what a file ex
 
 from __future__ import annotations
 
+from indexer.model import Flow
 from indexer.store.flow.ecmascript import library
 from indexer.store.flow.ecmascript.calls import call
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.ecmascript.rows import EcmascriptBuilder
 from indexer.store.flow.program import Program
 from indexer.store.flow.rows import follow
+from indexer.store.flow.values import Sort
 
 _SEES_THIS = 1
 """`part` of the first row of files that are followed so (`indexer.syntax.ecmascript`)."""
@@ -31,4 +33,17 @@ def solve(program: Program) -> EcmascriptSolver:
         if not solver.graph.values(site.callee):
             library.of_unknown(solver, site, objects, name, is_doubtful=is_doubtful)
     solver.graph.run()
+    _read_members(solver)
     return solver
+
+
+def _read_members(solver: EcmascriptSolver) -> None:
+    """A property that the server left open means the function of that name that it holds: the one which an object was made with."""
+    program, values = solver.program, solver.values
+    for row in program.rows[_SEES_THIS]:
+        if program.kind[row] != Flow.ATTRIBUTE or row in program.means:
+            continue
+        for value in solver.graph.values(row):
+            sort, first, _ = values[values[value].first] if values[value].sort == Sort.BOUND else values[value]
+            if sort == Sort.FUNCTION and program.names[first] == program.name[row]:
+                solver.read[row, first] = None

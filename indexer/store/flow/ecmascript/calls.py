@@ -59,7 +59,8 @@ def _start(solver: EcmascriptSolver, site: Site, owner: int, made: int) -> None:
     left, seen = [owner], {owner}
     for start in left:
         if not program.is_type(start):
-            run_function(solver, site, start, made)
+            if program.is_callable(start):
+                run_function(solver, site, start, made)
             return
         member = program.members.get(start, {}).get("constructor", -1)
         if member >= 0 and program.kinds[member] == SymbolKind.CONSTRUCTOR:

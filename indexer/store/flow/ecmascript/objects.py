@@ -87,9 +87,8 @@ class EcmascriptSolver(Solver):
         graph, values = self.graph, self.values
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
-            if first in self._records:
-                for key in ("s" + name, ""):
-                    self.bind(self.slot(value, key), value, target)
+            if first in self._records:  # what is stored by names made at run time is read by such (ADR 0066)
+                self.bind(self.slot(value, "s" + name), value, target)
             else:
                 graph.put(target, self.method(name, value))
         elif sort == Sort.OBJECT:
@@ -183,7 +182,7 @@ class EcmascriptSolver(Solver):
             member = self.program.member(first, name)
             if member >= 0 and self.program.holds(member):
                 self.graph.copy(source, self.symbol(member))
-            else:
+            elif member < 0:  # one object's own method in place of its class's would be that of all of them
                 self.graph.copy(source, self.attribute(first, name))
             self.receive(source, self.values.number(Sort.OBJECT, first))
         elif name == "prototype" and sort in (Sort.FUNCTION, Sort.CLASS):
