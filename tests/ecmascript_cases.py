@@ -80,7 +80,9 @@ def run(cases: list[Case], folder: Path) -> dict[str, Edges]:
             functions.setdefault(case.name, {})[key] = made
     node = shutil.which("node")
     assert node is not None
-    done = subprocess.run([node, str(Path(__file__).with_name("flow_run.cjs")), str(folder)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [node, str(Path(__file__).with_name("flow_run.cjs")), str(folder)], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, Edges] = {case.name: set() for case in cases}
     for name, edges in json.loads(done.stdout).items():

@@ -31,12 +31,13 @@ _TABLES = {
     "flow_call": ("call", _PLACE | {"callee": "INTEGER", "via": "UTINYINT", "is_possible": "BOOLEAN"}),
     "flow_meaning": ("meaning", _PLACE | {"sym_id": "INTEGER"}),
     "flow_stop": ("gap", _PLACE | {"reason": "VARCHAR"}),
+    "flow_base": ("base", _PLACE | {"sym_id": "INTEGER", "reason": "VARCHAR"}),
 }
 """What of SCHEMA is in each, and its columns."""
 
 
 def follow(connection: duckdb.DuckDBPyConnection, keeper: Keeper | None = None, *, may_flow: bool = True) -> dict[str, int]:
-    """Makes the temporary tables `flow_call`, `flow_meaning` and `flow_stop` of the view `facts_flows` and what stages before found.
+    """Makes the temporary tables of `_TABLES` of the view `facts_flows` and what stages before found.
 
     Args:
         keeper: where the last result lies; it is taken if it was found for the same inputs by the same code, else it is made anew.

@@ -46,15 +46,18 @@ class Found(NamedTuple):
         calls: place, callee, `Via`, whether it is only possible.
         meanings: place of an attribute that the server left open, and its member.
         gaps: place and reason.
+        bases: place of what a class extends, with the class as what is around; a class that it may be, or None for one more that nobody
+            knows; and for that its name, as far as it has one.
     """
 
     calls: list[tuple[Place, int, Via, bool]]
     meanings: list[tuple[Place, int]]
     gaps: list[tuple[Place, str]]
+    bases: list[tuple[Place, int | None, str]]
 
 
 def found_by(solvers: Sequence[Solver]) -> Found:
-    made = Found([], [], [])
+    made = Found([], [], [], [])
     for solver in solvers:
         _add(made, solver)
     program = solvers[0].program
@@ -87,8 +90,20 @@ def _add(made: Found, solver: Solver) -> None:
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
+    for owner, row, name in solver.bases:
+        _add_bases(made, solver, Place(row, owner, 1), name)
     if solver.graph.is_cut:
         made.gaps.append((_place(program, 0), "steps"))
+
+
+def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:
+    """What is made where a class says what it extends may be another class, too; what has a name there is among the unresolved ones."""
+    values = map(solver.values.__getitem__, solver.graph.values(place.row))
+    known = {first for sort, first, _ in values if sort == Sort.CLASS and first != place.around}
+    if len(known) <= MOST_SURE:
+        made.bases.extend((place, sym_id, "") for sym_id in sorted(known))
+    if solver.program.kind[place.row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
+        made.bases.append((place, None, name))
 
 
 def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:

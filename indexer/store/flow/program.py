@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Flow, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Flow, SymbolFlag
 from indexer.store.flow.inputs import Inputs
 
 _PARAMETER, _EXTERNAL, _PROPERTY = (
@@ -28,6 +28,7 @@ class Program:
     Attributes:
         parent: the row that takes the value, -1 for none. of: the row that it is about, -1 for none.
         name: of the identifier where the row stands, "" for none.
+        doc: the number of the row's file.
         around, width: of rows at an identifier, the symbol around it and how wide it is. body: the symbol in whose body the row stands.
         rows: by the `part` of the first row of their file, which says how values are followed there.
         module: of rows about what a file exports, the symbol of the file.
@@ -39,6 +40,7 @@ class Program:
     """
 
     kind: list[int]
+    doc: list[int]
     part: list[int]
     key: list[str]
     parent: list[int]
@@ -154,7 +156,8 @@ def load(inputs: Inputs) -> Program:
     kind, part, key, docs = (rows.column(name).to_pylist() for name in ("kind", "part", "key", "doc_id"))
     parent, of = (_led_to(rows.column(name).to_pylist()) for name in ("into", "of"))
     made = Program(
-        kind=kind, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(),
+        kind=kind, doc=docs,
+        part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(),
         kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases,
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip

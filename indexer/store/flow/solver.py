@@ -94,6 +94,7 @@ class Solver:
         self.doubtful: dict[tuple[int, int], None] = {}
         self.sure: dict[tuple[int, int], None] = {}
         self.read: dict[tuple[int, int], None] = {}  # row of an attribute and the member that it means
+        self.bases: list[tuple[int, int, str]] = []  # class, the row of what it extends where that is no name of a type, and its name
         self.binds: dict[int, int] = {}  # by row of a binding, or of a call of no name: what it takes first
         self._binders: dict[int, int] = {}  # by symbol: the row that binds it first
         self._results: dict[int, int] = {}

@@ -1,8 +1,8 @@
 """Where values go within a file of JavaScript or TypeScript, by syntax alone: the rows of `indexer.syntax.model.Flows`.
 
-The trees, and which symbol stands around a place, come from `indexer.syntax.tree`. Names are looked up in the scopes of the file here, since
-rows are about values and not about what a server has to be asked: a variable is one row, whichever of its names stands where. Bodies of
-functions are read behind the body that they stand in, so all that is declared around them is known by then.
+The trees, and which symbol stands around a place, come from `indexer.syntax.tree`. Names are looked up in the scopes of the file here,
+since rows are about values and not about what a server has to be asked: a variable is one row, whichever of its names stands where. Bodies
+of functions are read behind the body that they stand in, so all that is declared around them is known by then.
 
 Deliberately does not know: other files, types, the order of statements. What is nested too deeply, or too long, is marked by a row CUT.
 """

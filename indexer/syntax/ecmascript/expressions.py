@@ -25,7 +25,9 @@ _PLAIN = frozenset(
 )
 NAMES = frozenset(("identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern"))
 _TRANSPARENT = frozenset(("parenthesized_expression", "await_expression", "non_null_expression"))
-_FUNCTIONS = frozenset(("arrow_function", "function_expression", "generator_function", "function_declaration", "generator_function_declaration"))
+_FUNCTIONS = frozenset(
+    ("arrow_function", "function_expression", "generator_function", "function_declaration", "generator_function_declaration")
+)
 _PATTERNS = frozenset(("object_pattern", "array_pattern"))
 _WITH_KEY_FIRST = frozenset((b"get", b"set"))
 _CHOICES = frozenset(("||", "&&", "??"))
@@ -332,9 +334,9 @@ class Expressions(Rows):
 
     def binary(self, node: Any, parent: int, part: int, key: str) -> None:
         sign = node.child_by_field_name("operator")
-        chooses = sign is not None and sign.type in _CHOICES
+        operator = "" if sign is None else sign.type
         for name in ("left", "right"):
-            is_given = chooses and not (name == "left" and sign.type == "&&")
+            is_given = operator in _CHOICES and not (name == "left" and operator == "&&")
             self._value(node.child_by_field_name(name), parent if is_given else -1, part if is_given else 0, key)
 
     def sequence(self, node: Any, parent: int, part: int, key: str) -> None:

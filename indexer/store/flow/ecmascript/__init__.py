@@ -34,16 +34,38 @@ def solve(program: Program) -> EcmascriptSolver:
             library.of_unknown(solver, site, objects, name, is_doubtful=is_doubtful)
     solver.graph.run()
     _read_members(solver)
+    _doubt_replaced(solver)
     return solver
+
+
+def _function_of(solver: EcmascriptSolver, value: int) -> int:
+    """The symbol of a function, with a `this` or without; -1 for what is none."""
+    sort, first, _ = solver.values[value]
+    if sort == Sort.BOUND:
+        sort, first, _ = solver.values[first]
+    return first if sort == Sort.FUNCTION else -1
+
+
+def _doubt_replaced(solver: EcmascriptSolver) -> None:
+    """Where a file replaces a method in some object, which one runs is not known in that file."""
+    docs: dict[int, set[int]] = {}
+    for method, row in solver.replaced:
+        values = solver.graph.values(row)
+        if not values or any(_function_of(solver, value) != method for value in values):  # `this.f = this.f.bind(this)` replaces nothing
+            docs.setdefault(method, set()).add(solver.program.doc[row])
+    for row, sym_id in list(solver.sure):
+        if solver.program.doc[row] in docs.get(sym_id, ()):
+            del solver.sure[row, sym_id]
+            solver.doubtful[row, sym_id] = None
 
 
 def _read_members(solver: EcmascriptSolver) -> None:
     """A property that the server left open means the function of that name that it holds: the one which an object was made with."""
-    program, values = solver.program, solver.values
+    program = solver.program
     for row in program.rows[_SEES_THIS]:
         if program.kind[row] != Flow.ATTRIBUTE or row in program.means:
             continue
         for value in solver.graph.values(row):
-            sort, first, _ = values[values[value].first] if values[value].sort == Sort.BOUND else values[value]
-            if sort == Sort.FUNCTION and program.names[first] == program.name[row]:
-                solver.read[row, first] = None
+            function = _function_of(solver, value)
+            if function >= 0 and program.names[function] == program.name[row]:
+                solver.read[row, function] = None

@@ -22,6 +22,7 @@ class EcmascriptSolver(Solver):
     def __init__(self, program: Program, call: Callable[[Any, Site, int], None]) -> None:
         super().__init__(program, call)
         self.unknown: list[tuple[Site, list[int], str, bool]] = []  # calls of methods by their name, if nobody knows of what
+        self.replaced: list[tuple[int, int]] = []  # a method, and the row that sets what stands in its place in some object
         self.maps: set[int] = set()  # numbers of containers whose elements are pairs of a key and an item
         self._records: set[int] = set()  # numbers of containers with properties
         self._this: dict[int, int] = {}
@@ -182,8 +183,10 @@ class EcmascriptSolver(Solver):
             member = self.program.member(first, name)
             if member >= 0 and self.program.holds(member):
                 self.graph.copy(source, self.symbol(member))
-            elif member < 0:  # one object's own method in place of its class's would be that of all of them
+            elif member < 0:
                 self.graph.copy(source, self.attribute(first, name))
+            elif source < self.symbols_at:  # one object's own method in place of its class's would be that of all of them
+                self.replaced.append((member, source))
             self.receive(source, self.values.number(Sort.OBJECT, first))
         elif name == "prototype" and sort in (Sort.FUNCTION, Sort.CLASS):
             self._set_prototype(first, source)

@@ -187,7 +187,17 @@ class EcmascriptBuilder(Builder):
 
         for owner in program.means.get(row, ()):
             for child in self.taken(row, Handed.BASE):
+                if not any(program.is_type(sym_id) for sym_id in program.means.get(child, ())):
+                    solver.bases.append((owner, child, self._base_name(child)))
                 solver.graph.watch(self._at(child), lambda value, owner=owner: inherits(owner, value))
+
+    def _base_name(self, row: int) -> str:
+        """Of the module, or of the function, that makes what a class extends."""
+        program = self._program
+        if program.kind[row] == Flow.REQUIRED:
+            return next((program.names[sym_id] for sym_id in program.means.get(row, ())), "")
+        named = self.taken(row, Handed.CALLEE) if program.kind[row] == Flow.CALL else [row]
+        return next((program.name[child] for child in named), "")
 
     def call(self, row: int) -> Site:
         site = super().call(row)
