@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from indexer.model import Flow
-from indexer.syntax.ecmascript.expressions import NAMES, Expressions
+from indexer.syntax.ecmascript.expressions import Expressions
 from indexer.syntax.ecmascript.rows import IMPORTED, NOTHING, Body, Scope, text_of
+from indexer.syntax.ecmascript.targets import NAMES
 from indexer.syntax.model import Flows
 
 SEES_THIS = 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexer.model import Flow, Handed, SymbolFlag, SymbolKind
-from indexer.store.flow.ecmascript import library
+from indexer.store.flow.ecmascript import containers, library
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.rows import Builder
 from indexer.store.flow.solver import Signature, Site
@@ -125,16 +125,16 @@ class EcmascriptBuilder(Builder):
         program = self._program
         sources = [program.of[row]] if program.of[row] >= 0 else self._nodes(row, 0)
         for source in sources:
-            library.item(self._solver, source, program.key[row], row)
+            containers.item(self._solver, source, program.key[row], row)
 
     def set_item(self, row: int) -> None:
         self._copy_taken(row, 1, row)
         for holder in self._nodes(row, 0):
-            library.set_item(self._solver, holder, self._program.key[row], row)
+            containers.set_item(self._solver, holder, self._program.key[row], row)
 
     def iterate(self, row: int) -> None:
         for source in self._nodes(row, 0):
-            library.iterate(self._solver, source, row)
+            containers.iterate(self._solver, source, row)
 
     def yield_(self, row: int) -> None:
         program, solver = self._program, self._solver
@@ -147,7 +147,7 @@ class EcmascriptBuilder(Builder):
             if program.kind[row] == Flow.YIELD:
                 solver.graph.copy(self._at(child), solver.slot(made, ""))
             else:
-                library.iterate(solver, self._at(child), solver.slot(made, ""))
+                containers.iterate(solver, self._at(child), solver.slot(made, ""))
 
     def collection(self, row: int) -> None:
         program, solver = self._program, self._solver
@@ -156,7 +156,7 @@ class EcmascriptBuilder(Builder):
         solver.graph.put(row, made)
         for child in self._takes.get(row, ()):
             if program.part[child] == Handed.ALL_NAMED:
-                library.merge(solver, made, self._at(child))
+                containers.merge(solver, made, self._at(child))
                 continue
             solver.graph.copy(self._at(child), solver.slot(made, program.key[child]))
             if is_record and program.of[child] >= 0 and program.kind[program.of[child]] == Flow.DEFINE:
