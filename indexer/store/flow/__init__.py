@@ -20,7 +20,7 @@ from indexer.store.flow import ecmascript
 from indexer.store.flow.edges import found_by
 from indexer.store.flow.inputs import Inputs, read_inputs
 from indexer.store.flow.kept import SCHEMA, Keeper, table_of
-from indexer.store.flow.program import load
+from indexer.store.flow.program import ECMASCRIPT, PYTHON, load
 from indexer.store.flow.rows import solve
 
 __all__ = ["Keeper", "follow"]
@@ -79,7 +79,7 @@ def _followed(inputs: Inputs, keeper: Keeper | None) -> pa.Table:
     gc.disable()  # a million small objects that all stay until the end: looking for garbage among them takes longer than the work
     try:
         program = load(inputs)
-        solvers = [solve(program), *([ecmascript.solve(program)] if ecmascript.is_needed(program) else ())]
+        solvers = [each(program) for family, each in ((PYTHON, solve), (ECMASCRIPT, ecmascript.solve)) if family in program.rows]
         found = table_of(found_by(solvers))
         for solver in solvers:
             solver.clear()

@@ -14,6 +14,9 @@ _PARAMETER, _EXTERNAL, _PROPERTY = (
     int(SymbolFlag.PROPERTY),
 )  # plain numbers: & of an IntFlag costs a microsecond
 
+PYTHON, ECMASCRIPT = 0, 1
+"""`part` of the first row of a file: how values are followed there."""
+
 _ENTER = int(Flow.ENTER)
 _OF_MODULES = frozenset((int(Flow.MODULE), int(Flow.EXPORT)))
 

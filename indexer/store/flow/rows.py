@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from indexer.model import Flow, Handed, SymbolFlag, Via
 from indexer.store.flow import library
 from indexer.store.flow.calls import call, give_back
-from indexer.store.flow.program import Program
+from indexer.store.flow.program import PYTHON, Program
 from indexer.store.flow.solver import Signature, Site, Solver
 from indexer.store.flow.sources import LOCAL, PARAMETER, Sources
 from indexer.store.flow.values import Sort
@@ -454,7 +454,7 @@ Builder.handlers = {
 def solve(program: Program) -> Solver:
     """Builds the graph and follows values until nothing changes; then once more with what is taken where nothing came."""
     solver = Solver(program, call)
-    Builder(solver, program.rows.get(0, ())).build()
+    Builder(solver, program.rows.get(PYTHON, ())).build()
     follow(solver)
     return solver
 

@@ -68,6 +68,7 @@ class Rows:
 
     def __init__(self, offsets: OffsetMap, symbols: Sequence[Definition], around: Callable[[int], int]) -> None:
         self._offsets = offsets
+        self._is_identity = offsets.is_identity
         self._symbols = symbols
         self._around = around
         self._rows = Flows()
@@ -79,15 +80,11 @@ class Rows:
     def _row(self, kind: Flow, parent: int, part: int, node: Any, key: str = "", of: int = -1) -> int:
         """`node`: where the row stands; None for nowhere."""
         if node is None:
-            rows = self._rows
-            return self._row_at(kind, parent, part, (rows.line[-1] if rows.line else 0, 0), key, of)
-        return self._row_at(kind, parent, part, self._position(node), key, of)
-
-    def _position(self, node: Any) -> tuple[int, int]:
-        if self._offsets.is_identity:
-            line, col = node.start_point
-            return line, col
-        return self._offsets.position(node.start_byte)
+            lines = self._rows.line
+            position = (lines[-1] if lines else 0, 0)
+        else:
+            position = node.start_point if self._is_identity else self._offsets.position(node.start_byte)
+        return self._row_at(kind, parent, part, position, key, of)
 
     def _row_at(self, kind: Flow, parent: int, part: int, position: tuple[int, int], key: str = "", of: int = -1) -> int:
         rows = self._rows

@@ -12,22 +12,15 @@ from indexer.store.flow.ecmascript import library
 from indexer.store.flow.ecmascript.calls import call
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.ecmascript.rows import EcmascriptBuilder
-from indexer.store.flow.program import Program
+from indexer.store.flow.program import ECMASCRIPT, Program
 from indexer.store.flow.rows import follow
 from indexer.store.flow.values import Sort
-
-_SEES_THIS = 1
-"""`part` of the first row of files that are followed so (`indexer.syntax.ecmascript`)."""
-
-
-def is_needed(program: Program) -> bool:
-    return _SEES_THIS in program.rows
 
 
 def solve(program: Program) -> EcmascriptSolver:
     """Follows values until nothing changes; then what is called by methods of values that nobody knows."""
     solver = EcmascriptSolver(program, call)
-    EcmascriptBuilder(solver, program.rows.get(_SEES_THIS, ())).build()
+    EcmascriptBuilder(solver, program.rows.get(ECMASCRIPT, ())).build()
     follow(solver)
     for site, objects, name, is_doubtful in solver.unknown:
         if not solver.graph.values(site.callee):
@@ -62,7 +55,7 @@ def _doubt_replaced(solver: EcmascriptSolver) -> None:
 def _read_members(solver: EcmascriptSolver) -> None:
     """A property that the server left open means the function of that name that it holds: the one which an object was made with."""
     program = solver.program
-    for row in program.rows[_SEES_THIS]:
+    for row in program.rows[ECMASCRIPT]:
         if program.kind[row] != Flow.ATTRIBUTE or row in program.means:
             continue
         for value in solver.graph.values(row):
