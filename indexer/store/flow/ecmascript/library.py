@@ -31,6 +31,10 @@ BY_NAME = OF_PROMISES | _EACH | frozenset(("reduce", "reduceRight", "sort", "toS
 _Handler = Callable[[EcmascriptSolver, Site], None]
 
 
+OF_COMPILERS = frozenset(("_interopRequireDefault", "_interopRequireWildcard", "__importDefault", "__importStar"))
+"""Functions that compilers write into a file, through which each module goes that it requires: they are taken to hand it on."""
+
+
 def call(solver: EcmascriptSolver, site: Site, name: str) -> None:
     """What the language provides under a dotted name is called; what is in no table does nothing."""
     handler = _FUNCTIONS.get(name)

@@ -199,6 +199,14 @@ class EcmascriptBuilder(Builder):
         named = self.taken(row, Handed.CALLEE) if program.kind[row] == Flow.CALL else [row]
         return next((program.name[child] for child in named), "")
 
+    def called(self, row: int) -> None:
+        program = self._program
+        callees = self.taken(row, Handed.CALLEE)
+        if any(program.name[child] in library.OF_COMPILERS for child in callees if program.kind[child] == Flow.NAME):
+            self._copy_taken(row, Handed.ARGUMENT, row)
+        else:
+            self.call(row)
+
     def call(self, row: int) -> Site:
         site = super().call(row)
         program, solver = self._program, self._solver
@@ -219,7 +227,7 @@ EcmascriptBuilder.handlers = {
     **Builder.handlers,
     Flow.ATTRIBUTE: EcmascriptBuilder.attribute,
     Flow.BIND: EcmascriptBuilder.bind,
-    Flow.CALL: EcmascriptBuilder.call,
+    Flow.CALL: EcmascriptBuilder.called,
     Flow.COLLECTION: EcmascriptBuilder.collection,
     Flow.RECORD: EcmascriptBuilder.collection,
     Flow.GLOBAL: EcmascriptBuilder.global_,
