@@ -268,12 +268,13 @@ class Flow(IntEnum):
     "Takes" names the rows that lead to a row, by their `part`.
     """
 
-    ENTER = 0  # what follows stands in the body of the definition in the row `of`; without one, in that of the module
+    ENTER = 0  # what follows stands in the body of the definition in the row `of`; without one, in that of the module. `part` is 1 in the
+    # first row of a file in which functions have a `this`: it is followed as ECMAScript says
     NAME = 1  # what an identifier means; with `of`, what that row bound alone reaches it
     ATTRIBUTE = 2  # takes (0) the object
     CALL = 3  # takes what `Handed` says
     ITEM = 4  # takes (0) what holds it, or that is the row `of`; `key`, or any; of `r` and a number, all from that place on
-    BIND = 5  # a name; takes (0) the value, which it also gives
+    BIND = 5  # a name; takes (0) the value, which it also gives; with `of`, the variable of that row is set once more
     SET_ATTRIBUTE = 6  # takes the object (0) and the value (1)
     SET_ITEM = 7  # the same, of `key` or any
     DEFINE = 8  # a function, or, if `part` is 1, a class; takes parameters, and decorators and bases by `Handed`
@@ -292,6 +293,13 @@ class Flow(IntEnum):
     CONSTANT = 21  # `key`
     CUT = 22  # too deep or too long: something here has no rows
     MAPPING = 23  # takes items (0) with their keys, mappings and keys by `Handed`
+    THIS = 24  # what the function, or class, in the row `of` is called on
+    MODULE = 25  # what the file exports
+    EXPORT = 26  # takes (0) what the file exports from then on, which it also gives
+    RECORD = 27  # as MAPPING, of properties: they are taken as attributes are
+    GLOBAL = 28  # a name that nothing in the file binds: `key`
+    REQUIRED = 29  # what the module exports that the string there names
+    SUPER = 30  # of the method in the row `of`, what is above its class
 
 
 class Handed:

@@ -57,7 +57,7 @@ def test_a_stage_is_cut_into_the_statements_that_duckdb_reads(stage: Path) -> No
 
 
 def test_what_a_statement_needs_is_made_before_it() -> None:
-    there = {f"facts_{table}" for table in TABLES} | {"flow_call", "flow_meaning", "flow_stop"}
+    there = {f"facts_{table}" for table in TABLES} | {"flow_base", "flow_call", "flow_meaning", "flow_stop"}
     for one in (one for stage in STAGES for one in statements(stage)):
         assert {name for any_of in one.needs for name in any_of} <= there, one.text
         assert not one.makes or bool(one.needs) == bool(one.columns), one.text
@@ -74,7 +74,7 @@ def test_a_statement_makes_no_row_without_what_it_needs(tmp_path: Path) -> None:
     assert made.wrong == []
     assert len(made.found) > 100
     silent = [name for name, found in made.found.items() if not found]
-    assert len(silent) < 42, silent  # they make no row of these sources, whatever there is
+    assert len(silent) < 44, silent  # they make no row of these sources, whatever there is
 
 
 def test_bits_never_change_their_meaning() -> None:

@@ -17,6 +17,7 @@ _TYPESCRIPT = Grammar(
     ordered=False,
     rebinds=True,
     repair="repair_typescript",
+    flow="ecmascript",
 )
 _TSX = replace(_TYPESCRIPT, source=("tree_sitter_typescript", "language_tsx"), uses=(*_TYPESCRIPT.uses, "jsx.uses"))
 _JAVASCRIPT = replace(

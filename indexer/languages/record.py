@@ -47,6 +47,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rewrite: the one that makes what the parser gets to see in place of the text, byte for byte.
     signs: at which operators its servers name what runs: at those of types of the program ("own"), or at the language's own too ("all"),
         so that no answer means that nobody knows; at "none"; empty: no operation is looked at.
+    flow: who reads where values go, "ecmascript" (`indexer.syntax.ecmascript`); empty: nobody.
     """
 
     source: tuple[str, str]
@@ -68,6 +69,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     conditional: bool = False
     rewrite: str = ""
     signs: Signs = ""
+    flow: Literal["", "ecmascript"] = ""
 
 
 class Lookup(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,10 +16,11 @@ from collections.abc import Mapping
 import duckdb
 import pyarrow as pa
 
+from indexer.store.flow import ecmascript
 from indexer.store.flow.edges import found_by
 from indexer.store.flow.inputs import Inputs, read_inputs
 from indexer.store.flow.kept import SCHEMA, Keeper, table_of
-from indexer.store.flow.program import load
+from indexer.store.flow.program import ECMASCRIPT, PYTHON, load
 from indexer.store.flow.rows import solve
 
 __all__ = ["Keeper", "follow"]
@@ -30,12 +31,13 @@ _TABLES = {
     "flow_call": ("call", _PLACE | {"callee": "INTEGER", "via": "UTINYINT", "is_possible": "BOOLEAN"}),
     "flow_meaning": ("meaning", _PLACE | {"sym_id": "INTEGER"}),
     "flow_stop": ("gap", _PLACE | {"reason": "VARCHAR"}),
+    "flow_base": ("base", _PLACE | {"sym_id": "INTEGER", "reason": "VARCHAR"}),
 }
 """What of SCHEMA is in each, and its columns."""
 
 
 def follow(connection: duckdb.DuckDBPyConnection, keeper: Keeper | None = None, *, may_flow: bool = True) -> dict[str, int]:
-    """Makes the temporary tables `flow_call`, `flow_meaning` and `flow_stop` of the view `facts_flows` and what stages before found.
+    """Makes the temporary tables of `_TABLES` of the view `facts_flows` and what stages before found.
 
     Args:
         keeper: where the last result lies; it is taken if it was found for the same inputs by the same code, else it is made anew.
@@ -76,9 +78,11 @@ def _followed(inputs: Inputs, keeper: Keeper | None) -> pa.Table:
     was_collecting = gc.isenabled()
     gc.disable()  # a million small objects that all stay until the end: looking for garbage among them takes longer than the work
     try:
-        solver = solve(load(inputs))
-        found = table_of(found_by(solver))
-        solver.clear()
+        program = load(inputs)
+        solvers = [each(program) for family, each in ((PYTHON, solve), (ECMASCRIPT, ecmascript.solve)) if family in program.rows]
+        found = table_of(found_by(solvers))
+        for solver in solvers:
+            solver.clear()
     finally:
         if was_collecting:
             gc.enable()

@@ -22,7 +22,7 @@ def call(solver: Solver, site: Site, value: int) -> None:
         _again(solver, site, callee, site.result)
         solver.load(value, "__call__", callee, -1)
     elif sort == Sort.PARTIAL:
-        _partial(solver, site, first, second)
+        run_partial(solver, site, first, second)
     elif sort == Sort.UNCHANGED:
         for node in site.given[:1]:
             solver.graph.copy(node, site.result)
@@ -38,9 +38,9 @@ def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:
     """Calls what a text says the body of, `receiver` before its arguments; whether `value` is that."""
     sort, first, second = solver.values[value]
     if sort == Sort.FUNCTION:
-        _function(solver, site, first, receiver)
+        run_function(solver, site, first, receiver)
     elif sort == Sort.LAMBDA:
-        _lambda(solver, site, first, receiver)
+        run_lambda(solver, site, first, receiver)
     elif sort == Sort.DECORATED:
         _decorated(solver, site, first, second, receiver)
     elif sort == Sort.MANAGER:
@@ -50,7 +50,7 @@ def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:
     return True
 
 
-def _function(solver: Solver, site: Site, sym_id: int, receiver: int | None, *, is_told: bool = True) -> None:
+def run_function(solver: Solver, site: Site, sym_id: int, receiver: int | None, *, is_told: bool = True) -> None:
     if is_told:
         solver.edge(site, sym_id)
     for signature in solver.signatures.get(sym_id, ()):
@@ -82,14 +82,14 @@ def _decorated(solver: Solver, site: Site, wrapper: int, sym_id: int, receiver: 
             named = Signature([item for item in signature.parameters if item[1] in (Handed.BY_PLACE, Handed.BY_NAME)])
             assign(solver, site, named, receiver if solver.values[wrapper].sort != Sort.BOUND else second)
     elif sort == Sort.LAMBDA:
-        _lambda(solver, site, first, receiver)
+        run_lambda(solver, site, first, receiver)
     elif sort == Sort.DECORATED:
         _decorated(solver, site, first, second, receiver)
         return
-    _function(solver, site, sym_id, receiver, is_told=False)
+    run_function(solver, site, sym_id, receiver, is_told=False)
 
 
-def _lambda(solver: Solver, site: Site, row: int, receiver: int | None) -> None:
+def run_lambda(solver: Solver, site: Site, row: int, receiver: int | None) -> None:
     signature, result = solver.lambdas[row]
     assign(solver, site, signature, receiver)
     solver.graph.copy(result, site.result)
@@ -140,7 +140,7 @@ def _again(solver: Solver, site: Site, callee: int, result: int) -> Site:
     return made
 
 
-def _partial(solver: Solver, site: Site, number: int, value: int) -> None:
+def run_partial(solver: Solver, site: Site, number: int, value: int) -> None:
     before = solver.sites[number]
     callee = solver.graph.node()
     made = solver.site(site.row, callee, site.result, via=site.via, depth=site.depth + 1)
@@ -168,7 +168,9 @@ def assign(solver: Solver, site: Site, signature: Signature, receiver: int | Non
         return None if rest is None else solver.slot(solver.container(("rest", rest)), f"i{place - len(by_place)}")
 
     offset = 0
-    if receiver is not None:
+    if receiver is not None and signature.this >= 0:
+        graph.put(signature.this, receiver)
+    elif receiver is not None:
         offset = 1
         if (node := target(0)) is not None:
             graph.put(node, receiver)
@@ -233,7 +235,8 @@ def _give_back(solver: Solver, site: Site, signature: Signature, receiver: int |
     if place >= len(signature.parameters):
         return
     name, part, _ = signature.parameters[place]
-    at: int | str = name if name in site.named else place - (0 if receiver is None else 1) if part == Handed.BY_PLACE else name
+    before = 0 if receiver is None or signature.this >= 0 else 1
+    at: int | str = name if name in site.named else place - before if part == Handed.BY_PLACE else name
     passed_on, target = site.passed_on, site.result
     if passed_on is not None and at in passed_on.own:
         give_back(solver, passed_on.function, passed_on.own[at])

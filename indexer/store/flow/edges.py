@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from indexer.model import Flow, Handed, SymbolFlag, Via
@@ -45,16 +46,27 @@ class Found(NamedTuple):
         calls: place, callee, `Via`, whether it is only possible.
         meanings: place of an attribute that the server left open, and its member.
         gaps: place and reason.
+        bases: place of what a class extends, with the class as what is around; a class that it may be, or None for one more that nobody
+            knows; and for that its name, as far as it has one.
     """
 
     calls: list[tuple[Place, int, Via, bool]]
     meanings: list[tuple[Place, int]]
     gaps: list[tuple[Place, str]]
+    bases: list[tuple[Place, int | None, str]]
 
 
-def found_by(solver: Solver) -> Found:
+def found_by(solvers: Sequence[Solver]) -> Found:
+    made = Found([], [], [], [])
+    for solver in solvers:
+        _add(made, solver)
+    program = solvers[0].program
+    made.gaps.extend((_place(program, row), "cut") for row, kind in enumerate(program.kind) if kind == Flow.CUT)
+    return made
+
+
+def _add(made: Found, solver: Solver) -> None:
     program = solver.program
-    made = Found([], [], [])
     callees: dict[int, dict[int, Via]] = {}
     for (row, sym_id), via in solver.called.items():
         if _is_new(solver, row, sym_id, via):
@@ -78,10 +90,20 @@ def found_by(solver: Solver) -> Found:
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
-    made.gaps.extend((_place(program, row), "cut") for row, kind in enumerate(program.kind) if kind == Flow.CUT)
+    for owner, row, name in solver.bases:
+        _add_bases(made, solver, Place(row, owner, 1), name)
     if solver.graph.is_cut:
         made.gaps.append((_place(program, 0), "steps"))
-    return made
+
+
+def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:
+    """What is made where a class says what it extends may be another class, too; what has a name there is among the unresolved ones."""
+    values = map(solver.values.__getitem__, solver.graph.values(place.row))
+    known = {first for sort, first, _ in values if sort == Sort.CLASS and first != place.around}
+    if len(known) <= MOST_SURE:
+        made.bases.extend((place, sym_id, "") for sym_id in sorted(known))
+    if solver.program.kind[place.row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
+        made.bases.append((place, None, name))
 
 
 def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
@@ -104,14 +126,22 @@ def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
 def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     """Whether the server did not tell: where it named a function or a type at the place, it is that which is called."""
     program = solver.program
-    if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE):
+    if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
         return not program.is_outside(sym_id)
     means = program.means.get(row, ())
     if sym_id in means or (row in program.typed and via == Via.NONE and program.kind[row] == Flow.ATTRIBUTE):
         return False
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
-    return not any(program.is_callable(meant) or program.is_type(meant) for meant in means)
+    return not any(_is_whole(solver, meant) for meant in means)
+
+
+def _is_whole(solver: Solver, sym_id: int) -> bool:
+    """Whether a function or type is more than a declaration that others implement."""
+    program = solver.program
+    if program.is_callable(sym_id):
+        return sym_id in solver.defined or program.is_outside(sym_id)
+    return program.is_type(sym_id)
 
 
 def _via(solver: Solver, row: int, sym_id: int) -> Via:

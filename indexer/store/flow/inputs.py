@@ -16,7 +16,7 @@ import pyarrow as pa
 from indexer.model import Flow
 from indexer.store.macros import expand
 
-_AT_IDENTIFIERS = (Flow.NAME, Flow.ATTRIBUTE, Flow.BIND, Flow.SET_ATTRIBUTE, Flow.DEFINE, Flow.PARAMETER)
+_AT_IDENTIFIERS = (Flow.NAME, Flow.ATTRIBUTE, Flow.BIND, Flow.SET_ATTRIBUTE, Flow.DEFINE, Flow.PARAMETER, Flow.GLOBAL, Flow.REQUIRED)
 
 _FOUND_THERE = f"""
     CREATE OR REPLACE TEMP TABLE flow_found AS

@@ -14,7 +14,7 @@ from indexer.store.flow.edges import Found
 
 SCHEMA = pa.schema(
     {
-        "what": pa.string(),  # call, meaning or gap
+        "what": pa.string(),  # call, meaning, gap or base
         "row": pa.int32(),
         "around": pa.int32(),
         "width": pa.int32(),
@@ -65,5 +65,6 @@ def table_of(found: Found) -> pa.Table:
     calls = [("call", *place, callee, int(via), is_possible, "") for place, callee, via, is_possible in found.calls]
     meanings = [("meaning", *place, symbol, 0, False, "") for place, symbol in found.meanings]
     gaps = [("gap", *place, None, 0, False, reason) for place, reason in found.gaps]
-    rows = [*calls, *meanings, *gaps]
+    bases = [("base", *place, symbol, 0, False, name) for place, symbol, name in found.bases]
+    rows = [*calls, *meanings, *gaps, *bases]
     return pa.table([pa.array([row[at] for row in rows], field.type) for at, field in enumerate(SCHEMA)], schema=SCHEMA)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Flow, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Flow, SymbolFlag
 from indexer.store.flow.inputs import Inputs
 
 _PARAMETER, _EXTERNAL, _PROPERTY = (
@@ -14,7 +14,11 @@ _PARAMETER, _EXTERNAL, _PROPERTY = (
     int(SymbolFlag.PROPERTY),
 )  # plain numbers: & of an IntFlag costs a microsecond
 
+PYTHON, ECMASCRIPT = 0, 1
+"""`part` of the first row of a file: how values are followed there."""
+
 _ENTER = int(Flow.ENTER)
+_OF_MODULES = frozenset((int(Flow.MODULE), int(Flow.EXPORT)))
 
 _ASKED_BY_TYPE = frozenset({int(Evidence.CALLEE_TYPE), int(Evidence.INFERRED)})
 """Evidence of rows that say what is called where a name stands, not what the name means."""
@@ -27,7 +31,10 @@ class Program:
     Attributes:
         parent: the row that takes the value, -1 for none. of: the row that it is about, -1 for none.
         name: of the identifier where the row stands, "" for none.
+        doc: the number of the row's file.
         around, width: of rows at an identifier, the symbol around it and how wide it is. body: the symbol in whose body the row stands.
+        rows: by the `part` of the first row of their file, which says how values are followed there.
+        module: of rows about what a file exports, the symbol of the file.
         means: by row what its identifier means, at most a few symbols; empty where nobody knows.
         typed: rows at which the server said what is called by the type of what stands there.
         kinds, flags, containers, names: of all symbols, by number.
@@ -36,6 +43,7 @@ class Program:
     """
 
     kind: list[int]
+    doc: list[int]
     part: list[int]
     key: list[str]
     parent: list[int]
@@ -53,6 +61,8 @@ class Program:
     members: dict[int, dict[str, int]]
     outside: dict[int, str]
     bases: dict[int, list[int]]
+    rows: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
+    module: dict[int, int] = field(default_factory=dict[int, int])
     _orders: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     _found: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
 
@@ -63,7 +73,8 @@ class Program:
         return self.kinds[sym_id] in TYPE_KINDS
 
     def is_property(self, sym_id: int) -> bool:
-        return self.kinds[sym_id] == SymbolKind.PROPERTY or bool(self.flags[sym_id] & _PROPERTY)
+        """Whether reading it runs a getter. A field of an object may be a property by its kind, too."""
+        return bool(self.flags[sym_id] & _PROPERTY)
 
     def holds(self, sym_id: int) -> bool:
         """Whether it is a variable or a field of the workspace, which holds what it is set to."""
@@ -148,7 +159,8 @@ def load(inputs: Inputs) -> Program:
     kind, part, key, docs = (rows.column(name).to_pylist() for name in ("kind", "part", "key", "doc_id"))
     parent, of = (_led_to(rows.column(name).to_pylist()) for name in ("into", "of"))
     made = Program(
-        kind=kind, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(),
+        kind=kind, doc=docs,
+        part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(),
         kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases,
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip
@@ -192,11 +204,16 @@ def _add_bodies(program: Program, inputs: Inputs, docs: Sequence[int]) -> None:
     modules: dict[int, int] = dict(zip(*(inputs.modules.column(name).to_pylist() for name in ("doc_id", "number")), strict=True))
     body, doc = -1, -1
     add = program.body.append
+    rows: list[int] = []
     for row, kind in enumerate(program.kind):
         if docs[row] != doc:
             doc = docs[row]
             body = modules.get(doc, -1)
+            rows = program.rows.setdefault(program.part[row], [])
+        rows.append(row)
         if kind == _ENTER:
             of = program.of[row]
             body = program.means.get(of, (-1,))[0] if of >= 0 else modules.get(doc, -1)
+        elif kind in _OF_MODULES:
+            program.module[row] = modules.get(doc, -1)
         add(body)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed, SymbolFlag, Via
 from indexer.store.flow import library
 from indexer.store.flow.calls import call, give_back
-from indexer.store.flow.program import Program
-from indexer.store.flow.solver import Signature, Solver
+from indexer.store.flow.program import PYTHON, Program
+from indexer.store.flow.solver import Signature, Site, Solver
 from indexer.store.flow.sources import LOCAL, PARAMETER, Sources
 from indexer.store.flow.values import Sort
 
@@ -30,12 +31,17 @@ _KEEPING = frozenset(
 class Builder(Sources):
     """Makes each row what it says about values."""
 
+    handlers: ClassVar[dict[int, Callable[[Any, int], object]]] = {}
+    """By the kind of a row."""
+
     def build(self) -> None:
         program, solver = self._program, self._solver
-        for row, parent in enumerate(program.parent):
+        for row in self._rows:
+            parent = program.parent[row]
             if parent >= 0:
                 self._takes.setdefault(parent, []).append(row)
-        for row, kind in enumerate(program.kind):
+        for row in self._rows:
+            kind = program.kind[row]
             if kind == Flow.BIND:
                 self._set.update(program.means.get(row, ()))
                 for sym_id in program.means.get(row, ()):
@@ -45,8 +51,8 @@ class Builder(Sources):
                 if program.part[row] == 1:
                     self._bases(row)
         self._find_returned()
-        for row, kind in enumerate(program.kind):
-            handler = _HANDLERS.get(kind)
+        for row in self._rows:
+            handler = self.handlers.get(program.kind[row])
             if handler is not None:
                 handler(self, row)
 
@@ -374,7 +380,7 @@ class Builder(Sources):
                 solver.records.add(owner)
             program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
 
-    def call(self, row: int) -> None:
+    def call(self, row: int) -> Site:
         program, solver = self._program, self._solver
         parts = self._takes.get(row, ())
         callees = [child for child in parts if program.part[child] == Handed.CALLEE]
@@ -403,6 +409,7 @@ class Builder(Sources):
             solver.graph.copy(self._at(child), callee)
         self._note(row, Handed.CALLEE)
         solver.activate(site)
+        return site
 
     def _together(self, known: int, child: int) -> int:
         """`a if x else b` is one argument with two rows."""
@@ -415,12 +422,12 @@ class Builder(Sources):
 
     def _told_at(self, row: int, callees: list[int]) -> int:
         """The row at whose place an edge of a call is told: that of the name which is called, if there is one."""
-        if len(callees) == 1 and self._program.kind[callees[0]] in (Flow.NAME, Flow.ATTRIBUTE):
+        if len(callees) == 1 and self._program.kind[callees[0]] in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL, Flow.SUPER):
             return callees[0]
         return row
 
 
-_HANDLERS: dict[int, Callable[[Builder, int], None]] = {
+Builder.handlers = {
     Flow.NAME: Builder.name,
     Flow.ATTRIBUTE: Builder.attribute,
     Flow.CALL: Builder.call,
@@ -447,7 +454,13 @@ _HANDLERS: dict[int, Callable[[Builder, int], None]] = {
 def solve(program: Program) -> Solver:
     """Builds the graph and follows values until nothing changes; then once more with what is taken where nothing came."""
     solver = Solver(program, call)
-    Builder(solver).build()
+    Builder(solver, program.rows.get(PYTHON, ())).build()
+    follow(solver)
+    return solver
+
+
+def follow(solver: Solver) -> None:
+    program = solver.program
     solver.graph.run()
     for row, what in solver.fallbacks:
         if solver.graph.values(row):
@@ -461,4 +474,3 @@ def solve(program: Program) -> Solver:
             else:
                 solver.bind(solver.symbol(what), receiver, row)
     solver.graph.run()
-    return solver

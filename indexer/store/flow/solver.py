@@ -27,9 +27,15 @@ _MADE_OF_CLASSES = frozenset({"__class__"})
 
 @dataclass(slots=True)
 class Signature:
-    """One definition of a function, or a lambda: (name, part by `Handed`, node) of each parameter in order."""
+    """One definition of a function, or a lambda.
+
+    Attributes:
+        parameters: (name, part by `Handed`, node) of each in order. this: the node of what it is called on, in languages in which that is
+            no parameter; else -1, and it is the first one.
+    """
 
     parameters: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
+    this: int = -1
 
 
 @dataclass(slots=True)
@@ -88,6 +94,7 @@ class Solver:
         self.doubtful: dict[tuple[int, int], None] = {}
         self.sure: dict[tuple[int, int], None] = {}
         self.read: dict[tuple[int, int], None] = {}  # row of an attribute and the member that it means
+        self.bases: list[tuple[int, int, str]] = []  # class, the row of what it extends where that is no name of a type, and its name
         self.binds: dict[int, int] = {}  # by row of a binding, or of a call of no name: what it takes first
         self._binders: dict[int, int] = {}  # by symbol: the row that binds it first
         self._results: dict[int, int] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from indexer.model import Flow, Handed, SymbolFlag
 from indexer.store.flow import library
 from indexer.store.flow.solver import Returned, Solver
@@ -14,7 +16,8 @@ _MOST_STEPS_BACK = 6
 class Sources:
     """Where the value of a row comes from within its function."""
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver, rows: Sequence[int]) -> None:
+        self._rows = rows
         self._solver = solver
         self._program = solver.program
         self._takes: dict[int, list[int]] = {}
@@ -98,8 +101,8 @@ class Sources:
     def _find_returned(self) -> None:
         """Calls whose results functions return: what is passed on there is followed per call."""
         program, solver = self._program, self._solver
-        for row, kind in enumerate(program.kind):
-            if kind != Flow.RETURN or program.body[row] < 0:
+        for row in self._rows:
+            if program.kind[row] != Flow.RETURN or program.body[row] < 0:
                 continue
             for child in self.taken(row, 0):
                 call = self._source(child)

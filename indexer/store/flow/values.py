@@ -24,6 +24,9 @@ class Sort(IntEnum):
     OUTSIDE = 12  # symbol
     UNCHANGED = 13  # a function that gives back what it is given
     UNBOUND = 14  # value that no object is put before: of `staticmethod`
+    BUILTIN = 15  # number of its dotted name: what the language provides under it
+    PROTOTYPE = 16  # symbol of the function or class whose objects have its members
+    ABOVE = 17  # symbol of the class that is left out, node of the object: `super` where it is called
 
 
 class Value(NamedTuple):

@@ -1,7 +1,27 @@
 -- What identifiers mean, by document and by symbol, with what was found by following values.
--- Takes: symbol, type_edge; ancestor, final_occ; flow_meaning and flow_stop (what `indexer.store.flow` found).
+-- Takes: symbol, type_edge; ancestor, final_occ; flow_meaning, flow_stop and flow_base (what `indexer.store.flow` found).
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev, flow_gap. Adds to
 -- final_occ. For the next stages: open_occ.
+
+-- What a class extends that is made where it says so: `class A extends mixin(B)`, `class A extends require("./b")`.
+-- Needs: flow_base.
+INSERT INTO type_edge BY NAME
+SELECT DISTINCT f.encl_id AS sub_id, f.sym_id AS super_id, evidence('flow')::UTINYINT AS evidence
+FROM flow_base f ANTI JOIN type_edge t ON t.sub_id = f.encl_id AND t.super_id = f.sym_id
+WHERE f.sym_id IS NOT NULL AND f.encl_id IS NOT NULL
+ORDER BY ALL;
+
+-- Needs: flow_base.
+INSERT INTO ancestor
+WITH RECURSIVE up(sub_id, super_id, depth) USING KEY (sub_id, super_id) AS (
+    SELECT DISTINCT sub_id, super_id, 1 FROM type_edge
+    UNION
+    SELECT DISTINCT u.sub_id, t.super_id, u.depth + 1 FROM up u JOIN type_edge t ON t.sub_id = u.super_id
+    WHERE u.depth < 30
+      AND NOT EXISTS (SELECT 1 FROM recurring.up known WHERE known.sub_id = u.sub_id AND known.super_id = t.super_id)
+)
+SELECT sub_id, super_id, depth FROM up u
+WHERE sub_id <> super_id AND NOT EXISTS (SELECT 1 FROM ancestor known WHERE known.sub_id = u.sub_id AND known.super_id = u.super_id);
 
 -- Attributes that no server resolved, and whose object was followed to here. Something else may reach the place all the same, so each stays
 -- among the unresolved: a list that has the row says still what it may lack.
@@ -58,8 +78,10 @@ ORDER BY name, doc_id, line, col;
 CREATE TABLE unresolved_call AS
 SELECT encl_id, name, doc_id, line, col FROM unresolved_name WHERE has_role(roles, 'call') ORDER BY encl_id, line, col;
 
--- Needs: unresolved_name. Else: class_id INTEGER, name VARCHAR, doc_id INTEGER
+-- Needs: unresolved_name or flow_base. Else: class_id INTEGER, name VARCHAR, doc_id INTEGER
 CREATE TABLE unresolved_base AS
+SELECT encl_id AS class_id, reason AS name, doc_id FROM flow_base WHERE sym_id IS NULL AND encl_id IS NOT NULL
+UNION ALL
 SELECT s.sym_id AS class_id, u.name, u.doc_id
 FROM unresolved_name u
 JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND is_type(s.kind)

@@ -11,6 +11,7 @@ import tree_sitter
 
 from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
+from indexer.syntax import ecmascript
 from indexer.syntax.depth import depth_of
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.conditional import Blank, repairs
@@ -77,6 +78,7 @@ class Adapter:
     ) -> None:
         source = valid_utf8(source)
         self.lookups = lookups
+        self.definitions_only = definitions_only
         self.source = source
         self.rules = grammar.rules
         self.offsets = OffsetMap(source)
@@ -179,6 +181,8 @@ class Adapter:
         if self.rules.signs:
             values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
             result.receivers = receivers(self.captures, values, self.offsets, around, self.rules.signs)
+        if self.rules.flow and not self.definitions_only:
+            result.flows = ecmascript.read(self.root, self.offsets, definitions, around)
         self.sweep.release()
         return result
 

@@ -1,0 +1,64 @@
+"""How values are followed in JavaScript and TypeScript: the same rows, graph and worklist, with the objects of these languages.
+
+What differs from Python: a function has a `this`, which is whatever it is taken of when it is called; objects are made without a class, and
+a function may be one; properties are looked up along prototypes; what a file exports is an object; names of the language's own things
+(`Object.assign`) are told by the text where nothing binds them.
+"""
+
+from __future__ import annotations
+
+from indexer.model import Flow
+from indexer.store.flow.ecmascript import library
+from indexer.store.flow.ecmascript.calls import call
+from indexer.store.flow.ecmascript.objects import EcmascriptSolver
+from indexer.store.flow.ecmascript.rows import EcmascriptBuilder
+from indexer.store.flow.program import ECMASCRIPT, Program
+from indexer.store.flow.rows import follow
+from indexer.store.flow.values import Sort
+
+
+def solve(program: Program) -> EcmascriptSolver:
+    """Follows values until nothing changes; then what is called by methods of values that nobody knows."""
+    solver = EcmascriptSolver(program, call)
+    EcmascriptBuilder(solver, program.rows.get(ECMASCRIPT, ())).build()
+    follow(solver)
+    for site, objects, name, is_doubtful in solver.unknown:
+        if not solver.graph.values(site.callee):
+            library.of_unknown(solver, site, objects, name, is_doubtful=is_doubtful)
+    solver.graph.run()
+    _read_members(solver)
+    _doubt_replaced(solver)
+    return solver
+
+
+def _function_of(solver: EcmascriptSolver, value: int) -> int:
+    """The symbol of a function, with a `this` or without; -1 for what is none."""
+    sort, first, _ = solver.values[value]
+    if sort == Sort.BOUND:
+        sort, first, _ = solver.values[first]
+    return first if sort == Sort.FUNCTION else -1
+
+
+def _doubt_replaced(solver: EcmascriptSolver) -> None:
+    """Where a file replaces a method in some object, which one runs is not known in that file."""
+    docs: dict[int, set[int]] = {}
+    for method, row in solver.replaced:
+        values = solver.graph.values(row)
+        if not values or any(_function_of(solver, value) != method for value in values):  # `this.f = this.f.bind(this)` replaces nothing
+            docs.setdefault(method, set()).add(solver.program.doc[row])
+    for row, sym_id in list(solver.sure):
+        if solver.program.doc[row] in docs.get(sym_id, ()):
+            del solver.sure[row, sym_id]
+            solver.doubtful[row, sym_id] = None
+
+
+def _read_members(solver: EcmascriptSolver) -> None:
+    """A property that the server left open means the function of that name that it holds: the one which an object was made with."""
+    program = solver.program
+    for row in program.rows[ECMASCRIPT]:
+        if program.kind[row] != Flow.ATTRIBUTE or row in program.means:
+            continue
+        for value in solver.graph.values(row):
+            function = _function_of(solver, value)
+            if function >= 0 and program.names[function] == program.name[row]:
+                solver.read[row, function] = None

@@ -1,0 +1,269 @@
+"""Arrays, maps, sets and other containers: what goes in, what comes out, and which of their methods call what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from indexer.model import Via
+from indexer.store.flow.ecmascript.objects import EcmascriptSolver
+from indexer.store.flow.solver import Site
+from indexer.store.flow.values import Sort
+
+Method = Callable[[EcmascriptSolver, Site, int], None]
+
+
+def invoke(solver: EcmascriptSolver, site: Site, callee: int, given: Sequence[int]) -> int:
+    """What was given is called; the node of the result."""
+    made = again(solver, site, given)
+    made.callee = callee
+    solver.activate(made)
+    return made.result
+
+
+def again(solver: EcmascriptSolver, site: Site, given: Sequence[int]) -> Site:
+    made = solver.site(site.row, solver.graph.node(), solver.graph.node(), via=Via.ARGUMENT, depth=site.depth + 1)
+    made.given, made.is_doubtful = list(given), site.is_doubtful
+    return made
+
+
+# ---- items
+
+
+def item(solver: EcmascriptSolver, source: int, key: str, target: int) -> None:
+    """`source[key]`; any item where the key is not known."""
+    graph = solver.graph
+
+    def taken(value: int) -> None:
+        if solver.values[value].sort != Sort.CONTAINER:
+            if key[:1] == "s":
+                solver.load(value, key[1:], target, -1)
+        elif solver.is_map(value):
+            return
+        elif key[:1] == "r":
+            solver.each_slot(value, lambda own, node: graph.copy(node, target) if _is_from(own, int(key[1:])) else None)
+        elif key and solver.is_record(value):
+            solver.load(value, key[1:], target, -1)
+        elif key:
+            graph.copy(solver.slot(value, key), target)
+            graph.copy(solver.slot(value, ""), target)
+        elif solver.is_record(value):
+            solver.bind(solver.all_of(value), value, target)
+        else:
+            graph.copy(solver.all_of(value), target)
+
+    graph.watch(source, solver.once(taken))
+
+
+def _is_from(key: str, place: int) -> bool:
+    return key == "" or (key[:1] == "i" and key[1:].isdigit() and int(key[1:]) >= place)
+
+
+def set_item(solver: EcmascriptSolver, holder: int, key: str, source: int) -> None:
+    def put(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER:
+            solver.graph.copy(source, solver.slot(value, key))
+        elif key[:1] == "s":
+            solver.store(value, key[1:], source)
+
+    solver.graph.watch(holder, solver.once(put))
+
+
+def iterate(solver: EcmascriptSolver, source: int, target: int) -> None:
+    """Elements of whatever `source` holds, to `target`."""
+
+    def element(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER and not solver.is_record(value):
+            solver.graph.copy(_elements(solver, value), target)
+
+    solver.graph.watch(source, solver.once(element))
+
+
+def _elements(solver: EcmascriptSolver, container: int) -> int:
+    """What who iterates over an array, a set or a map gets."""
+    if not solver.is_map(container):
+        return solver.all_of(container)
+    node = solver.graph.node()
+    solver.graph.put(node, _pair(solver, ("pair", container), container))
+    return node
+
+
+def _pair(solver: EcmascriptSolver, site: object, container: int) -> int:
+    """A key and an item of a container."""
+    pair = solver.container(site)
+    solver.graph.copy(solver.all_of(container), solver.slot(pair, "i1"))
+    solver.graph.copy(solver.keys(container), solver.slot(pair, "i0"))
+    return pair
+
+
+def merge(solver: EcmascriptSolver, container: int, source: int) -> None:
+    """Properties of one object, with their names, into another."""
+
+    def given(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER and value != container:
+            solver.each_slot(value, lambda key, node: solver.graph.copy(node, solver.slot(container, key)))
+
+    solver.graph.watch(source, solver.once(given))
+
+
+# ---- arrays, maps, sets
+
+
+def collected(solver: EcmascriptSolver, site: Site) -> int:
+    made = solver.container(("call", site.number))
+    solver.graph.put(site.result, made)
+    return made
+
+
+def _each(solver: EcmascriptSolver, site: Site, container: int) -> int:
+    """The function that is given is called with each item, its place and the whole; the node of the result."""
+    whole = solver.graph.node()
+    solver.graph.put(whole, container)
+    return invoke(solver, site, site.given[0], [solver.all_of(container), solver.keys(container), whole]) if site.given else solver.nothing
+
+
+def _map(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    result = _each(solver, site, container)
+    solver.graph.copy(result, solver.slot(collected(solver, site), ""))
+
+
+def _flat_map(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    result = _each(solver, site, container)
+    made = solver.slot(collected(solver, site), "")
+    solver.graph.copy(result, made)
+    iterate(solver, result, made)
+
+
+def _filter(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    _each(solver, site, container)
+    solver.graph.copy(solver.all_of(container), solver.slot(collected(solver, site), ""))
+
+
+def _find(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    _each(solver, site, container)
+    solver.graph.copy(solver.all_of(container), site.result)
+
+
+def _visit(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    _each(solver, site, container)
+
+
+def _reduce(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    if site.given:
+        so_far = solver.graph.node()
+        solver.graph.copy(site.given[1] if len(site.given) > 1 else solver.all_of(container), so_far)
+        solver.graph.copy(invoke(solver, site, site.given[0], [so_far, solver.all_of(container)]), so_far)
+        solver.graph.copy(so_far, site.result)
+
+
+def _sort(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    each = solver.all_of(container)
+    for callee in site.given[:1]:
+        invoke(solver, site, callee, [each, each])
+    solver.graph.put(site.result, container)
+
+
+def _add(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    for source in site.given:
+        solver.graph.copy(source, solver.slot(container, ""))
+    for _, source in site.spread:
+        iterate(solver, source, solver.slot(container, ""))
+    solver.graph.put(site.result, container)  # of a set; the number that `push` gives is nothing that flows
+
+
+def _splice(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    for source in site.given[2:]:
+        solver.graph.copy(source, solver.slot(container, ""))
+    solver.graph.put(site.result, container)
+
+
+def _join(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    made = solver.slot(collected(solver, site), "")
+    solver.graph.copy(solver.all_of(container), made)
+
+    def given(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER and not solver.is_record(value):
+            solver.graph.copy(solver.all_of(value), made)
+        else:
+            solver.graph.put(made, value)
+
+    for source in site.given:
+        solver.graph.watch(source, solver.once(given))
+
+
+def _take(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    solver.graph.copy(solver.all_of(container), site.result)
+
+
+def _get(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    if site.told:
+        for key in (site.told, ""):
+            solver.graph.copy(solver.slot(container, key), site.result)
+    else:
+        _take(solver, site, container)
+
+
+def _set(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    for source in site.given[1:2]:
+        solver.graph.copy(source, solver.slot(container, site.told))
+    for source in site.given[:1]:
+        solver.graph.copy(source, solver.keys(container))
+    solver.graph.put(site.result, container)
+
+
+def _same(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    solver.graph.put(site.result, container)
+
+
+def _flat(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    made = solver.slot(collected(solver, site), "")
+    solver.graph.copy(solver.all_of(container), made)
+    iterate(solver, solver.all_of(container), made)
+
+
+def values_of(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    solver.graph.copy(solver.all_of(container), solver.slot(collected(solver, site), ""))
+
+
+def keys_of(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    solver.graph.copy(solver.keys(container), solver.slot(collected(solver, site), ""))
+
+
+def entries_of(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    solver.graph.put(solver.slot(collected(solver, site), ""), _pair(solver, ("entries", container), container))
+
+
+def _next(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    """Of a generator: `{ value, done }`."""
+    made = solver.record(("next", container))
+    solver.graph.copy(solver.all_of(container), solver.slot(made, "svalue"))
+    solver.graph.put(site.result, made)
+
+
+def _settle(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    """`resolve` of `new Promise((resolve, reject) => …)`."""
+    for source in site.given[:1]:
+        solver.graph.copy(source, solver.slot(container, ""))
+
+
+METHODS: dict[str, Method] = {
+    "map": _map,
+    "flatMap": _flat_map,
+    "filter": _filter,
+    **dict.fromkeys(("find", "findLast"), _find),
+    **dict.fromkeys(("forEach", "some", "every", "findIndex", "findLastIndex"), _visit),
+    **dict.fromkeys(("reduce", "reduceRight"), _reduce),
+    **dict.fromkeys(("sort", "toSorted"), _sort),
+    **dict.fromkeys(("push", "unshift", "add"), _add),
+    "splice": _splice,
+    "concat": _join,
+    **dict.fromkeys(("pop", "shift", "at"), _take),
+    "get": _get,
+    "set": _set,
+    **dict.fromkeys(("slice", "reverse", "toReversed", "with", "fill", "copyWithin"), _same),
+    "flat": _flat,
+    "values": values_of,
+    "keys": keys_of,
+    "entries": entries_of,
+    "next": _next,
+    "(resolve)": _settle,
+}

@@ -1,0 +1,266 @@
+"""What functions of the language do with what they are given: those that call it, hold it, or hand it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from indexer.model import Via
+from indexer.store.flow.ecmascript.containers import (
+    METHODS,
+    Method,
+    again,
+    collected,
+    entries_of,
+    invoke,
+    item,
+    iterate,
+    keys_of,
+    values_of,
+)
+from indexer.store.flow.ecmascript.objects import FUNCTIONS, EcmascriptSolver
+from indexer.store.flow.solver import Site
+from indexer.store.flow.values import Sort
+
+OF_PROMISES = frozenset(("then", "catch", "finally"))
+"""A promise is taken to be what it holds: what an async function returns is what `await` gives, and what `then` hands over."""
+
+_EACH = frozenset(("forEach", "some", "every", "find", "findLast", "findIndex", "findLastIndex", "map", "filter", "flatMap"))
+BY_NAME = OF_PROMISES | _EACH | frozenset(("reduce", "reduceRight", "sort", "toSorted"))
+"""Methods that call what they are given, by names that other types hardly have."""
+
+_Handler = Callable[[EcmascriptSolver, Site], None]
+
+
+OF_COMPILERS = frozenset(("_interopRequireDefault", "_interopRequireWildcard", "__importDefault", "__importStar"))
+"""Functions that compilers write into a file, through which each module goes that it requires: they are taken to hand it on."""
+
+
+def call(solver: EcmascriptSolver, site: Site, name: str) -> None:
+    """What the language provides under a dotted name is called; what is in no table does nothing."""
+    handler = _FUNCTIONS.get(name)
+    if handler is not None:
+        handler(solver, site)
+    elif name.rpartition(".")[2] in ("call", "apply"):  # Array.prototype.slice.call(x)
+        parts = name.split(".")
+        if len(parts) == 4 and parts[1] == "prototype" and site.given:
+            made = again(solver, site, site.given[1:])
+            solver.graph.watch(site.given[0], solver.once(lambda value: of_value(solver, made, parts[2], value)))
+
+
+def of_value(solver: EcmascriptSolver, site: Site, name: str, value: int) -> None:
+    """`value.name(…)`: of a function, an array, a map, a set."""
+    sort, _, _ = solver.values[value]
+    if sort in FUNCTIONS:
+        _of_function(solver, site, name, value)
+    elif sort == Sort.CONTAINER and not solver.is_record(value):
+        handler = METHODS.get(name)
+        if handler is not None:
+            handler(solver, site, value)
+
+
+def of_unknown(solver: EcmascriptSolver, site: Site, objects: Sequence[int], name: str, *, is_doubtful: bool) -> None:
+    """`x.map(f)` where nobody knows what `x` holds: `f` is called; of a promise with what it holds."""
+    site.is_doubtful = is_doubtful
+    if name in OF_PROMISES:
+        given = list(objects[:1]) if name == "then" else []
+        for place, callee in enumerate(site.given[:2]):
+            solver.graph.copy(invoke(solver, site, callee, given if place == 0 else []), site.result)
+        for node in objects if name != "then" else ():
+            solver.graph.copy(node, site.result)
+        return
+    handler = METHODS.get(name)
+    if handler is not None:
+        handler(solver, site, solver.container(("unknown", site.number)))
+
+
+# ---- functions as objects
+
+
+def _of_function(solver: EcmascriptSolver, site: Site, name: str, value: int) -> None:
+    """`f.call(this, a)`, `f.apply(this, array)`, `f.bind(this, a)`."""
+    if name == "bind":
+        _bind(solver, site, value)
+        return
+    made = solver.site(site.row, solver.graph.node(), site.result, via=Via.ARGUMENT, depth=site.depth + 1)
+    made.is_doubtful = site.is_doubtful
+    if name == "call":
+        made.given = site.given[1:]
+        made.spread = [(max(0, place - 1), node) for place, node in site.spread]
+    elif len(site.given) > 1:
+        made.spread = [(0, site.given[1])]
+    solver.activate(made)
+    solver.graph.put(made.callee, value)
+    _receive(solver, site, value, made.callee)
+
+
+def _receive(solver: EcmascriptSolver, site: Site, value: int, target: int) -> None:
+    """The function with each `this` that it is given, too."""
+    own = solver.values[value].first if solver.values[value].sort == Sort.BOUND else value
+
+    def received(receiver: int) -> None:
+        if solver.values[own].sort != Sort.PARTIAL:
+            solver.graph.put(target, solver.values.number(Sort.BOUND, own, receiver))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, solver.once(received))
+
+
+def _bind(solver: EcmascriptSolver, site: Site, value: int) -> None:
+    bound = solver.graph.node()
+    solver.graph.put(bound, value)
+    _receive(solver, site, value, bound)
+    if len(site.given) < 2:
+        solver.graph.copy(bound, site.result)
+        return
+
+    def made(each: int) -> None:
+        if solver.values[each].sort != Sort.PARTIAL:
+            solver.graph.put(site.result, solver.values.number(Sort.PARTIAL, site.number, each))
+
+    solver.graph.watch(bound, made)
+
+
+# ---- functions of the language
+
+
+def _handed_on(solver: EcmascriptSolver, site: Site) -> None:
+    for source in site.given[:1]:
+        solver.graph.copy(source, site.result)
+
+
+def _assign(solver: EcmascriptSolver, site: Site) -> None:
+    """`Object.assign(target, source, …)`."""
+    for target in site.given[:1]:
+        solver.graph.copy(target, site.result)
+        solver.graph.watch(target, solver.once(lambda value: _assign_to(solver, site, value)))
+
+
+def _assign_to(solver: EcmascriptSolver, site: Site, target: int) -> None:
+    def given(value: int) -> None:
+        if solver.is_record(value) and value != target:
+            solver.each_slot(value, member)
+
+    def member(key: str, node: int) -> None:
+        if solver.values[target].sort == Sort.CONTAINER:
+            solver.graph.copy(node, solver.slot(target, key))
+        elif key[:1] == "s":
+            solver.store(target, key[1:], node)
+
+    for source in site.given[1:]:
+        solver.graph.watch(source, solver.once(given))
+
+
+def _of_records(method: Method) -> _Handler:
+    """`Object.values(x)` of what else is `x.values()`."""
+
+    def handler(solver: EcmascriptSolver, site: Site) -> None:
+        def given(value: int) -> None:
+            if solver.values[value].sort == Sort.CONTAINER:
+                method(solver, site, value)
+
+        collected(solver, site)
+        for source in site.given[:1]:
+            solver.graph.watch(source, solver.once(given))
+
+    return handler
+
+
+def _create(solver: EcmascriptSolver, site: Site) -> None:
+    """`Object.create(prototype)`."""
+
+    def given(value: int) -> None:
+        if solver.is_record(value):
+            made = solver.record(("call", site.number))
+            solver.graph.put(site.result, made)
+            solver.each_slot(value, lambda key, node: solver.graph.copy(node, solver.slot(made, key)))
+        elif solver.values[value].sort == Sort.PROTOTYPE:
+            solver.graph.put(site.result, solver.values.number(Sort.OBJECT, solver.values[value].first))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, solver.once(given))
+
+
+def _array_from(solver: EcmascriptSolver, site: Site) -> None:
+    source = solver.container(("from", site.number))
+    for given in site.given[:1]:
+        iterate(solver, given, solver.slot(source, ""))
+    made = solver.slot(collected(solver, site), "")
+    if len(site.given) > 1:
+        solver.graph.copy(invoke(solver, site, site.given[1], [solver.all_of(source)]), made)
+    else:
+        solver.graph.copy(solver.all_of(source), made)
+
+
+def _array_of(solver: EcmascriptSolver, site: Site) -> None:
+    made = collected(solver, site)
+    for place, source in enumerate(site.given):
+        solver.graph.copy(source, solver.slot(made, f"i{place}"))
+
+
+def _new_map(solver: EcmascriptSolver, site: Site) -> None:
+    made = collected(solver, site)
+    solver.maps.add(solver.values[made].first)
+    pair = solver.graph.node()
+    for source in site.given[:1]:
+        iterate(solver, source, pair)
+    item(solver, pair, "i1", solver.slot(made, ""))
+    item(solver, pair, "i0", solver.keys(made))
+
+
+def _new_set(solver: EcmascriptSolver, site: Site) -> None:
+    made = collected(solver, site)
+    for source in site.given[:1]:
+        iterate(solver, source, solver.slot(made, ""))
+
+
+def _new_promise(solver: EcmascriptSolver, site: Site) -> None:
+    held = solver.container(("promise", site.number))
+    solver.graph.copy(solver.all_of(held), site.result)
+    resolve = solver.graph.node()
+    solver.graph.put(resolve, solver.method("(resolve)", held))
+    for callee in site.given[:1]:
+        invoke(solver, site, callee, [resolve])
+
+
+def _all(solver: EcmascriptSolver, site: Site) -> None:
+    """`Promise.all(x)`: an array of what they hold."""
+    for source in site.given[:1]:
+        solver.graph.copy(source, site.result)
+
+
+def _any(solver: EcmascriptSolver, site: Site) -> None:
+    for source in site.given[:1]:
+        iterate(solver, source, site.result)
+
+
+def _apply(solver: EcmascriptSolver, site: Site) -> None:
+    """`Reflect.apply(f, this, array)`."""
+    if len(site.given) > 2:
+        made = again(solver, site, [])
+        made.callee, made.result, made.spread = site.given[0], site.result, [(0, site.given[2])]
+        solver.activate(made)
+
+
+def _define(solver: EcmascriptSolver, site: Site) -> None:
+    """`Object.setPrototypeOf(x, y)` and `Object.defineProperty(x, …)` give x."""
+    _handed_on(solver, site)
+
+
+_FUNCTIONS: dict[str, _Handler] = {
+    "Object.assign": _assign,
+    "Object.keys": _of_records(keys_of),
+    "Object.values": _of_records(values_of),
+    "Object.entries": _of_records(entries_of),
+    "Object.create": _create,
+    **dict.fromkeys(("Object.freeze", "Object.seal", "Object.preventExtensions", "structuredClone"), _handed_on),
+    **dict.fromkeys(("Object.setPrototypeOf", "Object.defineProperty", "Object.defineProperties"), _define),
+    "Array.from": _array_from,
+    **dict.fromkeys(("Array.of", "Array"), _array_of),
+    **dict.fromkeys(("Map", "WeakMap"), _new_map),
+    **dict.fromkeys(("Set", "WeakSet"), _new_set),
+    "Promise": _new_promise,
+    "Promise.resolve": _handed_on,
+    **dict.fromkeys(("Promise.all", "Promise.allSettled"), _all),
+    **dict.fromkeys(("Promise.race", "Promise.any"), _any),
+    "Reflect.apply": _apply,
+}
