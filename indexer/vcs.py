@@ -207,7 +207,10 @@ def _listed(root: Path, include: Sequence[str]) -> Iterator[str]:
 
 
 def ignored_files(root: Path) -> list[str]:
-    """Files below `root` that git ignores one by one, and folders that it ignores whole, with a `/` at their ends; sorted."""
+    """Files below `root` that git ignores one by one, and folders that it ignores whole, with a `/` at their ends; sorted.
+
+    Git lists a folder whose own `.gitignore` ignores all of it (`.lspidx`, caches, virtual environments) and what lies in it as well.
+    """
     if _repository(root) is None:
         return []
     options = {"z": True, "strip_newline_in_stdout": False}
@@ -215,7 +218,16 @@ def ignored_files(root: Path) -> list[str]:
         text = gitpython(root).ls_files("--others", "--ignored", "--exclude-standard", "--directory", "--", ".", **options)
     except GitFailed:
         return []
-    return sorted(filter(None, str(text).split("\0")))
+    listed = sorted(filter(None, str(text).split("\0")))
+    whole = {path for path in listed if path.endswith("/")}
+    return [path for path in listed if not any(place in whole for place in _folders_around(path))]
+
+
+def _folders_around(path: str) -> Iterator[str]:
+    end = path.find("/")
+    while 0 <= end < len(path) - 1:
+        yield path[: end + 1]
+        end = path.find("/", end + 1)
 
 
 def _within(root: Path, folder: str, include: Sequence[str]) -> list[str]:
