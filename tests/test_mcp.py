@@ -808,7 +808,9 @@ def wire(root: Path, *flags: str, command: list[str] | None = None) -> Iterator[
         ('{"jsonrpc":"2.0","id":7,"result":"\\ud800"}', None),
     ],
 )
-def test_a_line_that_is_no_message_is_answered_where_it_asks_something(bare: Path, line: str, answer: tuple[int | None, int] | None) -> None:
+def test_a_line_that_is_no_message_is_answered_where_it_asks_something(
+    bare: Path, line: str, answer: tuple[int | None, int] | None
+) -> None:
     with wire(bare) as server:
         server.write(line)
         server.send("ping", 8)
