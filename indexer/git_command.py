@@ -399,7 +399,11 @@ def _endless(top: Path) -> Path | None:
     for folder, _, names in os.walk(top):
         for name in _PATTERNS.intersection(names):
             place = Path(folder, name)
-            if not stat.S_ISREG(mode := place.lstat().st_mode) and not stat.S_ISLNK(mode):
+            try:
+                mode = place.lstat().st_mode
+            except OSError:  # gone since it was listed
+                continue
+            if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
                 return place
     own = directory(top)
     for kept in dict.fromkeys((own, common_directory(own))):

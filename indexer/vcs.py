@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from indexer.encoding import read_beginning
 from indexer.errors import UsageError
 from indexer.folders import walk
 from indexer.git_command import GitFailed, gitpython
+from indexer.text import blob_digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,7 @@ def _is_dirty(root: Path, top: Path) -> bool:
     words = ("-z", "--porcelain", "--no-renames", "--untracked-files=normal", "--", str(root.resolve()))
     status = str(gitpython(root).status(*words, strip_newline_in_stdout=False))
     entries = [entry for entry in status.split("\0") if entry]
-    if any(not entry.startswith(" M ") for entry in entries):
+    if any(not entry.startswith(" M ") for entry in entries) or hidden_changes(root):
         return True
     paths = [entry[3:] for entry in entries]
     if paths:
@@ -108,6 +110,45 @@ def _is_dirty(root: Path, top: Path) -> bool:
         if len(behind) < len(paths) or len(git_filters.unchanged(top, git_filters.staged_pointers(top, paths))) < len(paths):
             return True
     return False
+
+
+_UNLOOKED = re.compile(r"([a-zS]) ([0-7]{6}) ([0-9a-f]{40,64}) 0\t")
+"""An entry of git's index that git does not compare: a small letter for `--assume-unchanged`, S or s for `--skip-worktree`."""
+_LINK = "120000"
+
+
+def hidden_changes(root: Path) -> list[str]:
+    """Files below `root`, relative to it, that are not as they are staged, and that git was told not to look at; sorted.
+
+    `git update-index --assume-unchanged` and `--skip-worktree` say so. What a sparse checkout leaves out is no change.
+    """
+    listed = git_command.run(root, "ls-files", "-v", "--stage", "-z", "--", ".").stdout.decode("utf-8", "surrogateescape")
+    changed: list[str] = []
+    compared: dict[str, str] = {}
+    for entry in listed.split("\0"):
+        found = _UNLOOKED.match(entry)
+        if found is None or found[2] == _GITLINK:
+            continue
+        path = entry[found.end() :]
+        try:
+            mode = os.lstat(root / path).st_mode
+            leads_to = os.fsencode(os.readlink(root / path)) if stat.S_ISLNK(mode) else None
+        except OSError:
+            if found[1] not in "Ss":
+                changed.append(path)
+            continue
+        if stat.S_ISREG(mode) and found[2] != _LINK and "\n" not in path and not _leads_away(root, path):
+            compared[path] = found[3]
+        elif leads_to is None or found[2] != _LINK or blob_digest(leads_to) != found[3]:
+            changed.append(path)
+    top = git_command.holder(root)
+    if compared and top is not None:  # whose paths are from the top, wherever it is run
+        below = os.path.relpath(os.path.realpath(root), top)
+        stdin = "".join(f"{os.path.normpath(os.path.join(below, path))}\n" for path in compared).encode("utf-8", "surrogateescape")
+        hashed = git_command.run(top, "hash-object", "--stdin-paths", stdin=stdin).stdout.decode().split()
+        now = dict(zip(compared, hashed, strict=False))  # where git could not read one, it and those behind it have no name
+        changed += [path for path, staged in compared.items() if now.get(path) != staged]
+    return sorted(changed)
 
 
 def changed_submodules(root: Path, top: Path | None = None) -> list[str]:
@@ -207,7 +248,10 @@ def _listed(root: Path, include: Sequence[str]) -> Iterator[str]:
 
 
 def ignored_files(root: Path) -> list[str]:
-    """Files below `root` that git ignores one by one, and folders that it ignores whole, with a `/` at their ends; sorted."""
+    """Files below `root` that git ignores one by one, and folders that it ignores whole, with a `/` at their ends; sorted.
+
+    Git lists a folder whose own `.gitignore` ignores all of it (`.lspidx`, caches, virtual environments) and what lies in it as well.
+    """
     if _repository(root) is None:
         return []
     options = {"z": True, "strip_newline_in_stdout": False}
@@ -215,7 +259,16 @@ def ignored_files(root: Path) -> list[str]:
         text = gitpython(root).ls_files("--others", "--ignored", "--exclude-standard", "--directory", "--", ".", **options)
     except GitFailed:
         return []
-    return sorted(filter(None, str(text).split("\0")))
+    listed = sorted(filter(None, str(text).split("\0")))
+    whole = {path for path in listed if path.endswith("/")}
+    return [path for path in listed if not any(place in whole for place in _folders_around(path))]
+
+
+def _folders_around(path: str) -> Iterator[str]:
+    end = path.find("/")
+    while 0 <= end < len(path) - 1:
+        yield path[: end + 1]
+        end = path.find("/", end + 1)
 
 
 def _within(root: Path, folder: str, include: Sequence[str]) -> list[str]:

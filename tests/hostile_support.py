@@ -45,6 +45,8 @@ end of quote 1
 <img src=https://evil.example/p.png> ![x](https://evil.example/q.png) @everyone <!-- hidden --> [x](javascript:alert(1))
 ```
 """
+COMMANDS = ("::warning file=x::boo.py", "##[error]z.py")
+"""Files whose names begin lines that the command line prints, some of which it styles."""
 CALLED = f"evil\x1b[31m\x9b\u202e\u200b{TAGS}\n{FORGED}"
 """A stem of a file's name: everything that a file system takes."""
 
@@ -89,6 +91,7 @@ FILES = {
     "pkg/base.py": BASE,
     f"pkg/{CALLED}.py": MODULE,
     "pkg/::error file=x::boo.py": MODULE,
+    **dict.fromkeys(COMMANDS, MODULE),
     f"tests/test_{CALLED}.py": f'from pkg.base import shared\n\n\ndef test_shared():\n    """{PROSE}"""\n    assert shared("{SENTENCE}")\n',
     "tests/test_base.py": "from pkg.base import shared\n\n\ndef test_base():\n    assert shared()\n",
     f"pkg/{CALLED}.min.js": "x" * 10,
@@ -110,7 +113,7 @@ def build(root: Path) -> Path:
     commit(root, f"first{ALL.replace(chr(0x85), '')}\n\n{PROSE}")
     git(root, "checkout", "-q", "-b", BRANCH)
     crawl_with_ty(root, jobs=1)
-    for path in (HOSTILE_PATH, "pkg/base.py"):
+    for path in (HOSTILE_PATH, "pkg/base.py", *COMMANDS):
         place = root / path
         place.write_text(
             place.read_text(encoding="utf-8").replace("text: str", "text: bytes").replace("caller(", "called("), encoding="utf-8"

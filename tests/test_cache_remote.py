@@ -24,6 +24,7 @@ from remote_support import SECRET, Handler, WebServer, aws, free_port, object_st
 from support import crawl_with_ty, write_tree
 
 from indexer.cache import exchange
+from indexer.cache import remote as remotes
 from indexer.cache.exchange import COMMITS, FOLDER, Pointer, Received, Sent, pull, push
 from indexer.cache.remote import Remote
 from indexer.config import Config
@@ -543,6 +544,34 @@ def test_a_download_that_crawls_is_given_up(served: Path, fresh: Path, web: WebS
     now = iter(range(0, 10_000_000, 60))
     with pytest.raises(CacheUnreachable, match="too slowly"):
         pull(Home(fresh), Config(), Remote(web.url, clock=lambda: next(now), pause_s=0))
+
+
+def test_a_store_that_sends_the_head_of_its_answer_by_drops_is_given_up(
+    served: Path, fresh: Path, web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a download has begun, and never silent for so long that this would end it."""
+    monkeypatch.setattr(remotes, "SILENCE_S", 0.5)
+    ended = threading.Event()
+    drops = 400
+
+    def drip(handler: Handler) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        for _ in range(drops):
+            if ended.wait(0.05):
+                return
+            try:
+                handler.wfile.write(b"X-Drop: x\r\n")
+            except OSError:  # the client has gone
+                return
+        web.answers.clear()
+        handler.do_GET()
+
+    web.answers[FOLDER] = drip
+    try:
+        with pytest.raises(CacheUnreachable, match="reading"):
+            pull(Home(fresh), Config(), Remote(web.url, pause_s=0))
+    finally:
+        ended.set()
 
 
 @pytest.mark.parametrize(

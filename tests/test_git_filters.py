@@ -95,6 +95,24 @@ def test_a_changed_file_behind_a_filter_is_a_gap_by_name(root: Path):
     assert '"partial"' in done.stdout
 
 
+@pytest.mark.parametrize("base", [[], ["--base", "HEAD", "--head", "."]])
+def test_a_changed_file_that_git_was_told_not_to_look_at_is_a_gap_by_name(root: Path, base: list[str]):
+    (root / "marked.py").write_text("def marked():\n    return 1\n", encoding="utf-8")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "marked")
+    git(root, "update-index", "--assume-unchanged", "marked.py")
+    crawl_with_ty(root, jobs=1)
+    asked = ("query", "changes", *base, "--json")
+    environment = {name: os.environ[name] for name in os.environ if name.startswith("GIT_")}
+    assert '"complete"' in lspidx(*asked, cwd=root, env=environment).stdout
+    (root / "marked.py").write_text("def marked(more):\n    return 1\n", encoding="utf-8")
+    crawl_with_ty(root, jobs=1)
+    done = lspidx(*asked, cwd=root, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "1 changed files are marked for git as unchanged" in done.stdout
+    assert '"partial"' in done.stdout
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -22,17 +22,20 @@ from hypothesis import strategies as st
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument
 from pygls.workspace.position_codec import PositionCodec
+from support import write_tree
 
 from indexer.lsp import methods
 from indexer.lsp.enums import ErrorCodes, LSPErrorCodes
 from indexer.lsp.framing import FrameReader, frame
+from query.edits.blocks import Block
 from query.lsp import handlers, params
 from query.lsp.carry import Carry, text_at
 from query.lsp.handlers import CAPABILITIES, HANDLERS, Handler
 from query.lsp.pool import Cancelled, Job
-from query.lsp.rooms import Options
+from query.lsp.rooms import Options, Room
 from query.lsp.server import Server
 from query.lsp.texts import ENCODINGS, Document, Encoding, Point, from_client, to_client, word_at
+from query.lsp.views import Kept, Views
 from query.lsp.wire import Wire
 
 TEXTS = st.text(alphabet="ab é\N{PARTY POPPER}\N{COMBINING ACUTE ACCENT}_.\n\r", max_size=40)
@@ -129,6 +132,41 @@ def test_what_was_edited_within_a_line_keeps_its_words():
     assert carry.span(0, 9, 14) == (0, 11, 16)
     assert carry.span(0, 0, 1) is None
     assert carry.point(Point(7, 0)) is None
+
+
+class _Blocks(list[Block]):
+    """Counts how often somebody looks through it."""
+
+    looked_through = 0
+
+    def __iter__(self) -> Iterator[Block]:
+        self.looked_through += 1
+        return super().__iter__()
+
+
+def test_places_of_a_text_that_is_edited_everywhere_look_through_its_blocks_once():
+    old = "".join(f"x{number} = helper({number})\n" for number in range(100))
+    carry = Carry(old, old.replace("5)", "5)  # edited"))
+    counted = carry.__dict__["_blocks"] = _Blocks(carry._blocks)
+    assert len(counted) == 10
+    for number in range(100):
+        assert carry.point(Point(number, 0)) == Point(number, 0)
+    assert counted.looked_through == 1
+
+
+def test_an_answer_of_many_places_looks_for_the_workspace_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    asked: list[None] = []
+
+    def root(room: Room) -> Path:
+        asked.append(None)
+        return tmp_path
+
+    monkeypatch.setattr(Room, "root", property(root))
+    write_tree(tmp_path, {f"m{number}.py": "x = 1\n" for number in range(5)})
+    views = Views(Room(tmp_path, Options()), None, {}, "utf-16", Kept())
+    for number in range(100):
+        assert views.range(f"m{number % 5}.py", 0, 0, 1) is not None
+    assert len(asked) == 1
 
 
 def test_a_rewritten_file_costs_bounded_time():

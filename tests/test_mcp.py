@@ -796,6 +796,30 @@ def wire(root: Path, *flags: str, command: list[str] | None = None) -> Iterator[
         made.process.communicate()
 
 
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ('{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"lspidx://symbol/\\ud800"}}', (7, types.PARSE_ERROR)),
+        ('{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', (None, types.PARSE_ERROR)),
+        ("{", (None, types.PARSE_ERROR)),
+        ("[" * 50_000, (None, types.PARSE_ERROR)),
+        ("[]", (None, types.INVALID_REQUEST)),
+        ('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\\ud800"}}', None),
+        ('{"jsonrpc":"2.0","id":7,"result":"\\ud800"}', None),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered_where_it_asks_something(
+    bare: Path, line: str, answer: tuple[int | None, int] | None
+) -> None:
+    with wire(bare) as server:
+        server.write(line)
+        server.send("ping", 8)
+        if answer is not None:
+            said = server.read()
+            assert (said["id"], said["error"]["code"]) == answer
+        assert server.read()["id"] == 8
+
+
 PATCHED = """
 import os, sys
 import msgspec

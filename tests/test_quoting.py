@@ -5,6 +5,7 @@ What is tested is taken from the tables of tools, commands, forms and dialects, 
 
 from __future__ import annotations
 
+import html
 import json
 import logging
 import os
@@ -439,6 +440,10 @@ def test_our_own_colours_stay_and_no_others() -> None:
 def test_commands_of_cis_are_text() -> None:
     for text in ("::error::x", "  ::add-mask::x", "a ##[group]x", "\u3000::set-output name=x::y", "##vso[x]y", "##teamcity[x]"):
         assert not steering(quoting.inert(text), commands=True)
+        assert not steering(click.unstyle(quoting.inert(f"{click.style(text, bold=True)} ")), commands=True)
+        assert not steering(click.unstyle(quoting.inert(click.style(text[:1], dim=True) + click.style(text[1:], fg="red"))), commands=True)
+        assert html.unescape(quoting.inert(text, markup=True)) == text
+        assert not steering(quoting.inert(text, markup=True), commands=True)
     assert quoting.inert("a::b ## c") == "a::b ## c"
 
 

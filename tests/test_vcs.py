@@ -66,6 +66,39 @@ def test_a_subfolder_lists_its_own_files_only(repository: Path) -> None:
     assert vcs.find_root(repository / "pkg") == repository
 
 
+def test_what_lies_in_an_ignored_folder_is_not_listed_beside_it(repository: Path) -> None:
+    """Git lists both where the folder's own `.gitignore` ignores all of it."""
+    write_tree(repository, {"made/.gitignore": "*\n", "made/old/a.py": "", "made/b.py": ""})
+    assert vcs.ignored_files(repository) == ["ignored.py", "made/", "out/"]
+
+
+@pytest.mark.parametrize("told", ["--assume-unchanged", "--skip-worktree"])
+def test_a_change_that_git_was_told_not_to_see_makes_a_work_tree_dirty(tmp_path: Path, told: str) -> None:
+    root = write_tree(tmp_path / "marked", {"a.py": "a = 1\n", "b.py": "b = 1\n", "sub/lines.txt": "1\n2\n", "nl\n.py": "", "gone.py": ""})
+    (root / "link.py").symlink_to("a.py")
+    _git(root, "init", "-q")
+    _git(root, "add", "-A")
+    _git(root, "commit", "-q", "-m", "first")
+    _git(root, "update-index", told, "a.py", "b.py", "sub/lines.txt", "link.py", "nl\n.py", "gone.py")
+    _git(root, "config", "core.autocrlf", "true")
+    (root / "sub/lines.txt").write_bytes(b"1\r\n2\r\n")  # to git the same
+    assert vcs.hidden_changes(root) == ["nl\n.py"]  # a name that git cannot be asked about, and so never known to be the same
+    _git(root, "update-index", f"--no-{told[2:]}", "nl\n.py")
+    assert vcs.hidden_changes(root) == []
+    assert not vcs.checkout(root).dirty
+    (root / "a.py").write_text("a = 2\n", encoding="utf-8")
+    assert _git(root, "status", "--porcelain") == ""
+    assert vcs.hidden_changes(root) == ["a.py"]
+    assert vcs.checkout(root).dirty
+    (root / "link.py").unlink()
+    (root / "link.py").symlink_to("b.py")
+    (root / "b.py").unlink()
+    (root / "b.py").mkdir()
+    (root / "gone.py").unlink()
+    assert vcs.hidden_changes(root) == ["a.py", "b.py", *(["gone.py"] if told == "--assume-unchanged" else []), "link.py"]
+    assert vcs.hidden_changes(root / "sub") == []
+
+
 def test_the_checkout_says_commit_and_dirt(repository: Path) -> None:
     """A file that is not tracked makes it dirty; a plain folder has no commit."""
     head = _git(repository, "rev-parse", "HEAD")

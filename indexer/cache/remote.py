@@ -133,6 +133,10 @@ class Remote:
         }
         return kind(client_kwargs=client, skip_instance_cache=True)
 
+    def _patience(self, size_bytes: int) -> dict[str, float]:
+        """Until when all of a store's answer must have come, in seconds, as fsspec takes it: heads can be sent by drops as well."""
+        return {"timeout": SILENCE_S + size_bytes / _SLOWEST_BYTES_PER_S}
+
     def _place(self, name: str) -> str:
         return f"{self._base}/{name}" if name else self._base
 
@@ -142,7 +146,8 @@ class Remote:
                 if self.protocol == "file":
                     self._get_local(Path(self._place(name)), place, most_bytes)
                 else:
-                    self._files.get_file(self._place(name), str(place), callback=_limit(self._named(name), most_bytes, self._clock))
+                    limit = _limit(self._named(name), most_bytes, self._clock)
+                    self._files.get_file(self._place(name), str(place), callback=limit, **self._patience(most_bytes))
             except (FileNotFoundError, NotADirectoryError):
                 return False
             return True
@@ -167,17 +172,18 @@ class Remote:
             with self._beside(name) as beside:
                 self._files.pipe_file(beside, content)
         else:
-            self._files.pipe_file(self._place(name), content)
+            self._files.pipe_file(self._place(name), content, **self._patience(len(content)))
 
     def _put(self, name: str, source: Path) -> None:
         if self.protocol == "file":
             with self._beside(name) as beside:
                 self._files.put_file(str(source), beside)
         elif self.protocol == "s3":
-            self._files.put_file(str(source), self._place(name))
+            self._files.put_file(str(source), self._place(name), **self._patience(source.stat().st_size))
         else:  # with its length: many servers take no upload in pieces
-            headers = {"Content-Length": str(source.stat().st_size)}
-            self._files.put_file(str(source), self._place(name), method="put", headers=headers)
+            size_bytes = source.stat().st_size
+            headers = {"Content-Length": str(size_bytes)}
+            self._files.put_file(str(source), self._place(name), method="put", headers=headers, **self._patience(size_bytes))
 
     @contextlib.contextmanager
     def _beside(self, name: str) -> Generator[str]:

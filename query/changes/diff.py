@@ -45,8 +45,8 @@ class FileChange(NamedTuple):
     """One file that differs. Paths are relative to the workspace root; `old_path` is empty for a new file, `new_path` for a deleted one.
 
     `old_blob`, `new_blob`: git's names of the contents; empty where there is none. `special`: no file of text on one side: `symlink`,
-    `submodule`, `binary`, `conflict`, `filter` (git has another text for it than the work tree), `name` (not in UTF-8); such a change
-    has no hunks.
+    `submodule`, `binary`, `conflict`, `filter` (git has another text for it than the work tree), `hidden` (git was told not to look at
+    it), `name` (not in UTF-8); such a change has no hunks.
     """
 
     status: Status
@@ -191,6 +191,9 @@ def diff(root: Path, between: Sides) -> Diff:
         files += [FileChange("modified", path, path, "", "", (), "conflict") for path in sorted(conflicts)]
     files = _without_filters(root, files, is_work_tree=between.new == WORK_TREE)
     if between.new == WORK_TREE:
+        hidden = vcs.hidden_changes(root)
+        files = [item for item in files if item.path not in hidden]  # of them git shows what is staged
+        files += [FileChange("modified", path, path, "", "", (), "hidden") for path in hidden]
         files = [_with_digest(root, item) for item in files]
         known = {item.new_path for item in files}
         files += [FileChange("modified", path, path, "", "", (), "submodule") for path in vcs.changed_submodules(root) if path not in known]

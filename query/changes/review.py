@@ -299,7 +299,14 @@ def _completeness(
             "what changed in them is not known"
         )
         reasons.append(_reason("not_read", detail, [item.path for item in filtered], count=len(filtered)))
-    unread = [item for item in unread if item.special != "filter"]
+    hidden = [item for item in unread if item.special == "hidden"]
+    if hidden:
+        detail = (
+            f"{len(hidden)} changed files are marked for git as unchanged, and what changed in them is not known; to have them compared: "
+            f"git update-index --no-assume-unchanged {shlex.quote(hidden[0].path)}, or --no-skip-worktree"
+        )
+        reasons.append(_reason("not_read", detail, [item.path for item in hidden], count=len(hidden)))
+    unread = [item for item in unread if item.special not in ("filter", "hidden")]
     if unread:
         detail = f"{len(unread)} changed files could not be read as text of their language, so their symbols are not among these"
         reasons.append(_reason("not_read", detail, [item.path for item in unread], count=len(unread)))

@@ -145,7 +145,7 @@ def _report_on(wanted: _Wanted) -> None:
         _print_tests(made, wanted.tests_only, wanted.tests_limit, root)
         leave(0)
     if wanted.write_baseline:
-        _write(wanted.write_baseline, accepted_findings.render(made.findings, accepted))
+        _write(wanted.write_baseline, accepted_findings.render(made.findings, accepted), "baseline")
         unexplained = sum(not item.accepted for item in made.findings)
         echo(f"{len(made.findings)} findings in '{wanted.write_baseline}', {unexplained} without a reason: not accepted yet", err=True)
     limit = cast("Level", wanted.fail_on) if wanted.fail_on else None
@@ -154,9 +154,9 @@ def _report_on(wanted: _Wanted) -> None:
         if kind not in texts:
             texts[kind] = _render(kind, made, limit, wanted.max_findings)
         if path == "-":
-            echo_form(texts[kind])
+            echo_form(texts[kind], kind)
         else:
-            _write(path, click.unstyle(texts[kind]) if kind == "text" else texts[kind])
+            _write(path, click.unstyle(texts[kind]) if kind == "text" else texts[kind], kind)
     if "github" in texts and os.environ.get(_STEP_SUMMARY):
         from query.reports import markdown
 
@@ -276,9 +276,9 @@ def _print_tests(made: Report, how: str, limit: int | None, root: Path) -> None:
         echo(one_line(line))
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, text: str, form: str) -> None:
     if path == "-":
-        echo_form(text)
+        echo_form(text, form)
         return
     place = Path(path).absolute()
     link = plain_files.link_on_the_way(find_root(Path.cwd().resolve()), place)
@@ -343,7 +343,7 @@ def graph(symbol: str, form: str, depth: int, direction: str, tests: str, extern
         from query.reports import page
 
         text = page.graph_page(drawn, title, remarks)
-    _write(output, text)
+    _write(output, text, form)
     if form != "html" or output != "-":
         from query.answers.style import one_line
 

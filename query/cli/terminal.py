@@ -26,6 +26,11 @@ def echo(text: str, *, err: bool = False, nl: bool = True, color: bool | None = 
     click.echo(inert(styled(text)), err=err, nl=nl, color=color)
 
 
-def echo_form(text: str) -> None:
-    """Prints a report of a form that has commands of its own: its module has escaped what it took from the repository."""
-    click.echo(styled(text), nl=False)
+def echo_form(text: str, form: str) -> None:
+    """Prints a report or a graph, in which each form finds what it takes for a sign escaped by its module.
+
+    No form but `github`, which is made of them, holds a command for the CI that reads the log. A page looks after that itself: digests
+    of its script and its style are in its policy.
+    """
+    text = styled(text)
+    click.echo(text if form in ("github", "html") else inert(text, markup=form in ("junit", "svg")), nl=False)

@@ -34,6 +34,10 @@ class Carry:
         return blocks(self._old, self._new)
 
     @cached_property
+    def _starts(self) -> list[int]:
+        return [block.start for block in self._blocks]
+
+    @cached_property
     def back(self) -> Carry:
         """The other way."""
         other = Carry("", "")
@@ -47,7 +51,7 @@ class Carry:
         """Where a place is in the other text: that of a word only if the whole word is there."""
         if not 0 <= place.line < len(self._old):
             return None
-        number = at_or_before([block.start for block in self._blocks], place.line)
+        number = at_or_before(self._starts, place.line)
         block = self._blocks[number] if number >= 0 else None
         if block is None or place.line >= block.end:
             shift = block.new_end - block.end if block is not None else 0

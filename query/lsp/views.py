@@ -84,11 +84,12 @@ class Views:
         self.room, self.index = room, index
         self.encoding: Encoding = encoding
         self._documents, self._kept = documents, kept
+        self._root = index.root if index is not None else room.root  # once: the room looks at the disk, and an answer has many places
         self._views: dict[str, View] = {}
 
     def of(self, path: str) -> View:
         """By absolute path, or as the index has it."""
-        place = os.path.normpath(os.path.join(self.room.root, path))
+        place = os.path.normpath(os.path.join(self._root, path))
         if place not in self._views:
             self._views[place] = self._made(place)
         return self._views[place]

@@ -11,7 +11,7 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 
 from indexer.errors import LspidxError
-from indexer.quoting import visible
+from indexer.quoting import one_line, visible
 from query.facts.sql import columns_by_view
 from query.mcp import forms
 from query.mcp.tools import Request, Tools
@@ -64,7 +64,7 @@ class Resources:
         except LspidxError as error:
             raise MCPError(types.INVALID_PARAMS, visible(click.unstyle(error_text(error)))) from error
         known = ", ".join([STATUS, SCHEMA, TOOLS, f"{SYMBOL}NAME"])
-        raise MCPError(types.INVALID_PARAMS, f"there is no resource '{uri}'; known: {known}")
+        raise MCPError(types.INVALID_PARAMS, f"there is no resource '{one_line(uri)}'; known: {known}")
 
     async def _asked(self, ctx: Request, uri: str, name: str, arguments: dict[str, Any]) -> types.ReadResourceResult:
         answer = await self._tools.answer(ctx, name, arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from indexer.quoting import inert
 from query.answers.style import printable
 from query.changes.rules import Level
 from query.reports.model import Finding, Report, is_on_new_side, stale_sites
@@ -18,8 +19,11 @@ _SITES = 5
 
 
 def render(report: Report, *, shown: int = 1_000) -> str:
-    """Workflow commands, and a last line that says how many findings there are in all."""
-    return "\n".join(_lines(report, shown)) + "\n"
+    """Workflow commands, and a last line that says how many findings there are in all.
+
+    Nothing within a line is a command, neither of the older form (`##[…]`) nor of another CI that reads the same log.
+    """
+    return "".join(f"{line[:2]}{inert(line[2:])}\n" for line in _lines(report, shown))
 
 
 def _lines(report: Report, shown: int) -> Iterator[str]:

@@ -27,7 +27,7 @@ SUMMARY_BYTES = 1_000_000
 _TOP = 10
 _MAX_NAME = 120
 _COMMAND = 8_000
-_NOT_PLAIN = re.compile(r"[`|\\]")
+_NOT_PLAIN = re.compile(r"[`|\\]|##")
 _PROSE = re.compile(r"(?:[\w ,;:()−–…+-]|\.(?= |$|\)))*\Z")
 _MARKS = {"critical": "🟣", "high": "🔴", "medium": "🟠", "unknown": "⚪", "low": "🔵"}
 

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from indexer.quoting import inert
 from query.answers.style import one_line, printable
 from query.changes.review import Affected, ChangedSymbol
 from query.changes.rules import LEVELS, RAISING, RULES
@@ -40,7 +41,7 @@ def render(report: Report, *, shown: int = MOST_FINDINGS) -> str:
     picture = svg(graph, "Changed symbols and who uses them", embedded=True) if graph.edges else ""
     data = msgspec.json.encode(_data(report, findings, graph)).decode()
     script = _file("page.js")
-    body = _fill(_file("body.html"), {"graph": picture, "data": _inert(data), "script": script})
+    body = _fill(_file("body.html"), {"graph": inert(picture, markup=True), "data": _inert(data), "script": script})
     return _page(f"lspidx report: {one_line(report.compared)}", body, script)
 
 
@@ -66,7 +67,7 @@ def graph_page(graph: Graph, title: str, remarks: list[str]) -> str:
             ElementTree.SubElement(cell, "code").text = one_line(names[key].name)
             ElementTree.SubElement(cell, "span", {"class": "dim"}).text = one_line(f" {names[key].place}".rstrip())
         ElementTree.SubElement(row, "td").text = str(edge.sites)
-    return _page(one_line(title), ElementTree.tostring(main, encoding="unicode", method="html"), "")
+    return _page(one_line(title), inert(ElementTree.tostring(main, encoding="unicode", method="html"), markup=True), "")
 
 
 # ---- the frame
@@ -76,7 +77,7 @@ def _page(title: str, body: str, script: str) -> str:
     style = _file("page.css") + graph_css()
     allowed = _digest(script) if script else "none"
     policy = f"default-src 'none'; style-src '{_digest(style)}'; script-src '{allowed}'; base-uri 'none'; form-action 'none'"
-    return _fill(_file("page.html"), {"policy": policy, "title": html.escape(title), "style": style, "body": body})
+    return _fill(_file("page.html"), {"policy": policy, "title": inert(html.escape(title), markup=True), "style": style, "body": body})
 
 
 def _file(name: str) -> str:
@@ -93,8 +94,8 @@ def _digest(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """JSON that cannot end the element it stands in."""
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    """JSON that cannot end the element it stands in, and holds no command for a CI."""
+    return inert(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 # ---- the data
