@@ -34,10 +34,9 @@ class Place(NamedTuple):
 
 
 class Callee(NamedTuple):
-    """`name`: qualified, as code objects have it. `by_library`: the expression calls a library, and that the function."""
+    """`name`: qualified, as code objects have it."""
 
     name: str
-    by_library: bool = False
 
     @property
     def last(self) -> str:
@@ -88,8 +87,6 @@ class Text:
 
     def cause(self, place: Place, callee: Callee) -> str:
         """What kind of construct leads from the expression at a place to a function."""
-        if callee.by_library:
-            return "callback by a library"
         if callee.last in _HOOKS:
             return _HOOKS[callee.last]
         if place in self._decorators:

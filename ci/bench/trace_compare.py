@@ -1,19 +1,20 @@
 """Calls that ran, held against an index: which it has, which it lacks and why, and which of its edges a call that ran contradicts.
 
-An edge is a pair of functions of the package; it is counted once, however often it ran. It is `named` where the index has the pair (a call
-of a class counts for its constructor), `overridden` where the index has a call of what the function overrides, `possible` where it is only
-among the possible calls. What is left is missed. Generators and coroutines are left out: Python tells who resumes them, not who calls.
+An edge is a pair of functions of which the second is the package's; it is counted once, however often it ran. Those that a library makes,
+or code that is generated while the tests run, are counted apart: they are of no text. Of the rest one is `named` where the index has the
+pair (a call of a class counts for its constructor), `overridden` where the index has a call of what the function overrides, `possible`
+where it is only among the possible calls, `gap` where the index says that so much may be called there that it tells nothing. What is left
+is missed. Generators and coroutines are left out: Python tells who resumes them, not who calls.
 
-An edge of the index is judged where its call ran: true if it led to that function at least once, contradicted if only elsewhere. A call
-that ran a few times only need not show all that it may lead to, so a contradicted edge may be true in another run: precision is a lower
-bound.
+An edge of the index is judged where its call ran: true if it led to that function at least once, or to what a decorator made of it,
+contradicted if only elsewhere. A call that ran a few times only need not show all that it may lead to, so a contradicted edge may be true
+in another run: precision is a lower bound.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,11 +23,10 @@ from ci.bench.trace_causes import Callee, Place, Text, by_count, plain_name
 from query.facts.index import Index, open_index
 
 _FUNCTIONS = ("function", "method", "constructor", "property")
-_SHOWN = 12
 
 
 class Function(NamedTuple):
-    """`path` below the sources; `name`: qualified, as code objects have it; `line`: the first one, of decorators too, from 1."""
+    """`path` below the root; `name`: qualified, as code objects have it; `line`: the first one, of decorators too, from 1."""
 
     path: str
     name: str
@@ -35,16 +35,16 @@ class Function(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """A call that led from one function of the package to another; `by_library`: by way of a library."""
+    """A call that led from one function of the repository to another. `between`: "", "library" or "generated" (code of no file)."""
 
     caller: Function
     place: Place
     callee: Function
-    by_library: bool
+    between: str
 
 
 class Trace(NamedTuple):
-    """`calls`: those that led to functions of the package. `out`: by path, places whose calls led out of it."""
+    """`calls`: those that led to functions of the repository. `out`: by path, places whose calls led out of it."""
 
     calls: Sequence[Ran]
     out: frozenset[tuple[str, Place]]
@@ -74,12 +74,15 @@ class Contradicted:
 
 @dataclass(slots=True)
 class Compared:
-    """Of one package. Counts of pairs; `judged`: by evidence, edges that are true and that are contradicted."""
+    """Of one package, within it, or from its tests. Counts of pairs; `judged`: by evidence, edges that are true and contradicted."""
 
-    pairs: int = 0
+    pairs: int = 0  # but for those between which something else was
     named: int = 0
     overridden: int = 0
     possible: int = 0
+    gap: int = 0
+    between: int = 0  # by a library, or generated code
+    between_named: int = 0
     unknown: int = 0  # functions that the index has no symbol of
     missed: list[Missed] = field(default_factory=list[Missed])
     judged: dict[str, tuple[int, int]] = field(default_factory=dict[str, "tuple[int, int]"])
@@ -87,6 +90,11 @@ class Compared:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def recall(self) -> float:
+        """Percent of the pairs that the index has, itself or as a call of what is overridden."""
+        return 100 * (self.named + self.overridden) / self.pairs if self.pairs else 100.0
 
 
 def read(path: Path) -> Trace:
@@ -101,8 +109,7 @@ def read(path: Path) -> Trace:
 class _Known:
     """The symbols and calls of an index, by place."""
 
-    def __init__(self, index: Index, sources: str) -> None:
-        self._sources = sources
+    def __init__(self, index: Index) -> None:
         self._named: dict[tuple[str, str], list[tuple[int, str]]] = {}
         self.kinds: dict[str, str] = {}
         self.owner: dict[str, str] = {}
@@ -115,23 +122,20 @@ class _Known:
             if kind in _FUNCTIONS or kind in ("class", "module"):
                 inner = name.removeprefix(module.get(path, "")).lstrip(".")
                 self._named.setdefault((path, inner), []).append((line + 1, symbol))
-        self.calls: dict[tuple[str, str], list[tuple[int, int, str]]] = {}  # by path and callee: line, column, evidence
         self.pairs = set(index.rows("SELECT caller, callee FROM calls"))
         self.possible = set(index.rows("SELECT caller, callee FROM possible_calls"))
-        self.at: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
+        self.at: dict[tuple[str, int, int], list[tuple[str, str, str]]] = {}  # by place: callee, evidence, via
         for table in ("calls", "possible_calls"):
-            for callee, path, line, col, evidence in index.rows(f"SELECT callee, path, line, col, evidence FROM {table} ORDER BY ALL"):
-                self.at.setdefault((path, line + 1, col), []).append((callee, evidence))
+            for path, line, col, *told in index.rows(f"SELECT path, line, col, callee, evidence, via FROM {table} ORDER BY ALL"):
+                self.at.setdefault((path, line + 1, col), []).append((told[0], told[1], told[2]))
+        self.gaps = {(path, line + 1) for path, line in index.rows("SELECT path, line FROM flow_gaps WHERE reason = 'megamorphic'")}
         self._overridden: dict[str, list[str]] = {}
         for member, overridden in index.rows("SELECT member, overridden FROM overrides ORDER BY ALL"):
             self._overridden.setdefault(member, []).append(overridden)
 
-    def path(self, function: Function) -> str:
-        return f"{self._sources}/{function.path}"
-
     def symbol(self, function: Function) -> str:
         """Of several definitions of one name the one at the line, or right below its decorators; "" for none."""
-        found = self._named.get((self.path(function), plain_name(function.name)), [])
+        found = self._named.get((function.path, plain_name(function.name)), [])
         below = [symbol for line, symbol in found if line >= function.line]
         return below[0] if below else found[-1][1] if found else ""
 
@@ -149,8 +153,8 @@ class _Known:
         return found[1:]
 
 
-def compare(root: Path, sources: str, trace: Trace) -> Compared:
-    """The index of `root` against what ran of its files below the folder `sources`."""
+def compare(root: Path, sources: str, trace: Trace) -> dict[str, Compared]:
+    """The index of `root` against what ran of its files: of calls "within" the files below the folder `sources`, and "from tests" there."""
     texts: dict[str, Text] = {}
 
     def text(path: str) -> Text:
@@ -159,92 +163,97 @@ def compare(root: Path, sources: str, trace: Trace) -> Compared:
         return texts[path]
 
     with open_index(root) as index:
-        known = _Known(index, sources)
-    made = Compared()
+        known = _Known(index)
+    inside = f"{sources}/"
+    made = {"within": Compared(), "from tests": Compared()}
     done: set[tuple[str, str]] = set()
-    for ran in _first_direct(trace.calls):
+    for ran in sorted(trace.calls, key=lambda ran: ran.between != ""):  # of a pair with and without a library it is the direct call
         callee, caller = known.symbol(ran.callee), known.symbol(ran.caller)
-        if (callee, caller) in done:
+        if ran.callee.is_later or not ran.callee.path.startswith(inside) or (callee, caller) in done:
             continue
         done.add((callee, caller))
-        if not callee or not caller:
-            made.unknown += 1
-            continue
-        made.pairs += 1
-        _count(made, known, text(known.path(ran.caller)), ran, caller, callee)
-    _judge(made, known, trace, text)
+        group = made["within" if ran.caller.path.startswith(inside) else "from tests"]
+        if callee and caller:
+            _count(group, known, text(ran.caller.path), ran, caller, callee)
+        else:
+            group.unknown += 1
+    _judge(made, known, trace, text, inside)
     return made
-
-
-def _first_direct(calls: Sequence[Ran]) -> Iterator[Ran]:
-    """Of a pair that also went without a library the direct call, so that it counts as one."""
-    yield from (ran for ran in sorted(calls, key=lambda ran: ran.by_library) if not ran.callee.is_later and plain_name(ran.callee.name))
 
 
 def _count(made: Compared, known: _Known, text: Text, ran: Ran, caller: str, callee: str) -> None:
     callers = [caller, known.owner.get(caller, "")] if known.kinds.get(caller) == "class" else [caller]
     callees = known.meant(callee, Callee(ran.callee.name).last)
-    if known.told(callers, callees, known.pairs):
+    is_named = known.told(callers, callees, known.pairs)
+    if ran.between:
+        made.between += 1
+        made.between_named += is_named
+        return
+    made.pairs += 1
+    if is_named:
         made.named += 1
     elif known.told(callers, known.above(callee), known.pairs):
         made.overridden += 1
     elif known.told(callers, callees, known.possible):
         made.possible += 1
+    elif any((ran.caller.path, line) in known.gaps for line in range(ran.place.line, ran.place.end_line + 1)):
+        made.gap += 1
     else:
-        cause = text.cause(ran.place, Callee(ran.callee.name, ran.by_library))
+        cause = text.cause(ran.place, Callee(ran.callee.name))
         names = (f"{item.path}:{plain_name(item.name)}" for item in (ran.caller, ran.callee))
         told = dict(zip(("caller", "callee"), names, strict=True))
-        made.missed.append(Missed(**told, path=known.path(ran.caller), line=ran.place.line, cause=cause))
+        made.missed.append(Missed(**told, path=ran.caller.path, line=ran.place.line, cause=cause))
 
 
-def _judge(made: Compared, known: _Known, trace: Trace, text: Any) -> None:
+def _judge(made: Mapping[str, Compared], known: _Known, trace: Trace, text: Callable[[str], Text], inside: str) -> None:
     """Edges of the index at calls that ran: of functions of the package that run when they are called, by the name that is called."""
     led: dict[tuple[str, int, int], set[str]] = {}
     for ran in trace.calls:
-        where = text(known.path(ran.caller)).called_name(ran.place)
-        if where is not None:
-            led.setdefault((known.path(ran.caller), *where), set()).add(known.symbol(ran.callee) if not ran.callee.is_later else "")
-    for below, place in trace.out:
-        path = known.path(Function(below, "", 0, is_later=False))
+        where = text(ran.caller.path).called_name(ran.place)
+        if where is not None and not ran.between:
+            led.setdefault((ran.caller.path, *where), set()).add(known.symbol(ran.callee) if not ran.callee.is_later else "")
+    for path, place in trace.out:
         where = text(path).called_name(place)
         if where is not None:
             led.setdefault((path, *where), set())
     later = {known.symbol(ran.callee) for ran in trace.calls if ran.callee.is_later}
-    true: Counter[str] = Counter()
-    false: Counter[str] = Counter()
     for (path, line, col), ran_there in sorted(led.items()):
         if "" in ran_there:  # a generator began there, or what has no symbol
             continue
-        for callee, evidence in known.at.get((path, line, col), ()):
-            is_ours = known.paths.get(callee, "").startswith(known.path(Function("", "", 0, is_later=False)))
-            if known.kinds.get(callee) not in ("function", "method") or not is_ours or callee in later:
+        group = made["within" if path.startswith(inside) else "from tests"]
+        told = known.at.get((path, line, col), ())
+        is_remade = any(via == "decorated" and callee in ran_there for callee, _, via in told)
+        for callee, evidence, via in told:
+            if known.kinds.get(callee) not in ("function", "method") or not known.paths[callee].startswith(inside) or callee in later:
                 continue
-            if callee in ran_there or any(callee in known.above(other) for other in ran_there):
-                true[evidence] += 1
-            else:
-                false[evidence] += 1
-                made.contradicted.append(
-                    Contradicted(callee=callee, path=path, line=line, evidence=evidence, ran=sorted(ran_there))
-                )
-    made.judged = {evidence: (true[evidence], false[evidence]) for evidence in sorted({*true, *false})}
+            is_true = (is_remade and via == "none") or any(callee in (other, *known.above(other)) for other in ran_there)
+            true, false = group.judged.get(evidence, (0, 0))
+            group.judged[evidence] = (true + is_true, false + (not is_true))
+            if not is_true:
+                group.contradicted.append(Contradicted(callee=callee, path=path, line=line, evidence=evidence, ran=sorted(ran_there)))
 
 
 # ---- the tables
 
+_HEAD = "| package | calls | pairs that ran | named | by what is overridden | possible | a gap says so | missed | recall % | by a library, named |"
 
-def to_markdown(found: Mapping[str, Compared], held_out: Sequence[str]) -> str:
-    """A line for each package; then one for each evidence; then one for each cause of what is missed."""
-    lines = ["| package | pairs that ran | named | by what is overridden | possible | missed | recall % |", "|---|---:|---:|---:|---:|---:|---:|"]
-    for name, item in found.items():
-        cells = (item.pairs, item.named, item.overridden, item.possible, len(item.missed))
-        told = f"{100 * (item.named + item.overridden) / item.pairs:.1f}" if item.pairs else ""
-        lines.append(f"| {name}{' (held out)' if name in held_out else ''} | {' | '.join(f'{cell:,}' for cell in cells)} | {told} |")
+
+def to_markdown(found: Mapping[str, Mapping[str, Compared]], held_out: Sequence[str]) -> str:
+    """A line for each package and group of callers; then one for each evidence; then one for each cause of what is missed."""
+    lines = [_HEAD, f"|---|---|{'---:|' * 8}"]
+    for name, groups in found.items():
+        for group, item in groups.items():
+            cells = (item.pairs, item.named, item.overridden, item.possible, item.gap, len(item.missed))
+            told = f"{item.recall:.1f} | {item.between_named:,} of {item.between:,} |"
+            title = f"{name}{' (held out)' if name in held_out else ''}"
+            lines.append(f"| {title} | {group} | {' | '.join(f'{cell:,}' for cell in cells)} | {told}")
+    all_groups = [item for groups in found.values() for item in groups.values()]
     lines += ["", "| evidence | true when it ran | led elsewhere | precision % |", "|---|---:|---:|---:|"]
-    for evidence in sorted({word for item in found.values() for word in item.judged}):
-        true, false = (sum(item.judged.get(evidence, (0, 0))[side] for item in found.values()) for side in (0, 1))
+    for evidence in sorted({word for item in all_groups for word in item.judged}):
+        true, false = (sum(item.judged.get(evidence, (0, 0))[side] for item in all_groups) for side in (0, 1))
         lines.append(f"| {evidence} | {true:,} | {false:,} | {100 * true / (true + false):.1f} |")
     lines += ["", f"| what is missed leads by | pairs | {' | '.join(found)} |", f"|---|---:|{'---:|' * len(found)}"]
-    for cause, count in by_count(missed.cause for item in found.values() for missed in item.missed):
-        each = (sum(missed.cause == cause for missed in item.missed) for item in found.values())
+    for cause, count in by_count(missed.cause for item in all_groups for missed in item.missed):
+        each = (sum(missed.cause == cause for item in groups.values() for missed in item.missed) for groups in found.values())
         lines.append(f"| {cause} | {count} | {' | '.join(map(str, each))} |")
     return "\n".join(lines)

@@ -1,12 +1,12 @@
-"""Runs a test suite under a profiler and writes which functions of a package called which: a process of the package's own environment.
+"""Runs a test suite under a profiler and writes which functions of a repository called which: a process of the package's own environment.
 
-`python trace_run.py OUT SOURCES MOST argument …`: the functions of the files below SOURCES, at most MOST tests, drawn evenly from all in
-their order, by pytest with the arguments. OUT is written as JSON:
+`python trace_run.py OUT ROOT MOST argument …`: the functions of the files below ROOT, at most MOST tests, drawn evenly from all in their
+order, by pytest with the arguments. OUT is written as JSON:
 
-- functions: [path below SOURCES, qualified name, first line, whether it is a generator or a coroutine], callers and callees, 1-based;
-- edges: [caller, place, callee, whether a library was between]: numbers of functions and of places;
+- functions: [path below ROOT, qualified name, first line, whether it is a generator or a coroutine], callers and callees, 1-based;
+- edges: [caller, place, callee, what was between]: numbers of functions and of places, and "", "library" or "generated" (code of no file);
 - places: [line, end line, column, end column] of the expression that calls, lines from 1, columns in UTF-8 from 0;
-- ran: [caller, place] of calls that led out of the package;
+- ran: [caller, place] of calls that led elsewhere;
 - status: what pytest ended with.
 
 Python tells of a generator when it is resumed first, not when it is called, so its caller is who resumes it.
@@ -30,10 +30,10 @@ _LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATO
 class Trace:
     """What was seen so far, by code objects and offsets of instructions; `profile` is told each call."""
 
-    def __init__(self, sources: str) -> None:
-        self._sources = os.path.join(os.path.realpath(sources), "")
-        self._inside: dict[str, str] = {}  # by name of a file as code has it: its path below the sources, "" for others
-        self._edges: dict[tuple[CodeType, int, CodeType, bool], None] = {}
+    def __init__(self, root: str) -> None:
+        self._root = os.path.join(os.path.realpath(root), "")
+        self._inside: dict[str, str] = {}  # by name of a file as code has it: its path below the root, "" for others
+        self._edges: dict[tuple[CodeType, int, CodeType, str], None] = {}
         self._ran: dict[tuple[CodeType, int], None] = {}
 
     def profile(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -44,11 +44,11 @@ class Trace:
             self._call(frame)
 
     def path(self, code: CodeType) -> str:
-        """Its file below the sources; "" for what is not there."""
+        """Its file below the root; "" for what is not there."""
         known = self._inside.get(code.co_filename)
         if known is None:
             place = os.path.realpath(code.co_filename)
-            known = self._inside[code.co_filename] = place[len(self._sources) :] if place.startswith(self._sources) else ""
+            known = self._inside[code.co_filename] = place[len(self._root) :] if place.startswith(self._root) and place.endswith(".py") else ""
         return known
 
     def _call(self, frame: FrameType) -> None:
@@ -60,11 +60,15 @@ class Trace:
             if self.path(caller.f_code) and not self.path(code):
                 self._ran[caller.f_code, caller.f_lasti] = None
             return
+        between = ""
         while not self.path(caller.f_code):
+            if caller.f_code.co_filename[-3:] != ".py" and not caller.f_code.co_filename.startswith("<frozen "):
+                between = "generated"
             if caller.f_back is None:
                 return
             caller = caller.f_back
-        self._edges[caller.f_code, caller.f_lasti, code, caller is not before] = None
+        between = between or ("library" if caller is not before else "")
+        self._edges[caller.f_code, caller.f_lasti, code, between] = None
 
     def told(self) -> dict[str, Any]:
         functions: dict[CodeType, int] = {}
@@ -78,7 +82,7 @@ class Trace:
             known = (line or code.co_firstlineno, end_line or line or code.co_firstlineno, col or 0, end_col or 0)
             return places.setdefault(known, len(places))
 
-        edges = [[function(a), place(a, offset), function(b), through] for a, offset, b, through in tuple(self._edges)]
+        edges = [[function(a), place(a, offset), function(b), between] for a, offset, b, between in tuple(self._edges)]
         ran = [[function(code), place(code, offset)] for code, offset in tuple(self._ran)]
         rows = [[self.path(code), code.co_qualname, code.co_firstlineno, bool(code.co_flags & _LATER)] for code in functions]
         return {"functions": rows, "edges": edges, "places": [list(item) for item in places], "ran": ran}
@@ -103,8 +107,8 @@ class Drawn:
 
 
 def main() -> int:
-    out, sources, most, *arguments = sys.argv[1:]
-    trace = Trace(sources)
+    out, root, most, *arguments = sys.argv[1:]
+    trace = Trace(root)
     threading.setprofile(trace.profile)
     sys.setprofile(trace.profile)
     try:

@@ -1,7 +1,7 @@
 """`python -m ci.bench.traces`: which calls that really run does an index have, and which of its calls lead elsewhere when they run?
 
 Pinned packages are taken from the registry with their tests, indexed, and their own suites run under a profiler (`ci.bench.trace_run`).
-Calls between functions of the package are held against the index (`ci.bench.trace_compare`): what it has, what it lacks by construct, and
+Calls of functions of the package are held against the index (`ci.bench.trace_compare`): what it has, what it lacks by construct, and
 which of its edges a call that ran contradicts. Nobody's judgement is in it, and nobody can tune to it but by reading what is missed: of
 HELD_OUT nothing was read while values were taught to flow.
 """
@@ -52,7 +52,7 @@ def main() -> int:
     arguments = parser.parse_args()
     folder: Path = arguments.out.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    found: dict[str, trace_compare.Compared] = {}
+    found: dict[str, dict[str, trace_compare.Compared]] = {}
     for name in arguments.only:
         package = PACKAGES[name]
         python = _environment(folder, name, package)
@@ -62,7 +62,7 @@ def main() -> int:
             subprocess.run(command, check=True)
         trace = _traced(folder, name, package, root, python, arguments.tests)
         found[name] = trace_compare.compare(root, package.sources, trace)
-    result = {name: item.to_json() for name, item in found.items()}
+    result = {name: {group: item.to_json() for group, item in groups.items()} for name, groups in found.items()}
     (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(trace_compare.to_markdown(found, HELD_OUT))
     return 0
@@ -106,7 +106,7 @@ def _traced(folder: Path, name: str, package: Package, root: Path, python: Path,
     if not out.is_file():
         log = folder / f"trace-{name}.log"
         sources = root / package.sources
-        command = [str(python), "-B", str(Path(__file__).with_name("trace_run.py").absolute()), str(out), str(sources), str(most)]
+        command = [str(python), "-B", str(Path(__file__).with_name("trace_run.py").absolute()), str(out), str(root), str(most)]
         command += ["-q", "-p", "no:cacheprovider", "-W", "ignore", *package.arguments, "tests"]
         environment = {**os.environ, "PYTHONPATH": str(sources.parent), "PYTHONDONTWRITEBYTECODE": "1"}
         with log.open("w", encoding="utf-8") as said:
