@@ -224,13 +224,19 @@ def _judge(made: Mapping[str, Compared], known: _Known, trace: Trace, text: Call
         told = known.at.get((path, line, col), ())
         is_remade = any(via == "decorated" and callee in ran_there for callee, _, via in told)
         for callee, evidence, via in told:
-            if known.kinds.get(callee) not in ("function", "method") or not known.paths[callee].startswith(inside) or callee in later:
+            is_ours = known.kinds.get(callee) in ("function", "method") and known.paths[callee].startswith(inside)
+            if not is_ours or callee in later or _runs_by_itself(callee):
                 continue
             is_true = (is_remade and via == "none") or any(callee in (other, *known.above(other)) for other in ran_there)
             true, false = group.judged.get(evidence, (0, 0))
             group.judged[evidence] = (true + is_true, false + (not is_true))
             if not is_true:
                 group.contradicted.append(Contradicted(callee=callee, path=path, line=line, evidence=evidence, ran=sorted(ran_there)))
+
+
+def _runs_by_itself(callee: str) -> bool:
+    """Whether it runs without its name, so that another expression at the same place may have run it: `with f() as x`."""
+    return callee.removesuffix("().").endswith("__")
 
 
 # ---- the tables

@@ -30,6 +30,7 @@ class Program:
         around, width: of rows at an identifier, the symbol around it and how wide it is. body: the symbol in whose body the row stands.
         means: by row what its identifier means, at most a few symbols; empty where nobody knows.
         typed: rows at which the server said what is called by the type of what stands there.
+        filled: by row of a parameter of a test the fixtures that pytest fills it with.
         kinds, flags, containers, names: of all symbols, by number.
         members: by class and name its member.
         outside: dotted names of types and functions outside the workspace.
@@ -46,6 +47,7 @@ class Program:
     body: list[int]
     means: dict[int, list[int]]
     typed: set[int]
+    filled: dict[int, list[int]]
     kinds: list[int]
     flags: list[int]
     containers: list[int]
@@ -148,7 +150,7 @@ def load(inputs: Inputs) -> Program:
     kind, part, key, docs = (rows.column(name).to_pylist() for name in ("kind", "part", "key", "doc_id"))
     parent, of = (_led_to(rows.column(name).to_pylist()) for name in ("into", "of"))
     made = Program(
-        kind=kind, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(),
+        kind=kind, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(), filled={},
         kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases,
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip
@@ -181,6 +183,8 @@ def _add_meanings(program: Program, inputs: Inputs, docs: Sequence[int]) -> None
         if evidence in _ASKED_BY_TYPE:
             if not flags[symbol] & _EXTERNAL:  # `partial.__call__` says nothing of what that calls
                 program.typed.add(row)
+                if program.kind[row] == Flow.PARAMETER and program.is_callable(symbol):
+                    program.filled.setdefault(row, []).append(symbol)
         elif row not in means:
             means[row] = [symbol]
         elif symbol not in means[row]:

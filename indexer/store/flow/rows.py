@@ -44,6 +44,8 @@ class Builder(Sources):
                 solver.defined.update(program.means.get(row, ()))
                 if program.part[row] == 1:
                     self._bases(row)
+            elif kind in (Flow.YIELD, Flow.YIELD_FROM):
+                self._generators.add(program.body[row])
         self._find_returned()
         for row, kind in enumerate(program.kind):
             handler = _HANDLERS.get(kind)
@@ -267,6 +269,8 @@ class Builder(Sources):
             self._copy_taken(child, 0, child)
             for sym_id in program.means.get(child, ()):
                 solver.graph.copy(child, solver.symbol(sym_id))
+            for fixture in program.filled.get(child, ()):
+                solver.graph.copy(solver.yields(fixture) if fixture in self._generators else solver.result(fixture), child)
             if part == Handed.ALL:
                 solver.graph.put(child, solver.container(("rest", child)))
             elif part == Handed.ALL_NAMED:

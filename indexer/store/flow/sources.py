@@ -21,6 +21,7 @@ class Sources:
         self._set: set[int] = set()  # symbols that are bound otherwise than by `def` and `class`
         self._binders: dict[int, list[int]] = {}  # and the rows that do it
         self._returned: dict[int, Returned] = {}
+        self._generators: set[int] = set()
 
     def taken(self, row: int, part: int) -> list[int]:
         return [child for child in self._takes.get(row, ()) if self._program.part[child] == part]
