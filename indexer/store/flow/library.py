@@ -303,8 +303,27 @@ def _type(solver: Solver, site: Site) -> None:
         if sort == Sort.OBJECT:
             solver.graph.put(site.result, solver.values.number(Sort.CLASS, first))
 
+    def inherited(value: int) -> None:
+        if solver.values[value].sort == Sort.CLASS:
+            solver.graph.put(site.result, value)
+
     if len(site.given) == 1:
         solver.graph.watch(site.given[0], made)
+    elif len(site.given) == 3:  # it has at least what its bases have
+        iterate(solver, site.given[1], bases := solver.graph.node(), -1)
+        solver.graph.watch(bases, inherited)
+
+
+def _new(solver: Solver, site: Site) -> None:
+    """`object.__new__(cls)`."""
+
+    def made(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.CLASS:
+            solver.graph.put(site.result, solver.values.number(Sort.OBJECT, first))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, made)
 
 
 def _super(solver: Solver, site: Site) -> None:
@@ -352,6 +371,7 @@ _FUNCTIONS: dict[str, _Handler] = {
     "builtins.setattr": _setattr,
     "builtins.type": _type,
     "builtins.super": _super,
+    "builtins.object.__new__": _new,
 }
 
 

@@ -34,6 +34,7 @@ class Program:
         kinds, flags, containers, names: of all symbols, by number.
         members: by class and name its member.
         outside: dotted names of types and functions outside the workspace.
+        metaclasses: by class the metaclass that its own text names.
     """
 
     kind: list[int]
@@ -55,6 +56,7 @@ class Program:
     members: dict[int, dict[str, int]]
     outside: dict[int, str]
     bases: dict[int, list[int]]
+    metaclasses: dict[int, int] = field(default_factory=dict[int, int])
     _orders: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     _found: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
 
@@ -92,6 +94,10 @@ class Program:
         if found is None:
             found = self._found[sym_id, name] = self.member_after(self.order(sym_id), name)
         return found
+
+    def metaclass(self, sym_id: int) -> int:
+        """The metaclass of the workspace that makes a class, or -1."""
+        return next((self.metaclasses[owner] for owner in self.order(sym_id) if owner in self.metaclasses), -1)
 
     def member_after(self, order: Sequence[int], name: str) -> int:
         for owner in order:

@@ -42,11 +42,12 @@ class Builder(Sources):
                     self._binders.setdefault(sym_id, []).append(row)
             elif kind == Flow.DEFINE:
                 solver.defined.update(program.means.get(row, ()))
-                if program.part[row] == 1:
-                    self._bases(row)
+                self._defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
             elif kind in (Flow.YIELD, Flow.YIELD_FROM):
                 self._generators.add(program.body[row])
         self._find_returned()
+        for row in [row for row in self._defined_at.values() if program.part[row] == 1]:
+            self._bases(row)
         for row, kind in enumerate(program.kind):
             handler = _HANDLERS.get(kind)
             if handler is not None:
@@ -162,7 +163,7 @@ class Builder(Sources):
         name = program.name[row]
         if not means and name:
             for child in self.taken(row, 0):
-                solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row))
+                solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row, row))
 
     def item(self, row: int) -> None:
         program = self._program
@@ -293,10 +294,14 @@ class Builder(Sources):
         if program.part[row] == 1 or program.is_type(sym_id):
             solver.graph.put(row, solver.values.number(Sort.CLASS, sym_id))
             self._decorate(row, sym_id, solver.graph.node())
+            solver.make_class(row, sym_id)
             return
         signature = self._signature(row)
         solver.signatures.setdefault(sym_id, []).append(signature)
         self._give_self(sym_id, signature)
+        self._parametrize(row, signature)
+        for child in self.taken(row, Handed.RESULT):
+            solver.declared.extend((sym_id, meant) for meant in program.means.get(child, ()) if program.is_type(meant))
         made = solver.graph.node()
         solver.graph.put(made, solver.values.number(Sort.FUNCTION, sym_id))
         if self._decorate(row, sym_id, made):
@@ -315,6 +320,25 @@ class Builder(Sources):
         if part == Handed.BY_PLACE:
             is_class = program.flags[sym_id] & _CLASSMETHOD or program.names[sym_id] in _OF_CLASSES
             solver.graph.put(node, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
+
+    def _parametrize(self, row: int, signature: Signature) -> None:
+        """`@pytest.mark.parametrize("a, b", [(f, g), …])`: parameters are elements of what stands there."""
+        program, solver = self._program, self._solver
+        by_name = {name: node for name, _, node in signature.parameters}
+        for child in self._takes.get(row, ()):
+            is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Flow.CALL
+            if not is_call or not any(program.name[callee] == "parametrize" for callee in self.taken(child, Handed.CALLEE)):
+                continue
+            told = next((program.key[at] for at in self.taken(child, Handed.TOLD)), "")
+            names = [name.strip() for name in told[1:].split(",")]
+            for values in self._nodes(child, Handed.ARGUMENT + 1):
+                element = solver.graph.node()
+                library.iterate(solver, values, element, -1)
+                for place, name in enumerate(names):
+                    if name in by_name and len(names) == 1:
+                        solver.graph.copy(element, by_name[name])
+                    elif name in by_name:
+                        library.item(solver, element, f"i{place}", by_name[name], -1)
 
     def _decorate(self, row: int, sym_id: int, made: int) -> bool:
         """Decorators are called from the inside out; whether what they make is told apart from the function."""
@@ -368,8 +392,14 @@ class Builder(Sources):
             listed: list[int] = []
             for child in self._takes.get(row, ()):
                 part = program.part[child]
-                if part >= Handed.BASE:
-                    listed += [sym_id for sym_id in program.means.get(child, ()) if program.is_type(sym_id)]
+                if part == Handed.METACLASS:
+                    named = [sym_id for sym_id in program.means.get(child, ()) if program.is_type(sym_id)]
+                    if len(named) == 1 and not program.is_outside(named[0]):
+                        program.metaclasses[owner] = named[0]
+                elif part >= Handed.RESULT:
+                    continue
+                elif part >= Handed.BASE:
+                    listed += self.made_classes(child)
                 elif part >= Handed.DECORATOR:
                     last = self.taken(child, Handed.CALLEE) if program.kind[child] == Flow.CALL else [child]
                     if any(program.name[part_row] in _RECORD_DECORATORS for part_row in last):
@@ -453,6 +483,9 @@ def solve(program: Program) -> Solver:
     solver = Solver(program, call)
     Builder(solver).build()
     solver.graph.run()
+    for function, owner in solver.declared:
+        if not program.is_outside(owner) and function not in solver.gives_back and not solver.graph.values(solver.result(function)):
+            solver.graph.put(solver.result(function), solver.values.number(Sort.OBJECT, owner))
     for row, what in solver.fallbacks:
         if solver.graph.values(row):
             continue

@@ -22,6 +22,8 @@ class Sources:
         self._binders: dict[int, list[int]] = {}  # and the rows that do it
         self._returned: dict[int, Returned] = {}
         self._generators: set[int] = set()
+        self._results: dict[int, list[int]] = {}  # by function: rows that it returns
+        self._defined_at: dict[int, int] = {}  # by function or class: the row of its definition
 
     def taken(self, row: int, part: int) -> list[int]:
         return [child for child in self._takes.get(row, ()) if self._program.part[child] == part]
@@ -103,9 +105,53 @@ class Sources:
             if kind != Flow.RETURN or program.body[row] < 0:
                 continue
             for child in self.taken(row, 0):
+                self._results.setdefault(program.body[row], []).append(child)
                 call = self._source(child)
                 if program.kind[call] == Flow.CALL and call not in self._returned:
                     self._returned[call] = Returned(program.body[row], solver.graph.node())
+
+    def made_classes(self, row: int, depth: int = 0) -> list[int]:
+        """The classes that an expression among the bases of a class gives, or that what it gives inherits from: `make_base(A)`.
+
+        A function gives what it returns: a class, one of its parameters, or `type(name, bases, …)` of these.
+        """
+        program = self._program
+        row = self._source(row)
+        if depth > _MOST_STEPS_BACK:
+            return []
+        if program.kind[row] != Flow.CALL:
+            return [sym_id for sym_id in program.means.get(row, ()) if program.is_type(sym_id)]
+        found: list[int] = []
+        callees = self.taken(row, Handed.CALLEE)
+        for sym_id in program.means.get(callees[0], ()) if len(callees) == 1 else ():
+            if program.outside.get(sym_id, "") == "builtins.type":
+                for bases in self.taken(row, Handed.ARGUMENT + 1):
+                    for child in self._takes.get(bases, ()):
+                        found += self.made_classes(child, depth + 1)
+            elif program.is_callable(sym_id) and not program.is_outside(sym_id):
+                for child in self._results.get(sym_id, ()):
+                    for given in self._behind(row, callees[0], sym_id, child):
+                        found += self.made_classes(given, depth + 1)
+        return list(dict.fromkeys(found))
+
+    def _behind(self, call: int, callee: int, function: int, row: int) -> list[int]:
+        """The rows that a returned row stands for: of a parameter, or of the bases that `type` is given, what the call hands over."""
+        program = self._program
+        row = self._source(row)
+        if program.kind[row] == Flow.CALL:
+            named = {program.outside.get(sym_id, "") for child in self.taken(row, Handed.CALLEE) for sym_id in program.means.get(child, ())}
+            if "builtins.type" in named:
+                bases = [child for given in self.taken(row, Handed.ARGUMENT + 1) for child in self._takes.get(given, ())]
+                return [behind for child in bases for behind in self._behind(call, callee, function, child)]
+            return [row]
+        meant = set(program.means.get(row, ()))
+        parameters = [child for child in self._takes.get(self._defined_at.get(function, -1), ()) if program.kind[child] == Flow.PARAMETER]
+        place = next((at for at, child in enumerate(parameters) if meant & set(program.means.get(child, ()))), -1)
+        if place < 0:
+            return [row]
+        if program.kind[callee] == Flow.ATTRIBUTE and program.flags[function] & _CLASSMETHOD:
+            place -= 1
+        return self.taken(callee, 0) if place < 0 else self.taken(call, Handed.ARGUMENT + place)
 
     def _own_parameters(self, row: int, made: Returned, callees: list[int]) -> None:
         """Which arguments of a call are parameters of the function around."""

@@ -53,7 +53,7 @@ _DISPLAYS = frozenset(map(kind_id, ("list", "set", "tuple"))) | {K_EXPRESSION_LI
 _COMPREHENSIONS = frozenset(map(kind_id, ("list_comprehension", "set_comprehension", "generator_expression", "dictionary_comprehension")))
 PLAIN = frozenset(map(kind_id, ("integer", "float", "true", "false", "none", "ellipsis", "comment", "type", "pass_statement")))
 PATTERNS = PATTERNS_OF_SEVERAL | frozenset(map(kind_id, ("expression_list", "tuple", "list")))
-_BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault"))
+_BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
 _BY_NAME_SECOND = frozenset((b"getattr", b"setattr"))
 
 
@@ -212,7 +212,7 @@ class Expressions(Rows):
                 place += 1
 
     def _told(self, function: Any, given: list[Any]) -> str:
-        """The constant that says what a call is about: `x.get("key")`, `getattr(x, "name")`."""
+        """The constant that says what a call is about: `x.get("key")`, `getattr(x, "name")`, `mark.parametrize("name", …)`."""
         if function.kind_id == K_ATTRIBUTE:
             last = function.child_by_field_name("attribute")
             return _constant(given[0]) if given and last is not None and last.text in _BY_KEY_FIRST else ""
