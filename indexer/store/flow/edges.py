@@ -71,9 +71,10 @@ def found_by(solver: Solver) -> Found:
         if row not in many:
             place = _place(program, row)
             _sort_out(solver, row, known)
+            below = _overriding(program, known)
             for sym_id in sorted(known):
                 via = known[sym_id] or _via(solver, row, sym_id)
-                is_doubtful = (row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure
+                is_doubtful = sym_id in below or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
                 made.calls.append((place, sym_id, via, is_doubtful or len(known) > _MOST_SURE.get(via, MOST_TARGETS)))
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
@@ -82,6 +83,16 @@ def found_by(solver: Solver) -> Found:
     if solver.graph.is_cut:
         made.gaps.append((_place(program, 0), "steps"))
     return made
+
+
+def _overriding(program: Program, known: dict[int, Via]) -> set[int]:
+    """Of the members that may be called at one place those that override another of them."""
+    owners = {sym_id: owner for sym_id in known if (owner := program.class_of(sym_id)) >= 0} if len(known) > 1 else {}
+    return {
+        sym_id
+        for sym_id, owner in owners.items()
+        if any(program.names[other] == program.names[sym_id] and above in program.order(owner)[1:] for other, above in owners.items())
+    }
 
 
 def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:

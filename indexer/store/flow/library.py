@@ -341,8 +341,8 @@ def _super(solver: Solver, site: Site) -> None:
             solver.graph.watch(node, made)
 
 
-SAME_CLASS = frozenset({"copy.copy", "copy.deepcopy"})
-"""Functions that give one more of the class of what they are given."""
+SAME_CLASS = frozenset({"copy.copy", "copy.deepcopy", "builtins.object.__new__"})
+"""Functions that give one more of the class of what they are given, or that is what they are given."""
 
 _FUNCTIONS: dict[str, _Handler] = {
     **dict.fromkeys(("builtins.list", "builtins.set", "builtins.frozenset", "builtins.tuple", "builtins.sorted"), _copied),
