@@ -75,7 +75,9 @@ def found_by(solver: Solver) -> Found:
             for sym_id in sorted(known):
                 via = known[sym_id] or _via(solver, row, sym_id)
                 is_doubtful = sym_id in below or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
-                made.calls.append((place, sym_id, via, is_doubtful or len(known) > _MOST_SURE.get(via, MOST_TARGETS)))
+                is_remade = (row, sym_id) in solver.remade_calls
+                together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
+                made.calls.append((place, sym_id, via, is_doubtful or together > _MOST_SURE.get(via, MOST_TARGETS)))
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
@@ -97,7 +99,10 @@ def _overriding(program: Program, known: dict[int, Via]) -> set[int]:
 
 def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
     """`@f` and `@f(x)` of one function: who makes a decorator and what that makes meet. One is called here, the other where it stands."""
+    is_decorator = any(solver.program.part[at] >= Handed.DECORATOR for at in (row, solver.program.parent[row]) if at >= 0)
     decorated = [sym_id for sym_id, via in known.items() if via == Via.DECORATED]
+    if is_decorator:  # `@a.f(x)`: the call of a decorated `f` is one, that of what it gives another
+        decorated = [sym_id for sym_id in decorated if (row, sym_id) not in solver.remade_calls]
     if len(decorated) < 2:
         return
     functions = {solver.values.number(Sort.FUNCTION, sym_id): sym_id for sym_id in decorated}
@@ -106,7 +111,6 @@ def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
         for sym_id in decorated
         if any(functions.get(value, sym_id) != sym_id for value in solver.graph.values(solver.result(sym_id)))
     }
-    is_decorator = any(solver.program.part[at] >= Handed.DECORATOR for at in (row, solver.program.parent[row]) if at >= 0)
     for sym_id in decorated:
         if makers and (sym_id in makers) != is_decorator:
             del known[sym_id]

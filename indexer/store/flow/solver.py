@@ -83,6 +83,7 @@ class Solver:
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows
         self.defined: set[int] = set()  # functions and classes whose text is here
         self.fallbacks: list[tuple[int, int]] = []  # node, value that is taken where nothing else came
+        self.remade_calls: set[tuple[int, int]] = set()  # row and symbol: a call of a decorated function, and what its decorator made
         self.declared: list[tuple[int, int]] = []  # function, class that its result is declared to be of
         self.sites: list[Site] = []
         self.called: dict[tuple[int, int], Via] = {}  # row and symbol: an edge
