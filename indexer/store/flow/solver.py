@@ -272,6 +272,18 @@ class Solver:
             if found is not None and program.holds(found):
                 self.graph.copy(self.symbol(found), target)
             self.graph.copy(self.attribute(owner, name), target)
+        if order:
+            self._set_by_metaclass(order[0], name, target)
+
+    def _set_by_metaclass(self, owner: int, name: str, target: int) -> None:
+        """What is set in the classes that a metaclass makes, which are its objects, these and their objects have."""
+        program = self.program
+        meta = program.metaclass(owner) if program.metaclasses else -1
+        for base in program.order(meta) if meta >= 0 else ():
+            found = program.members.get(base, {}).get(name)
+            if found is not None and program.holds(found):
+                self.graph.copy(self.symbol(found), target)
+            self.graph.copy(self.attribute(base, name), target)
 
     def _load_of_class(self, value: int, owner: int, name: str, member: int, target: int) -> None:
         program = self.program
@@ -281,6 +293,7 @@ class Solver:
                 self.bind(self.symbol(of_meta), value, target)
             for base in program.order(owner):
                 self.graph.copy(self.attribute(base, name), target)
+            self._set_by_metaclass(owner, name, target)
         elif program.is_callable(member):
             if program.flags[member] & _CLASSMETHOD or name in ("__init_subclass__", "__class_getitem__"):
                 self.bind(self.symbol(member), value, target)
@@ -308,8 +321,8 @@ class Solver:
             if special >= 0:
                 self.sure[row, special] = None
                 self.called.setdefault((row, special), Via.INFERRED_TYPE)
-                if self.program.is_callable(member):
-                    self.sure[row, member] = None
+                if self.program.is_callable(member):  # a method that a descriptor was made of: it may call that, or know the result
+                    self.doubtful[row, member] = None
                     self.called.setdefault((row, member), Via.DECORATED)
 
         key = (member, -1, row, -3)
