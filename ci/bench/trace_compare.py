@@ -116,7 +116,8 @@ class _Known:
         self.paths: dict[str, str] = {}
         module = dict(index.rows("SELECT path, module FROM documents WHERE module IS NOT NULL"))
         for symbol, name, kind, path, line, container in index.rows(
-            "SELECT symbol, qualified_name, kind, path, sel_line, container FROM symbols WHERE NOT is_external ORDER BY path, sel_line, symbol"
+            "SELECT symbol, qualified_name, kind, path, sel_line, container FROM symbols WHERE NOT is_external"
+            " ORDER BY path, sel_line, symbol"
         ):
             self.kinds[symbol], self.owner[symbol], self.paths[symbol] = kind, container or "", path
             if kind in _FUNCTIONS or kind in ("class", "module"):
@@ -241,7 +242,7 @@ def _runs_by_itself(callee: str) -> bool:
 
 # ---- the tables
 
-_HEAD = "| package | calls | pairs that ran | named | by what is overridden | possible | a gap says so | missed | recall % | by a library, named |"
+_HEAD = "| package | calls | pairs | named | by what is overridden | possible | a gap says so | missed | recall % | by a library, named |"
 
 
 def to_markdown(found: Mapping[str, Mapping[str, Compared]], held_out: Sequence[str]) -> str:

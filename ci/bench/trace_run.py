@@ -48,7 +48,9 @@ class Trace:
         known = self._inside.get(code.co_filename)
         if known is None:
             place = os.path.realpath(code.co_filename)
-            known = self._inside[code.co_filename] = place[len(self._root) :] if place.startswith(self._root) and place.endswith(".py") else ""
+            known = self._inside[code.co_filename] = (
+                place[len(self._root) :] if place.startswith(self._root) and place.endswith(".py") else ""
+            )
         return known
 
     def _call(self, frame: FrameType) -> None:

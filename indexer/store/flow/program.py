@@ -156,7 +156,8 @@ def load(inputs: Inputs) -> Program:
     kind, part, key, docs = (rows.column(name).to_pylist() for name in ("kind", "part", "key", "doc_id"))
     parent, of = (_led_to(rows.column(name).to_pylist()) for name in ("into", "of"))
     made = Program(
-        kind=kind, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(), filled={},
+        kind=kind, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={},
+        typed=set(), filled={},
         kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases,
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip

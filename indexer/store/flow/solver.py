@@ -222,6 +222,12 @@ class Solver:
             if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
                 self._run(member, receiver, target, row)
                 return
+            of_meta = self._of_metaclass(first, name) if sort == Sort.CLASS and member < 0 else -1
+            if of_meta >= 0 and row >= 0:
+                self.read[row, of_meta] = None
+            if of_meta >= 0 and self.program.is_property(of_meta):
+                self._run(of_meta, value, target, row)
+                return
             if row >= 0 and member >= 0 and self._described:
                 self._told_descriptor(member, "__get__", row)
             known = self._loaded.get((value, name))
@@ -275,6 +281,11 @@ class Solver:
         if order:
             self._set_by_metaclass(order[0], name, target)
 
+    def _of_metaclass(self, owner: int, name: str) -> int:
+        """The member that a class has because it is an object of its metaclass, or -1."""
+        meta = self.program.metaclass(owner) if self.program.metaclasses else -1
+        return self.program.member(meta, name) if meta >= 0 else -1
+
     def _set_by_metaclass(self, owner: int, name: str, target: int) -> None:
         """What is set in the classes that a metaclass makes, which are its objects, these and their objects have."""
         program = self.program
@@ -288,8 +299,8 @@ class Solver:
     def _load_of_class(self, value: int, owner: int, name: str, member: int, target: int) -> None:
         program = self.program
         if member < 0:
-            meta = program.metaclass(owner)
-            if meta >= 0 and (of_meta := program.member(meta, name)) >= 0 and program.is_callable(of_meta):
+            of_meta = self._of_metaclass(owner, name)
+            if of_meta >= 0 and program.is_callable(of_meta):
                 self.bind(self.symbol(of_meta), value, target)
             for base in program.order(owner):
                 self.graph.copy(self.attribute(base, name), target)

@@ -349,7 +349,7 @@ def _beginning(node: Any) -> str:
         if sign is None or sign.type not in ("+", "%") or told[:1] != "s":
             return ""
         return "p" + (told[1:] if sign.type == "+" else told[1:].partition("%")[0])
-    parts = node.named_children if node.kind_id == K_STRING else ()
+    parts: list[Any] = node.named_children if node.kind_id == K_STRING else []
     is_formatted = len(parts) > 2 and parts[1].type == "string_content" and parts[2].type == "interpolation"
     return "p" + parts[1].text.decode("utf-8", "replace")[:_MAX_KEY_CHARS] if is_formatted else ""
 
