@@ -14,8 +14,6 @@ from indexer.store.flow.values import Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 
-_RECORD_DECORATORS = frozenset({"dataclass", "define", "frozen", "attrs", "mutable"})
-_RECORD_BASES = frozenset({"typing.NamedTuple"})
 _LOCAL_OR_PARAMETER = LOCAL | PARAMETER
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _KEEPING = frozenset(
@@ -47,7 +45,7 @@ class Builder(Sources):
                 self._generators.add(program.body[row])
         self._find_returned()
         for row in [row for row in self._defined_at.values() if program.part[row] == 1]:
-            self._bases(row)
+            self.find_bases(row)
         for row, kind in enumerate(program.kind):
             handler = _HANDLERS.get(kind)
             if handler is not None:
@@ -384,29 +382,6 @@ class Builder(Sources):
         if program.kind[row] == Flow.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
             return True
         return any(program.outside.get(sym_id, "") in _KEEPING for sym_id in means)
-
-    def _bases(self, row: int) -> None:
-        """Bases in the order of the text, then others that the server told."""
-        program, solver = self._program, self._solver
-        for owner in program.means.get(row, ()):
-            listed: list[int] = []
-            for child in self._takes.get(row, ()):
-                part = program.part[child]
-                if part == Handed.METACLASS:
-                    named = [sym_id for sym_id in program.means.get(child, ()) if program.is_type(sym_id)]
-                    if len(named) == 1 and not program.is_outside(named[0]):
-                        program.metaclasses[owner] = named[0]
-                elif part >= Handed.RESULT:
-                    continue
-                elif part >= Handed.BASE:
-                    listed += self.made_classes(child)
-                elif part >= Handed.DECORATOR:
-                    last = self.taken(child, Handed.CALLEE) if program.kind[child] == Flow.CALL else [child]
-                    if any(program.name[part_row] in _RECORD_DECORATORS for part_row in last):
-                        solver.records.add(owner)
-            if any(program.outside.get(sym_id, "") in _RECORD_BASES for sym_id in listed):
-                solver.records.add(owner)
-            program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
 
     def call(self, row: int) -> None:
         program, solver = self._program, self._solver

@@ -1,4 +1,7 @@
-"""What functions give back of what they are given: parameters themselves, what is of their class, what calls of the same kind give."""
+"""What functions give back of what they are given: parameters themselves, what is of their class, what calls of the same kind give.
+
+And the bases of classes, which functions may give, too.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from indexer.store.flow.solver import Returned, Solver
 PARAMETER, LOCAL = int(SymbolFlag.PARAMETER), int(SymbolFlag.LOCAL)
 _CLASSMETHOD = int(SymbolFlag.CLASSMETHOD)
 _MOST_STEPS_BACK = 6
+_RECORD_DECORATORS = frozenset({"dataclass", "define", "frozen", "attrs", "mutable"})
+_RECORD_BASES = frozenset({"typing.NamedTuple"})
 
 
 class Sources:
@@ -109,6 +114,29 @@ class Sources:
                 call = self._source(child)
                 if program.kind[call] == Flow.CALL and call not in self._returned:
                     self._returned[call] = Returned(program.body[row], solver.graph.node())
+
+    def find_bases(self, row: int) -> None:
+        """Bases in the order of the text, then others that the server told."""
+        program, solver = self._program, self._solver
+        for owner in program.means.get(row, ()):
+            listed: list[int] = []
+            for child in self._takes.get(row, ()):
+                part = program.part[child]
+                if part == Handed.METACLASS:
+                    named = [sym_id for sym_id in program.means.get(child, ()) if program.is_type(sym_id)]
+                    if len(named) == 1 and not program.is_outside(named[0]):
+                        program.metaclasses[owner] = named[0]
+                elif part >= Handed.RESULT:
+                    continue
+                elif part >= Handed.BASE:
+                    listed += self.made_classes(child)
+                elif part >= Handed.DECORATOR:
+                    last = self.taken(child, Handed.CALLEE) if program.kind[child] == Flow.CALL else [child]
+                    if any(program.name[part_row] in _RECORD_DECORATORS for part_row in last):
+                        solver.records.add(owner)
+            if any(program.outside.get(sym_id, "") in _RECORD_BASES for sym_id in listed):
+                solver.records.add(owner)
+            program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
 
     def made_classes(self, row: int, depth: int = 0) -> list[int]:
         """The classes that an expression among the bases of a class gives, or that what it gives inherits from: `make_base(A)`.
