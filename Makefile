@@ -21,7 +21,7 @@ SIDE_BY_SIDE ?= -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz check cache-check format lint types page-check bench bench-quick bench-changes bench-increments bench-live bench-clones bench-completeness self docs book cache golden clean
+.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-live bench-clones bench-completeness self docs book cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,6 +106,9 @@ bench-quick: $(STAMP) ## the same on flask, django's package, rxjs and mux only
 
 bench-changes: $(STAMP) ## break functions of real packages and see whether the tests that fail are named; one change beside agent-lsp (about 30 minutes)
 	$(BIN)/python -m ci.bench.changes
+
+bench-traces: $(STAMP) ## run tests of real packages under a profiler: which calls that run does the index have, and which of its calls lead elsewhere (about 5 minutes)
+	$(BIN)/python -m ci.bench.traces
 
 bench-increments: $(STAMP) ## what edits of django and chains of releases cost, and whether every row is that of a crawl from nothing (about 15 minutes)
 	$(BIN)/python -m ci.bench.increments

@@ -314,6 +314,8 @@ class Handed:
     AS_KEY = 1_006  # of a mapping
     DECORATOR = 1_100  # and up, as they are written
     BASE = 1_200  # and up
+    RESULT = 1_300  # of a function: a class that its annotation declares the result to be of
+    METACLASS = 1_301  # of a class
 
 
 class Via(IntEnum):

@@ -78,6 +78,7 @@ def _decorated(solver: Solver, site: Site, wrapper: int, sym_id: int, receiver: 
         sort, first, _ = solver.values[first]
     if sort == Sort.FUNCTION:
         solver.edge(site, first, via=Via.DECORATED)
+        solver.remade_calls.add((site.row, first))
         for signature in solver.signatures.get(first, ()):
             named = Signature([item for item in signature.parameters if item[1] in (Handed.BY_PLACE, Handed.BY_NAME)])
             assign(solver, site, named, receiver if solver.values[wrapper].sort != Sort.BOUND else second)

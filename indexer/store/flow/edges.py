@@ -83,10 +83,13 @@ def _add(made: Found, solver: Solver) -> None:
         if row not in many:
             place = _place(program, row)
             _sort_out(solver, row, known)
+            below = _overriding(program, known)
             for sym_id in sorted(known):
                 via = known[sym_id] or _via(solver, row, sym_id)
-                is_doubtful = (row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure
-                made.calls.append((place, sym_id, via, is_doubtful or len(known) > _MOST_SURE.get(via, MOST_TARGETS)))
+                is_doubtful = sym_id in below or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
+                is_remade = (row, sym_id) in solver.remade_calls
+                together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
+                made.calls.append((place, sym_id, via, is_doubtful or together > _MOST_SURE.get(via, MOST_TARGETS)))
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
@@ -106,9 +109,22 @@ def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:
         made.bases.append((place, None, name))
 
 
+def _overriding(program: Program, known: dict[int, Via]) -> set[int]:
+    """Of the members that may be called at one place those that override another of them."""
+    owners = {sym_id: owner for sym_id in known if (owner := program.class_of(sym_id)) >= 0} if len(known) > 1 else {}
+    return {
+        sym_id
+        for sym_id, owner in owners.items()
+        if any(program.names[other] == program.names[sym_id] and above in program.order(owner)[1:] for other, above in owners.items())
+    }
+
+
 def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
     """`@f` and `@f(x)` of one function: who makes a decorator and what that makes meet. One is called here, the other where it stands."""
+    is_decorator = any(solver.program.part[at] >= Handed.DECORATOR for at in (row, solver.program.parent[row]) if at >= 0)
     decorated = [sym_id for sym_id, via in known.items() if via == Via.DECORATED]
+    if is_decorator:  # `@a.f(x)`: the call of a decorated `f` is one, that of what it gives another
+        decorated = [sym_id for sym_id in decorated if (row, sym_id) not in solver.remade_calls]
     if len(decorated) < 2:
         return
     functions = {solver.values.number(Sort.FUNCTION, sym_id): sym_id for sym_id in decorated}
@@ -117,7 +133,6 @@ def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
         for sym_id in decorated
         if any(functions.get(value, sym_id) != sym_id for value in solver.graph.values(solver.result(sym_id)))
     }
-    is_decorator = any(solver.program.part[at] >= Handed.DECORATOR for at in (row, solver.program.parent[row]) if at >= 0)
     for sym_id in decorated:
         if makers and (sym_id in makers) != is_decorator:
             del known[sym_id]

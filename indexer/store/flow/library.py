@@ -10,6 +10,9 @@ from indexer.store.flow.values import Sort
 
 _OF_WITH = frozenset({"__enter__", "__exit__", "__aenter__", "__aexit__"})
 
+_LEAST_BEGINNING = 4
+"""Fewer letters, with the mark before them, say nothing of what a computed name means."""
+
 _Handler = Callable[[Solver, Site], None]
 
 
@@ -95,7 +98,7 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
     graph, values = solver.graph, solver.values
 
     def taken(value: int) -> None:
-        sort, _, _ = values[value]
+        sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
             if key[:1] == "r":
                 solver.each_slot(value, lambda own, node: graph.copy(node, target) if _is_from(own, int(key[1:])) else None)
@@ -106,6 +109,9 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
                 graph.copy(solver.all_of(value), target)
         elif sort == Sort.OBJECT and row >= 0:
             graph.copy(run(solver, row, value, "__getitem__"), target)
+        elif sort == Sort.CLASS and row >= 0:  # `A[int]` is `A`; of an enumeration it is a member
+            is_enumeration = any(solver.program.outside.get(base, "").startswith("enum.") for base in solver.program.order(first))
+            graph.put(target, values.number(Sort.OBJECT, first) if is_enumeration else value)
 
     graph.watch(source, solver.once(taken))
 
@@ -288,8 +294,22 @@ def _next_of(solver: Solver, site: Site) -> None:
 def _getattr(solver: Solver, site: Site) -> None:
     if site.given and site.told[:1] == "s":
         solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1)))
+    elif site.given and site.told[:1] == "p" and len(site.told) >= _LEAST_BEGINNING:
+        solver.graph.watch(site.given[0], solver.once(lambda value: _each_beginning(solver, site, site.told[1:], value)))
+    if site.given and site.told:
         for source in site.given[2:3]:
             solver.graph.copy(source, site.result)
+
+
+def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> None:
+    """`getattr(x, "visit_" + name)`: any of the methods whose names begin so."""
+    sort, owner, _ = solver.values[value]
+    program = solver.program
+    if sort in (Sort.OBJECT, Sort.CLASS):
+        names = {name: None for base in program.order(owner) for name in program.members.get(base, ()) if name.startswith(beginning)}
+        for name in names:
+            if program.is_callable(program.member(owner, name)):
+                solver.load(value, name, site.result, -1)
 
 
 def _setattr(solver: Solver, site: Site) -> None:
@@ -303,8 +323,27 @@ def _type(solver: Solver, site: Site) -> None:
         if sort == Sort.OBJECT:
             solver.graph.put(site.result, solver.values.number(Sort.CLASS, first))
 
+    def inherited(value: int) -> None:
+        if solver.values[value].sort == Sort.CLASS:
+            solver.graph.put(site.result, value)
+
     if len(site.given) == 1:
         solver.graph.watch(site.given[0], made)
+    elif len(site.given) == 3:  # it has at least what its bases have
+        iterate(solver, site.given[1], bases := solver.graph.node(), -1)
+        solver.graph.watch(bases, inherited)
+
+
+def _new(solver: Solver, site: Site) -> None:
+    """`object.__new__(cls)`."""
+
+    def made(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.CLASS:
+            solver.graph.put(site.result, solver.values.number(Sort.OBJECT, first))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, made)
 
 
 def _super(solver: Solver, site: Site) -> None:
@@ -322,8 +361,8 @@ def _super(solver: Solver, site: Site) -> None:
             solver.graph.watch(node, made)
 
 
-SAME_CLASS = frozenset({"copy.copy", "copy.deepcopy"})
-"""Functions that give one more of the class of what they are given."""
+SAME_CLASS = frozenset({"copy.copy", "copy.deepcopy", "builtins.object.__new__"})
+"""Functions that give one more of the class of what they are given, or that is what they are given."""
 
 _FUNCTIONS: dict[str, _Handler] = {
     **dict.fromkeys(("builtins.list", "builtins.set", "builtins.frozenset", "builtins.tuple", "builtins.sorted"), _copied),
@@ -352,6 +391,7 @@ _FUNCTIONS: dict[str, _Handler] = {
     "builtins.setattr": _setattr,
     "builtins.type": _type,
     "builtins.super": _super,
+    "builtins.object.__new__": _new,
 }
 
 

@@ -37,9 +37,11 @@ class Program:
         module: of rows about what a file exports, the symbol of the file.
         means: by row what its identifier means, at most a few symbols; empty where nobody knows.
         typed: rows at which the server said what is called by the type of what stands there.
+        filled: by row of a parameter of a test the fixtures that pytest fills it with.
         kinds, flags, containers, names: of all symbols, by number.
         members: by class and name its member.
         outside: dotted names of types and functions outside the workspace.
+        metaclasses: by class the metaclass that its own text names.
     """
 
     kind: list[int]
@@ -54,6 +56,7 @@ class Program:
     body: list[int]
     means: dict[int, list[int]]
     typed: set[int]
+    filled: dict[int, list[int]]
     kinds: list[int]
     flags: list[int]
     containers: list[int]
@@ -63,6 +66,7 @@ class Program:
     bases: dict[int, list[int]]
     rows: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     module: dict[int, int] = field(default_factory=dict[int, int])
+    metaclasses: dict[int, int] = field(default_factory=dict[int, int])
     _orders: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     _found: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
 
@@ -101,6 +105,10 @@ class Program:
         if found is None:
             found = self._found[sym_id, name] = self.member_after(self.order(sym_id), name)
         return found
+
+    def metaclass(self, sym_id: int) -> int:
+        """The metaclass of the workspace that makes a class, or -1."""
+        return next((self.metaclasses[owner] for owner in self.order(sym_id) if owner in self.metaclasses), -1)
 
     def member_after(self, order: Sequence[int], name: str) -> int:
         for owner in order:
@@ -159,8 +167,8 @@ def load(inputs: Inputs) -> Program:
     kind, part, key, docs = (rows.column(name).to_pylist() for name in ("kind", "part", "key", "doc_id"))
     parent, of = (_led_to(rows.column(name).to_pylist()) for name in ("into", "of"))
     made = Program(
-        kind=kind, doc=docs,
-        part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={}, typed=set(),
+        kind=kind, doc=docs, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={},
+        typed=set(), filled={},
         kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases,
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip
@@ -193,6 +201,8 @@ def _add_meanings(program: Program, inputs: Inputs, docs: Sequence[int]) -> None
         if evidence in _ASKED_BY_TYPE:
             if not flags[symbol] & _EXTERNAL:  # `partial.__call__` says nothing of what that calls
                 program.typed.add(row)
+                if program.kind[row] == Flow.PARAMETER and program.is_callable(symbol):
+                    program.filled.setdefault(row, []).append(symbol)
         elif row not in means:
             means[row] = [symbol]
         elif symbol not in means[row]:

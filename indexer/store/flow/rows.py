@@ -15,8 +15,6 @@ from indexer.store.flow.values import Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 
-_RECORD_DECORATORS = frozenset({"dataclass", "define", "frozen", "attrs", "mutable"})
-_RECORD_BASES = frozenset({"typing.NamedTuple"})
 _LOCAL_OR_PARAMETER = LOCAL | PARAMETER
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _KEEPING = frozenset(
@@ -48,9 +46,12 @@ class Builder(Sources):
                     self._binders.setdefault(sym_id, []).append(row)
             elif kind == Flow.DEFINE:
                 solver.defined.update(program.means.get(row, ()))
-                if program.part[row] == 1:
-                    self._bases(row)
+                self._defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
+            elif kind in (Flow.YIELD, Flow.YIELD_FROM):
+                self._generators.add(program.body[row])
         self._find_returned()
+        for row in [row for row in self._defined_at.values() if program.part[row] == 1]:
+            self.find_bases(row)
         for row in self._rows:
             handler = self.handlers.get(program.kind[row])
             if handler is not None:
@@ -166,7 +167,7 @@ class Builder(Sources):
         name = program.name[row]
         if not means and name:
             for child in self.taken(row, 0):
-                solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row))
+                solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row, row))
 
     def item(self, row: int) -> None:
         program = self._program
@@ -273,6 +274,8 @@ class Builder(Sources):
             self._copy_taken(child, 0, child)
             for sym_id in program.means.get(child, ()):
                 solver.graph.copy(child, solver.symbol(sym_id))
+            for fixture in program.filled.get(child, ()):
+                solver.graph.copy(solver.yields(fixture) if fixture in self._generators else solver.result(fixture), child)
             if part == Handed.ALL:
                 solver.graph.put(child, solver.container(("rest", child)))
             elif part == Handed.ALL_NAMED:
@@ -295,10 +298,14 @@ class Builder(Sources):
         if program.part[row] == 1 or program.is_type(sym_id):
             solver.graph.put(row, solver.values.number(Sort.CLASS, sym_id))
             self._decorate(row, sym_id, solver.graph.node())
+            solver.make_class(row, sym_id)
             return
         signature = self._signature(row)
         solver.signatures.setdefault(sym_id, []).append(signature)
         self._give_self(sym_id, signature)
+        self._parametrize(row, signature)
+        for child in self.taken(row, Handed.RESULT):
+            solver.declared.extend((sym_id, meant) for meant in program.means.get(child, ()) if program.is_type(meant))
         made = solver.graph.node()
         solver.graph.put(made, solver.values.number(Sort.FUNCTION, sym_id))
         if self._decorate(row, sym_id, made):
@@ -317,6 +324,25 @@ class Builder(Sources):
         if part == Handed.BY_PLACE:
             is_class = program.flags[sym_id] & _CLASSMETHOD or program.names[sym_id] in _OF_CLASSES
             solver.graph.put(node, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
+
+    def _parametrize(self, row: int, signature: Signature) -> None:
+        """`@pytest.mark.parametrize("a, b", [(f, g), …])`: parameters are elements of what stands there."""
+        program, solver = self._program, self._solver
+        by_name = {name: node for name, _, node in signature.parameters}
+        for child in self._takes.get(row, ()):
+            is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Flow.CALL
+            if not is_call or not any(program.name[callee] == "parametrize" for callee in self.taken(child, Handed.CALLEE)):
+                continue
+            told = next((program.key[at] for at in self.taken(child, Handed.TOLD)), "")
+            names = [name.strip() for name in told[1:].split(",")]
+            for values in self._nodes(child, Handed.ARGUMENT + 1):
+                element = solver.graph.node()
+                library.iterate(solver, values, element, -1)
+                for place, name in enumerate(names):
+                    if name in by_name and len(names) == 1:
+                        solver.graph.copy(element, by_name[name])
+                    elif name in by_name:
+                        library.item(solver, element, f"i{place}", by_name[name], -1)
 
     def _decorate(self, row: int, sym_id: int, made: int) -> bool:
         """Decorators are called from the inside out; whether what they make is told apart from the function."""
@@ -362,23 +388,6 @@ class Builder(Sources):
         if program.kind[row] == Flow.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
             return True
         return any(program.outside.get(sym_id, "") in _KEEPING for sym_id in means)
-
-    def _bases(self, row: int) -> None:
-        """Bases in the order of the text, then others that the server told."""
-        program, solver = self._program, self._solver
-        for owner in program.means.get(row, ()):
-            listed: list[int] = []
-            for child in self._takes.get(row, ()):
-                part = program.part[child]
-                if part >= Handed.BASE:
-                    listed += [sym_id for sym_id in program.means.get(child, ()) if program.is_type(sym_id)]
-                elif part >= Handed.DECORATOR:
-                    last = self.taken(child, Handed.CALLEE) if program.kind[child] == Flow.CALL else [child]
-                    if any(program.name[part_row] in _RECORD_DECORATORS for part_row in last):
-                        solver.records.add(owner)
-            if any(program.outside.get(sym_id, "") in _RECORD_BASES for sym_id in listed):
-                solver.records.add(owner)
-            program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
 
     def call(self, row: int) -> Site:
         program, solver = self._program, self._solver
@@ -462,6 +471,9 @@ def solve(program: Program) -> Solver:
 def follow(solver: Solver) -> None:
     program = solver.program
     solver.graph.run()
+    for function, owner in solver.declared:
+        if not program.is_outside(owner) and function not in solver.gives_back and not solver.graph.values(solver.result(function)):
+            solver.graph.put(solver.result(function), solver.values.number(Sort.OBJECT, owner))
     for row, what in solver.fallbacks:
         if solver.graph.values(row):
             continue

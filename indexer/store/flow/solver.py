@@ -89,6 +89,8 @@ class Solver:
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows
         self.defined: set[int] = set()  # functions and classes whose text is here
         self.fallbacks: list[tuple[int, int]] = []  # node, value that is taken where nothing else came
+        self.remade_calls: set[tuple[int, int]] = set()  # row and symbol: a call of a decorated function, and what its decorator made
+        self.declared: list[tuple[int, int]] = []  # function, class that its result is declared to be of
         self.sites: list[Site] = []
         self.called: dict[tuple[int, int], Via] = {}  # row and symbol: an edge
         self.doubtful: dict[tuple[int, int], None] = {}
@@ -113,6 +115,7 @@ class Solver:
         self._bindings: set[tuple[int, int, int, int]] = set()
         self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
         self._call = call
+        self._described = any("__get__" in known or "__set__" in known for known in program.members.values())
 
     def clear(self) -> None:
         self.graph.clear()
@@ -226,6 +229,14 @@ class Solver:
             if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
                 self._run(member, receiver, target, row)
                 return
+            of_meta = self._of_metaclass(first, name) if sort == Sort.CLASS and member < 0 else -1
+            if of_meta >= 0 and row >= 0:
+                self.read[row, of_meta] = None
+            if of_meta >= 0 and self.program.is_property(of_meta):
+                self._run(of_meta, value, target, row)
+                return
+            if row >= 0 and member >= 0 and self._described:
+                self._told_descriptor(member, "__get__", row)
             known = self._loaded.get((value, name))
             if known is None:  # the same for all places
                 known = self._loaded[value, name] = self.graph.node()
@@ -263,7 +274,7 @@ class Solver:
                     self.graph.copy(self.symbol(member), target)
                 else:
                     first = receiver if not flags & _CLASSMETHOD or is_class else self._class_of(receiver)
-                    self.bind(self.symbol(member), first, target)
+                    self.bind(self.symbol(member), first, target, member if member in self.remade else -1)
                 return
             if program.is_type(member):
                 self.graph.put(target, self.values.number(Sort.CLASS, member))
@@ -274,12 +285,33 @@ class Solver:
             if found is not None and program.holds(found):
                 self.graph.copy(self.symbol(found), target)
             self.graph.copy(self.attribute(owner, name), target)
+        if order:
+            self._set_by_metaclass(order[0], name, target)
+
+    def _of_metaclass(self, owner: int, name: str) -> int:
+        """The member that a class has because it is an object of its metaclass, or -1."""
+        meta = self.program.metaclass(owner) if self.program.metaclasses else -1
+        return self.program.member(meta, name) if meta >= 0 else -1
+
+    def _set_by_metaclass(self, owner: int, name: str, target: int) -> None:
+        """What is set in the classes that a metaclass makes, which are its objects, these and their objects have."""
+        program = self.program
+        meta = program.metaclass(owner) if program.metaclasses else -1
+        for base in program.order(meta) if meta >= 0 else ():
+            found = program.members.get(base, {}).get(name)
+            if found is not None and program.holds(found):
+                self.graph.copy(self.symbol(found), target)
+            self.graph.copy(self.attribute(base, name), target)
 
     def _load_of_class(self, value: int, owner: int, name: str, member: int, target: int) -> None:
         program = self.program
         if member < 0:
+            of_meta = self._of_metaclass(owner, name)
+            if of_meta >= 0 and program.is_callable(of_meta):
+                self.bind(self.symbol(of_meta), value, target)
             for base in program.order(owner):
                 self.graph.copy(self.attribute(base, name), target)
+            self._set_by_metaclass(owner, name, target)
         elif program.is_callable(member):
             if program.flags[member] & _CLASSMETHOD or name in ("__init_subclass__", "__class_getitem__"):
                 self.bind(self.symbol(member), value, target)
@@ -291,27 +323,95 @@ class Solver:
             self.graph.put(target, self.values.number(Sort.OBJECT, owner))
         else:
             self.graph.copy(self.symbol(member), target)
-            self.graph.copy(self.of_class(member), target)
+            if self._described:
+                self.bind_described(self.of_class(member), value, target)
+            else:
+                self.graph.copy(self.of_class(member), target)
+
+    # ---- descriptors, metaclasses
+
+    def _told_descriptor(self, member: int, name: str, row: int) -> None:
+        """Where what a class has as a member has `__get__` or `__set__`, the attribute calls that."""
+
+        def told(value: int) -> None:
+            sort, owner, _ = self.values[value]
+            special = self.program.member(owner, name) if sort == Sort.OBJECT else -1
+            if special >= 0:
+                self.sure[row, special] = None
+                self.called.setdefault((row, special), Via.INFERRED_TYPE)
+                if self.program.is_callable(member):  # a method that a descriptor was made of: it may call that, or know the result
+                    self.doubtful[row, member] = None
+                    self.called.setdefault((row, member), Via.DECORATED)
+
+        key = (member, -1, row, -3)
+        if key not in self._bindings:
+            self._bindings.add(key)
+            self.graph.watch(self.symbol(member) if self.program.is_callable(member) else self.of_class(member), told)
+
+    def _get(self, value: int, receiver: int, target: int, member: int) -> None:
+        """What a descriptor gives of itself, for an object or a class; of a method that it decorates what the method gives."""
+        callee = self.graph.node()
+        if member >= 0:
+            self.bind_value(self.values.number(Sort.FUNCTION, member), receiver, callee)
+            made = self.site(-1, callee, target)
+        else:
+            made = self.site(-1, callee, target)
+            given = self.graph.node()
+            self.graph.put(given, receiver)
+            is_class = self.values[receiver].sort == Sort.CLASS
+            made.given = [self.nothing, given] if is_class else [given, self.nothing]
+            self.load(value, "__get__", callee, -1)
+        self.activate(made)
+
+    def make_class(self, row: int, sym_id: int) -> None:
+        """A class statement calls the metaclass, and what the nearest base does with who inherits from it."""
+        program = self.program
+        made = self.values.number(Sort.CLASS, sym_id)
+        meta = program.metaclass(sym_id)
+        runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
+        if meta >= 0:
+            runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+        for member, first in runs:
+            if member >= 0:
+                callee = self.graph.node()
+                self.activate(self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE))
+                self.bind(self.symbol(member), first, callee)
 
     def _class_of(self, receiver: int) -> int:
         sort, first, _ = self.values[receiver]
         return self.values.number(Sort.CLASS, first) if sort == Sort.OBJECT else receiver
 
-    def bind(self, source: int, receiver: int, target: int) -> None:
-        """What is called with `receiver` first, of all functions that reach a node; other values go on as they are."""
-        graph, values = self.graph, self.values
+    def bind(self, source: int, receiver: int, target: int, method: int = -1) -> None:
+        """What is called with `receiver` first, of all functions that reach a node; other values go on as they are.
 
-        def bound(value: int) -> None:
-            sort, first, _ = values[value]
-            if sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER):
-                graph.put(target, values.number(Sort.BOUND, value, receiver))
-            else:
-                graph.put(target, first if sort == Sort.UNBOUND else value)
-
+        Args:
+            method: the method that the node is about, if decorators may have made a descriptor of it.
+        """
         key = (source, receiver, target, -2)
         if key not in self._bindings:
             self._bindings.add(key)
-            graph.watch(source, bound)
+            self.graph.watch(source, lambda value: self.bind_value(value, receiver, target, method))
+
+    def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
+        sort, first, _ = self.values[value]
+        if sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER):
+            self.graph.put(target, self.values.number(Sort.BOUND, value, receiver))
+        elif sort == Sort.OBJECT and self._described and self.program.member(first, "__get__") >= 0:
+            self._get(value, receiver, target, method)
+        else:
+            self.graph.put(target, first if sort == Sort.UNBOUND else value)
+
+    def bind_described(self, source: int, owner: int, target: int) -> None:
+        """What a class gives of a member that its text sets: descriptors are asked, all else is what it is."""
+
+        def given(value: int) -> None:
+            sort, first, _ = self.values[value]
+            if sort == Sort.OBJECT and self.program.member(first, "__get__") >= 0:
+                self._get(value, owner, target, -1)
+            else:
+                self.graph.put(target, value)
+
+        self.graph.watch(source, given)
 
     def _run(self, member: int, receiver: int, target: int, row: int) -> None:
         """A property is read."""
@@ -322,10 +422,17 @@ class Solver:
             self.activate(self.site(row, callee, target, via=Via.INFERRED_TYPE))
             self.bind(self.symbol(member), receiver, callee)
 
-    def store(self, value: int, name: str, source: int) -> None:
+    def store(self, value: int, name: str, source: int, row: int = -1) -> None:
+        """`row`: that of the attribute, -1 where a library sets it."""
         sort, first, _ = self.values[value]
         if sort in (Sort.OBJECT, Sort.CLASS):
             member = self.program.member(first, name)
+            if sort == Sort.OBJECT and member >= 0 and row >= 0:
+                if self.program.is_property(member):
+                    self.sure[row, member] = None
+                    self.called.setdefault((row, member), Via.INFERRED_TYPE)
+                elif self._described:
+                    self._told_descriptor(member, "__set__", row)
             if member < 0 or not self.program.holds(member):
                 self.graph.copy(source, self.attribute(first, name))
             elif sort == Sort.CLASS:

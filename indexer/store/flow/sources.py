@@ -1,4 +1,7 @@
-"""What functions give back of what they are given: parameters themselves, what is of their class, what calls of the same kind give."""
+"""What functions give back of what they are given: parameters themselves, what is of their class, what calls of the same kind give.
+
+And the bases of classes, which functions may give, too.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from indexer.store.flow.solver import Returned, Solver
 PARAMETER, LOCAL = int(SymbolFlag.PARAMETER), int(SymbolFlag.LOCAL)
 _CLASSMETHOD = int(SymbolFlag.CLASSMETHOD)
 _MOST_STEPS_BACK = 6
+_RECORD_DECORATORS = frozenset({"dataclass", "define", "frozen", "attrs", "mutable"})
+_RECORD_BASES = frozenset({"typing.NamedTuple"})
 
 
 class Sources:
@@ -24,6 +29,9 @@ class Sources:
         self._set: set[int] = set()  # symbols that are bound otherwise than by `def` and `class`
         self._binders: dict[int, list[int]] = {}  # and the rows that do it
         self._returned: dict[int, Returned] = {}
+        self._generators: set[int] = set()
+        self._results: dict[int, list[int]] = {}  # by function: rows that it returns
+        self._defined_at: dict[int, int] = {}  # by function or class: the row of its definition
 
     def taken(self, row: int, part: int) -> list[int]:
         return [child for child in self._takes.get(row, ()) if self._program.part[child] == part]
@@ -105,9 +113,76 @@ class Sources:
             if program.kind[row] != Flow.RETURN or program.body[row] < 0:
                 continue
             for child in self.taken(row, 0):
+                self._results.setdefault(program.body[row], []).append(child)
                 call = self._source(child)
                 if program.kind[call] == Flow.CALL and call not in self._returned:
                     self._returned[call] = Returned(program.body[row], solver.graph.node())
+
+    def find_bases(self, row: int) -> None:
+        """Bases in the order of the text, then others that the server told."""
+        program, solver = self._program, self._solver
+        for owner in program.means.get(row, ()):
+            listed: list[int] = []
+            for child in self._takes.get(row, ()):
+                part = program.part[child]
+                if part == Handed.METACLASS:
+                    named = [sym_id for sym_id in program.means.get(child, ()) if program.is_type(sym_id)]
+                    if len(named) == 1 and not program.is_outside(named[0]):
+                        program.metaclasses[owner] = named[0]
+                elif part >= Handed.RESULT:
+                    continue
+                elif part >= Handed.BASE:
+                    listed += self.made_classes(child)
+                elif part >= Handed.DECORATOR:
+                    last = self.taken(child, Handed.CALLEE) if program.kind[child] == Flow.CALL else [child]
+                    if any(program.name[part_row] in _RECORD_DECORATORS for part_row in last):
+                        solver.records.add(owner)
+            if any(program.outside.get(sym_id, "") in _RECORD_BASES for sym_id in listed):
+                solver.records.add(owner)
+            program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
+
+    def made_classes(self, row: int, depth: int = 0) -> list[int]:
+        """The classes that an expression among the bases of a class gives, or that what it gives inherits from: `make_base(A)`.
+
+        A function gives what it returns: a class, one of its parameters, or `type(name, bases, …)` of these.
+        """
+        program = self._program
+        row = self._source(row)
+        if depth > _MOST_STEPS_BACK:
+            return []
+        if program.kind[row] != Flow.CALL:
+            return [sym_id for sym_id in program.means.get(row, ()) if program.is_type(sym_id)]
+        found: list[int] = []
+        callees = self.taken(row, Handed.CALLEE)
+        for sym_id in program.means.get(callees[0], ()) if len(callees) == 1 else ():
+            if program.outside.get(sym_id, "") == "builtins.type":
+                for bases in self.taken(row, Handed.ARGUMENT + 1):
+                    for child in self._takes.get(bases, ()):
+                        found += self.made_classes(child, depth + 1)
+            elif program.is_callable(sym_id) and not program.is_outside(sym_id):
+                for child in self._results.get(sym_id, ()):
+                    for given in self._behind(row, callees[0], sym_id, child):
+                        found += self.made_classes(given, depth + 1)
+        return list(dict.fromkeys(found))
+
+    def _behind(self, call: int, callee: int, function: int, row: int) -> list[int]:
+        """The rows that a returned row stands for: of a parameter, or of the bases that `type` is given, what the call hands over."""
+        program = self._program
+        row = self._source(row)
+        if program.kind[row] == Flow.CALL:
+            named = {program.outside.get(sym_id, "") for child in self.taken(row, Handed.CALLEE) for sym_id in program.means.get(child, ())}
+            if "builtins.type" in named:
+                bases = [child for given in self.taken(row, Handed.ARGUMENT + 1) for child in self._takes.get(given, ())]
+                return [behind for child in bases for behind in self._behind(call, callee, function, child)]
+            return [row]
+        meant = set(program.means.get(row, ()))
+        parameters = [child for child in self._takes.get(self._defined_at.get(function, -1), ()) if program.kind[child] == Flow.PARAMETER]
+        place = next((at for at, child in enumerate(parameters) if meant & set(program.means.get(child, ()))), -1)
+        if place < 0:
+            return [row]
+        if program.kind[callee] == Flow.ATTRIBUTE and program.flags[function] & _CLASSMETHOD:
+            place -= 1
+        return self.taken(callee, 0) if place < 0 else self.taken(call, Handed.ARGUMENT + place)
 
     def _own_parameters(self, row: int, made: Returned, callees: list[int]) -> None:
         """Which arguments of a call are parameters of the function around."""

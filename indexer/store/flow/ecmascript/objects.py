@@ -173,7 +173,7 @@ class EcmascriptSolver(Solver):
         """What a class inherits directly."""
         return [*self.program.bases.get(owner, ()), *self._above.get(owner, ())]
 
-    def store(self, value: int, name: str, source: int) -> None:
+    def store(self, value: int, name: str, source: int, row: int = -1) -> None:
         sort, first, _ = self.values[value]
         if sort == Sort.CONTAINER:
             if first in self._records:

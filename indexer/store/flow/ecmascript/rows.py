@@ -176,8 +176,8 @@ class EcmascriptBuilder(Builder):
             is_static = program.flags[sym_id] & _STATIC
             solver.graph.put(signature.this, solver.values.number(Sort.CLASS if is_static else Sort.OBJECT, owner))
 
-    def _bases(self, row: int) -> None:
-        super()._bases(row)
+    def find_bases(self, row: int) -> None:
+        super().find_bases(row)
         program, solver = self._program, self._solver
 
         def inherits(owner: int, value: int) -> None:

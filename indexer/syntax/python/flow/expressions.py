@@ -46,6 +46,7 @@ MAX_ELEMENTS = 1_000
 _MAX_KEY_CHARS = 80
 
 K_INTEGER = kind_id("integer")
+K_BINARY = kind_id("binary_operator")
 K_PAIR = kind_id("pair")
 K_BLOCK = kind_id("block")
 K_EXPRESSION_LIST = kind_id("expression_list")
@@ -53,7 +54,7 @@ _DISPLAYS = frozenset(map(kind_id, ("list", "set", "tuple"))) | {K_EXPRESSION_LI
 _COMPREHENSIONS = frozenset(map(kind_id, ("list_comprehension", "set_comprehension", "generator_expression", "dictionary_comprehension")))
 PLAIN = frozenset(map(kind_id, ("integer", "float", "true", "false", "none", "ellipsis", "comment", "type", "pass_statement")))
 PATTERNS = PATTERNS_OF_SEVERAL | frozenset(map(kind_id, ("expression_list", "tuple", "list")))
-_BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault"))
+_BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
 _BY_NAME_SECOND = frozenset((b"getattr", b"setattr"))
 
 
@@ -212,11 +213,13 @@ class Expressions(Rows):
                 place += 1
 
     def _told(self, function: Any, given: list[Any]) -> str:
-        """The constant that says what a call is about: `x.get("key")`, `getattr(x, "name")`."""
+        """The constant that says what a call is about: `x.get("key")`, `getattr(x, "name")`, `mark.parametrize("name", …)`."""
         if function.kind_id == K_ATTRIBUTE:
             last = function.child_by_field_name("attribute")
             return _constant(given[0]) if given and last is not None and last.text in _BY_KEY_FIRST else ""
-        return _constant(given[1]) if len(given) > 1 and function.text in _BY_NAME_SECOND else ""
+        if len(given) < 2 or function.text not in _BY_NAME_SECOND:
+            return ""
+        return _constant(given[1]) or (_beginning(given[1]) if function.text == b"getattr" else "")
 
     def subscript(self, node: Any, parent: int, part: int, key: str) -> None:
         if key:  # of the element in what holds it; the item has a key of its own
@@ -334,8 +337,21 @@ _EXPRESSIONS: dict[int, Any] = {
     K_NAMED: Expressions.named,
     K_YIELD: Expressions.yield_,
     K_STRING: Expressions.string,
-    kind_id("binary_operator"): Expressions.binary,
+    K_BINARY: Expressions.binary,
 }
+
+
+def _beginning(node: Any) -> str:
+    """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`; "" for what is none of these."""
+    if node.kind_id == K_BINARY:
+        sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
+        told = _constant(left) if left is not None else ""
+        if sign is None or sign.type not in ("+", "%") or told[:1] != "s":
+            return ""
+        return "p" + (told[1:] if sign.type == "+" else told[1:].partition("%")[0])
+    parts: list[Any] = node.named_children if node.kind_id == K_STRING else []
+    is_formatted = len(parts) > 2 and parts[1].type == "string_content" and parts[2].type == "interpolation"
+    return "p" + parts[1].text.decode("utf-8", "replace")[:_MAX_KEY_CHARS] if is_formatted else ""
 
 
 def _constant(node: Any) -> str:

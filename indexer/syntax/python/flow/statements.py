@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from indexer.syntax.python.nodes import (
     K_KEYWORD_ARGUMENT,
     K_LIST_SPLAT,
     K_LIST_SPLAT_PATTERN,
+    K_STRING,
     K_SUBSCRIPT,
     kind_id,
 )
@@ -32,6 +34,14 @@ K_ELSE = kind_id("else_clause")
 K_EXCEPT = kind_id("except_clause")
 K_FINALLY = kind_id("finally_clause")
 K_WITH_CLAUSE = kind_id("with_clause")
+K_TYPE = kind_id("type")
+K_GENERIC = kind_id("generic_type")
+K_TYPE_PARAMETER = kind_id("type_parameter")
+_UNIONS = frozenset(map(kind_id, ("binary_operator", "union_type")))
+
+_NAMED = re.compile(rb"""["']?(?:\w+\.)*(\w+)["']?""")
+_PLAIN_TYPES = frozenset((b"None", b"str", b"bytes", b"int", b"bool", b"float", b"object", b"Any"))
+"""Types of which nothing flows."""
 
 
 class FlowReader(Expressions):
@@ -232,10 +242,31 @@ class FlowReader(Expressions):
             for child in decorator.named_children:
                 self._value(child, row, Handed.DECORATOR + min(place, 99))
         parameters = self._parameters(node.child_by_field_name("parameters"), row)
+        self._declared(node.child_by_field_name("return_type"), row)
         self._bound(name, row)
         body = node.child_by_field_name("body")
         if body is not None:
             self._bodies.append((row, body, parameters))
+
+    def _declared(self, node: Any, row: int) -> None:
+        """The classes that an annotation names for a result: `A`, `m.A`, `"A"`, `A | None`, `Optional[A]`; of no others."""
+        if node is None:
+            return
+        kind = node.kind_id
+        if kind in _UNIONS or kind == K_TYPE:
+            for child in node.named_children:
+                self._declared(child, row)
+        elif kind in (K_SUBSCRIPT, K_GENERIC) and node.named_child_count == 2:
+            outer, inner = node.named_children
+            if outer.text.rpartition(b".")[2] == b"Optional":
+                self._declared(inner, row)
+        elif kind == K_TYPE_PARAMETER and node.named_child_count == 1:
+            self._declared(node.named_children[0], row)
+        elif kind in (K_IDENTIFIER, K_ATTRIBUTE, K_STRING) and (match := _NAMED.fullmatch(node.text)) and match[1] not in _PLAIN_TYPES:
+            token = self._walk.node_token.get(node.start_byte + match.start(1), -1)
+            if token >= 0:
+                self._row(Flow.NAME, row, Handed.RESULT, None)
+                self._rows.line[-1], self._rows.col[-1] = self._tokens.line[token], self._tokens.col[token]
 
     def class_(self, node: Any, decorators: tuple[Any, ...] = ()) -> None:
         name = node.child_by_field_name("name")
@@ -247,7 +278,11 @@ class FlowReader(Expressions):
                 self._value(child, row, Handed.DECORATOR + min(place, 99))
         bases = node.child_by_field_name("superclasses")
         for place, base in enumerate(bases.named_children if bases is not None else ()):
-            if base.kind_id != K_KEYWORD_ARGUMENT:
+            if base.kind_id == K_KEYWORD_ARGUMENT:
+                keyword = base.child_by_field_name("name")
+                if keyword is not None and keyword.text == b"metaclass":
+                    self._value(base.child_by_field_name("value"), row, Handed.METACLASS)
+            else:
                 while base is not None and base.kind_id == K_SUBSCRIPT:
                     base = base.child_by_field_name("value")
                 self._value(base, row, Handed.BASE + min(place, 99))
