@@ -39,7 +39,7 @@ LOADED = (
     *("query.facts.status", "query.facts.sql", "query.answers.advice", "query.surface.service", "query.surface.registry"),
     *("indexer.crawl.run", "indexer.crawl.waves", "indexer.crawl.plan.refresh", "indexer.store.merge", "indexer.store.settle"),
     *("indexer.store.lint", "indexer.cache.exchange", "indexer.cache.pack", "indexer.cache.unpack", "pyarrow.parquet", "git"),
-    *("concurrent_log_handler", "portalocker", "tomllib", "packaging.requirements", "pyarrow.dataset", "dateutil.relativedelta"),
+    *("concurrent_log_handler", "portalocker", "tomllib", "packaging.requirements", "pyarrow.dataset"),
     *("indexer.prerequisites.go", "indexer.prerequisites.node", "indexer.prerequisites.rust", "indexer.servers.detect"),
     *("query.tools.index_status", "query.live.lazy", "query.upkeep.artifacts", "query.upkeep.doctor"),
 )

@@ -17,6 +17,8 @@ from support import check_golden, snapshot
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import ASK, BUILTIN, Syntax
 from indexer.syntax.python import parse
+from indexer.syntax.python.comments import without_long_comments
+from indexer.syntax.python.nodes import PARSER
 from indexer.syntax.python.walk import Walk
 
 CASES: dict[str, str | bytes] = {
@@ -779,3 +781,67 @@ def test_a_docstring_stands_below_a_licence_of_any_length():
     source = b"".join(b"# line %d of a licence\n" % number for number in range(12)) + b'"""What it is."""\n\nimport os\n'
     assert parse(source, "a").symbols[0].documentation == "What it is."
     assert parse(b"# x\nimport os\n'no docstring'\n", "a").symbols[0].documentation == ""
+
+
+# ---- long comments
+
+
+def _nodes(source: bytes) -> list[tuple[str, tuple[int, int], tuple[int, int]]]:
+    """All of the tree but the comments, in the order of the text."""
+    found: list[tuple[str, tuple[int, int], tuple[int, int]]] = []
+    waiting = [PARSER.parse(source).root_node]
+    while waiting:
+        node = waiting.pop()
+        if node.type != "comment":
+            found.append((node.type, (node.start_point.row, node.start_point.column), (node.end_point.row, node.end_point.column)))
+            waiting += reversed(node.children)
+    return found
+
+
+_STATEMENTS = (
+    *("x = 1", "def f():", "class A:", "if x:", "return", "pass", "y = (", ")", "'''", "z = 2  # why"),
+    *("# c", "# d", "# e", "# f", ""),
+)
+    "x = 1",
+    "def f():",
+    "class A:",
+    "if x:",
+    "return",
+    "pass",
+    "y = (",
+    ")",
+    "'''",
+    "z = 2  # why",
+    "# c",
+    "# d",
+    "# e",
+    "# f",
+    "",
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(st.tuples(st.sampled_from([0, 4, 8]), st.sampled_from(_STATEMENTS)), max_size=40))
+@example([(0, "def f():"), (4, "x = 1"), (4, "# a"), (4, "# b"), (0, "# c"), (4, "# d"), (4, "y = 2")])
+def test_a_text_with_blank_comments_has_the_same_tree(lines: list[tuple[int, str]]) -> None:
+    source = "".join(f"{' ' * indent}{line}\n" for indent, line in lines).encode()
+    made = without_long_comments(source, 3)
+    assert [len(line) for line in made.split(b"\n")] == [len(line) for line in source.split(b"\n")]
+    if not PARSER.parse(source).root_node.has_error:
+        assert _nodes(made) == _nodes(source)
+
+
+def test_a_run_of_comments_is_two_for_the_grammar_and_a_string_is_none() -> None:
+    inside = b"".join(b"# %d\n" % number for number in range(300))
+    source = b"def f():\n    x = 1\n" + inside.replace(b"#", b"    #") + b"    return x\n\n\ntext = '''\n" + inside + b"'''\n"
+    made = without_long_comments(source)
+    assert made.count(b"#") == 2 + 300
+    assert made.endswith(inside + b"'''\n")
+    whole, short = parse(source, "m"), parse(source.replace(inside.replace(b"#", b"    #"), b"    #\n"), "m")
+    assert [symbol.name for symbol in whole.symbols] == [symbol.name for symbol in short.symbols]
+
+
+def test_comments_of_a_text_that_python_cannot_read_are_long_as_well() -> None:
+    source = b"x = '''\n" + b"# no end\n" * 500
+    assert without_long_comments(source).count(b"#") == 2
+    assert without_long_comments(b"x = 1\n" + b"# few\n" * 100) == b"x = 1\n" + b"# few\n" * 100

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from indexer.syntax.python.comments import tree_of
 from indexer.syntax.python.nodes import (
     K_CLASS,
     K_COMMENT,
@@ -14,7 +15,6 @@ from indexer.syntax.python.nodes import (
     K_FUNCTION,
     K_IDENTIFIER,
     K_STRING,
-    PARSER,
     kind_id,
     name_of,
 )
@@ -30,7 +30,7 @@ def excerpt(source: bytes, lines: Iterable[int]) -> bytes:
 
     Lines keep their numbers and columns. Text with errors is left as it is.
     """
-    root = PARSER.parse(source).root_node
+    root = tree_of(source).root_node
     if root.has_error:
         return source
     statements = [_Statement(node) for node in root.named_children if node.kind_id != K_COMMENT]

@@ -9,6 +9,7 @@ from indexer.syntax.depth import depth_of
 from indexer.syntax.model import Span, Syntax
 from indexer.syntax.python import flow
 from indexer.syntax.python.callees import CALLEES
+from indexer.syntax.python.comments import tree_of
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
     K_AS_PATTERN,
@@ -36,7 +37,6 @@ from indexer.syntax.python.nodes import (
     K_TYPED_DEFAULT_PARAMETER,
     K_TYPED_PARAMETER,
     NAMES,
-    PARSER,
     kind_id,
     name_of,
 )
@@ -70,7 +70,7 @@ class Walk(Values):
     """First pass, with an explicit stack: a file with 10,000 nested brackets must not end the process."""
 
     def run(self, *, definitions_only: bool) -> Syntax:
-        tree = PARSER.parse(self.source)
+        tree = tree_of(self.source)
         root = tree.root_node
         line_count = self.source.count(b"\n") + (0 if self.source.endswith(b"\n") or not self.source else 1)
         end = self.span(root)
