@@ -802,22 +802,6 @@ _STATEMENTS = (
     *("x = 1", "def f():", "class A:", "if x:", "return", "pass", "y = (", ")", "'''", "z = 2  # why"),
     *("# c", "# d", "# e", "# f", ""),
 )
-    "x = 1",
-    "def f():",
-    "class A:",
-    "if x:",
-    "return",
-    "pass",
-    "y = (",
-    ")",
-    "'''",
-    "z = 2  # why",
-    "# c",
-    "# d",
-    "# e",
-    "# f",
-    "",
-)
 
 
 @settings(max_examples=400)
