@@ -30,11 +30,6 @@ EXPECTED: dict[str, Differs] = {
     "javascript_class_extends": Differs(_OVERRIDDEN, missing={("A.go", "B.step")}, wrong={("A.go", "A.step")}),
     "typescript_override": Differs(_OVERRIDDEN, missing={("A.go", "B.step")}, wrong={("A.go", "A.step")}),
     "typescript_interface": Differs("a declaration without a body is called by the text", wrong={("run", "Handler.handle")}),
-    "javascript_returned_curried": Differs(
-        "what an arrow function calls that another one gives back at once is told of what is around both",
-        missing={("add", "a"), ("add", "b")},
-        wrong={("", "a"), ("", "b")},
-    ),
 }
 
 CASES: dict[str, Case] = {

@@ -758,6 +758,24 @@ def _mutations(draw: st.DrawFn) -> tuple[str, bytes]:
     return name, text.encode()
 
 
+@pytest.mark.parametrize(
+    ("text", "callers"),
+    [
+        ("const make = () => () => a();", ["make"]),
+        ("const two = (x) => (y) => { a(); };", ["two"]),
+        ("const o = { f: () => () => a() };", ["f"]),
+        ("class A { g = () => () => a(); }", ["g"]),
+        ("export default () => () => a();", ["default"]),
+        ("a(() => () => a());", ["m", "m"]),
+    ],
+)
+def test_what_a_function_calls_that_another_one_gives_back_at_once_is_of_the_outer_one(text: str, callers: list[str]) -> None:
+    made = parse("javascript", "m.js", f"function a() {{}}\n{text}\n".encode(), "m")
+    tokens = made.tokens
+    calls = [number for number, roles in enumerate(tokens.roles) if roles & Role.CALL and tokens.name[number] == "a"]
+    assert [made.symbols[tokens.enclosing[number]].name for number in calls] == callers
+
+
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(_mutations())

@@ -36,8 +36,9 @@ _SEVERAL = frozenset({"alias", "condition", "variable", "var", "constant", "fiel
 Change = tuple[int, "Entry | None", "Scope | None"]
 """From this byte on: the body around, and the scope in which names are looked up (None: only a server knows)."""
 
-# Ranks order what starts and ends at the same bytes: a wrap is around its definition, a body inside its function.
-WRAP, DEF, REGION, SCOPE, BODY, LEAF = range(6)
+# Ranks order what starts and ends at the same bytes: a wrap is around its definition, a body inside its function, and a function that is
+# the whole body of another one inside that.
+WRAP, DEF, REGION, WHOLE_BODY, SCOPE, BODY, LEAF = range(7)
 _OPERATIONS: dict[str, tuple[int, str]] = {
     "wrap": (WRAP, "wrap"),
     "decorated": (REGION, "decorated"),
@@ -91,6 +92,7 @@ class Sweep:
             for node in captures.get(name, ())
         }
         given = {(node.start_byte, node.end_byte) for node in captures.get("body", ())}
+        functions = {(node.start_byte, -node.end_byte) for node in captures.get("scope.function", ())}
         definitions: dict[tuple[int, int], str] = {}
         names: dict[tuple[int, int], str] = {}
         for capture, nodes in captures.items():
@@ -119,7 +121,8 @@ class Sweep:
                 for node in nodes:
                     start, end = node.start_byte, -node.end_byte
                     if operation not in ("scope", "object") or (start, end) not in bodies:
-                        events.append((start, end, rank, operation))
+                        is_function = rank == BODY and (start, end) in functions
+                        events.append((start, end, WHOLE_BODY if is_function else rank, operation))
         events = [event for event in events if event[3] != "inner" or event[:2] not in names]
         events.extend((*key, DEF, kind) for key, kind in definitions.items())
         events.extend((*key, LEAF, f"name.{kind}") for key, kind in names.items())
