@@ -107,7 +107,7 @@ def test_references_and_callers_lead_from_the_consumer_into_the_library(ask_pair
     ]
     assert found.completeness.status == "complete"
     assert names(ask_pair("callers", symbol="shelf.core.pack")) == ["shelf.core.unused", "test_core.test_pack", "app.ship", "inner.tool"]
-    assert names(ask_pair("callees", symbol="app.ship")) == ["shelf.core.pack", "shelf.core.Box.close"]
+    assert names(ask_pair("callees", symbol="app.ship")) == ["shelf.core.pack", "shelf.core.Box.close", "app.Crate.close"]
     assert names(ask_pair("hierarchy", symbol="shelf.core.Box", direction="subtypes")) == ["app.Crate"]
 
 

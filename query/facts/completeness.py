@@ -171,7 +171,7 @@ class Certificate:
             reasons += self.unresolved_subtypes({around[sym_id].name for sym_id in types}, about=about) + self.unlisted_subtypes(types)
         docs = documents(self._index, {around[sym_id].doc_id for sym_id in {*opened} - beyond})
         texts = self.of_documents(sorted({*paths, *(doc.path for doc in docs.values())}), DEFINITION, reasons)
-        rows = self.of_rows([known[sym_id] for sym_id in members], [*DEFINITION, SUPERTYPES])
+        rows = self.of_rows([known[sym_id] for sym_id in members], DEFINITION)
         told = {(reason.code, reason.detail) for reason in texts.reasons}
         found = [*texts.reasons, *(reason for reason in rows.reasons if (reason.code, reason.detail) not in told)]
         is_unknown = "unknown" in (texts.status, rows.status)
