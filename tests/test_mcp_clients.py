@@ -50,7 +50,7 @@ def test_the_entry_that_is_written_starts_a_server_of_this_project(project: Path
     async def listed() -> list[str]:
         where = project if CLIENTS[name].base == "project" else project.parent
         start = StdioServerParameters(command=written["command"], args=written["args"], cwd=where, env=plain_environment(project))
-        with anyio.fail_after(60):
+        with anyio.fail_after(300):
             async with Client(stdio_client(start)) as client:
                 assert (await client.call_tool("index_status", {})).is_error, "it is about this project, which has no index"
                 return [tool.name for tool in (await client.list_tools()).tools]

@@ -269,7 +269,7 @@ def test_a_folder_that_is_indexed_holds_up_no_other_client_and_ends_when_it_is_c
     server = build(root, Options(allow_edits=True, folders=(str(root.parent / "lib"),)))
 
     async def scenario() -> None:
-        with anyio.fail_after(60):
+        with anyio.fail_after(300):
             async with Client(server) as first, Client(server) as second, anyio.create_task_group() as group:
 
                 async def add() -> None:
@@ -310,7 +310,7 @@ def test_what_is_asked_over_http_ends_when_its_client_has_gone() -> None:
             await anyio.to_thread.run_sync(begun.wait)
             gone.set()
 
-        with anyio.fail_after(60):
+        with anyio.fail_after(300):
             async with anyio.create_task_group() as group:
                 group.start_soon(leave)
                 with pytest.raises(UsageError, match="client has gone"):
