@@ -68,6 +68,7 @@ TYPESCRIPT = Language(
     merges_declarations=True,
     points_at_texts=True,
     types_are_values=True,
+    binds_late=True,
     hooks=ECMASCRIPT_HOOKS,
     parameters="colon",
     # the language has none of its own but Atomics; these are packages

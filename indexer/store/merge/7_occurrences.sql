@@ -42,16 +42,78 @@ DELETE FROM final_occ WHERE sym_id IS NULL AND (doc_id, line, col) IN (SELECT do
 CREATE TABLE flow_gap AS
 SELECT DISTINCT doc_id, line, col, end_col, encl_id, reason FROM flow_stop ORDER BY ALL;
 
+-- Members that may stand in for others, and be stood in for. A method may stand in for a variable, and, where members are looked up by name,
+-- the other way round.
+-- Needs: type_edge. Else: sym_id INTEGER, name VARCHAR, container_id INTEGER, is_callable BOOLEAN, is_late BOOLEAN, is_outside BOOLEAN,
+-- linearises BOOLEAN
+CREATE TEMP TABLE named_member AS
+SELECT m.sym_id, m.name, m.container_id, is_kind(m.kind, 'method', 'property', 'constructor') AS is_callable,
+       language_has(d.language, 'binds_late') AS is_late, has_flag(m.flags, 'external') AS is_outside,
+       language_has(d.language, 'linearises') AS linearises
+FROM symbol m JOIN document d USING (doc_id) JOIN symbol c ON c.sym_id = m.container_id AND is_type(c.kind)
+WHERE NOT has_flag(m.flags, 'parameter')
+  AND (is_kind(m.kind, 'method', 'property', 'constructor', 'field', 'variable', 'constant')
+       OR is_type(m.kind) AND language_has(d.language, 'linearises'));
+
+-- A member and each of its name in the types above.
+-- Needs: ancestor. Else: sub_id INTEGER, super_id INTEGER
+CREATE TEMP TABLE above_member AS
+SELECT DISTINCT m.sym_id AS sub_id, b.sym_id AS super_id
+FROM named_member m
+JOIN ancestor a ON a.sub_id = m.container_id
+JOIN named_member b ON b.container_id = a.super_id AND b.name = m.name
+WHERE m.is_callable OR m.is_late;
+
+-- What a type is derived from, in the order of the text, where the types above are searched in one line: of types with several bases alone.
+-- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, place INTEGER
+CREATE TEMP TABLE one_of_bases AS
+WITH base AS (
+    SELECT DISTINCT t.sub_id, t.super_id, c.doc_id, c.start_line, c.end_line
+    FROM type_edge t JOIN symbol c ON c.sym_id = t.sub_id JOIN document d ON d.doc_id = c.doc_id JOIN symbol b ON b.sym_id = t.super_id
+    WHERE language_has(d.language, 'linearises') AND NOT has_flag(b.flags, 'external') AND is_type(b.kind)
+), several AS (
+    SELECT * FROM base WHERE sub_id IN (SELECT sub_id FROM base GROUP BY sub_id HAVING count(*) > 1)
+)
+SELECT s.sub_id, s.super_id, coalesce(min(o.line * 65536 + o.col), 0) AS place
+FROM several s LEFT JOIN (SELECT doc_id, sym_id, line, col FROM final_occ WHERE has_role(roles, 'supertype')) o
+  ON o.doc_id = s.doc_id AND o.sym_id = s.super_id AND o.line BETWEEN s.start_line AND s.end_line
+GROUP BY ALL;
+
+-- By type and base: the members that it gets from there.
+-- Needs: one_of_bases. Else: sub_id INTEGER, base_id INTEGER, place INTEGER, sym_id INTEGER, name VARCHAR, container_id INTEGER
+CREATE TEMP TABLE got_member AS
+WITH line AS (
+    SELECT sub_id, super_id AS base_id, place, super_id AS type_id FROM one_of_bases
+    UNION SELECT o.sub_id, o.super_id, o.place, a.super_id FROM one_of_bases o JOIN ancestor a ON a.sub_id = o.super_id
+), got AS (
+    SELECT l.sub_id, l.base_id, l.place, m.sym_id, m.name, m.container_id
+    FROM line l JOIN named_member m ON m.container_id = l.type_id WHERE NOT m.is_outside
+)
+SELECT g.* FROM got g
+ANTI JOIN named_member own ON own.container_id = g.sub_id AND own.name = g.name
+ANTI JOIN (SELECT g.sub_id, g.base_id, a.super_id FROM got g JOIN above_member a ON a.sub_id = g.sym_id) nearer
+  ON nearer.sub_id = g.sub_id AND nearer.base_id = g.base_id AND nearer.super_id = g.sym_id;
+
+-- A member that stands in for one which it does not override: of a base that is named first (`class Mixed(Mixin, Base)`). Where two bases have
+-- a type above them in common, which of their members comes first depends on more, and both may.
+-- Needs: got_member. Else: sub_id INTEGER, super_id INTEGER
+CREATE TEMP TABLE beside_member AS
+SELECT DISTINCT x.sym_id AS sub_id, y.sym_id AS super_id
+FROM got_member x JOIN got_member y ON y.sub_id = x.sub_id AND y.name = x.name AND y.base_id <> x.base_id AND y.sym_id <> x.sym_id
+WHERE (x.place <= y.place
+       OR EXISTS (SELECT 1 FROM ancestor a JOIN ancestor b ON b.super_id = a.super_id JOIN symbol s ON s.sym_id = a.super_id
+                  WHERE a.sub_id = x.base_id AND b.sub_id = y.base_id AND NOT has_flag(s.flags, 'external')))
+  AND NOT EXISTS (SELECT 1 FROM ancestor a WHERE a.sub_id = x.container_id AND a.super_id = y.container_id)
+  AND NOT EXISTS (SELECT 1 FROM ancestor a WHERE a.sub_id = y.container_id AND a.super_id = x.container_id);
+
+-- On each way up the nearest member of the name; what stands in for one of a base beside it.
 -- Needs: ancestor. Else: sub_id INTEGER, super_id INTEGER
 CREATE TABLE override AS
-SELECT m.sym_id AS sub_id, arg_min(b.sym_id, (a.depth, b.sym_id)) AS super_id
-FROM symbol m
-JOIN ancestor a ON a.sub_id = m.container_id
-JOIN symbol b ON b.container_id = a.super_id AND b.name = m.name
--- A method or a property may stand in for what is a variable of the class above.
-WHERE is_kind(m.kind, 'method', 'property', 'constructor')
-  AND is_kind(b.kind, 'method', 'property', 'constructor', 'field', 'variable', 'constant') AND NOT has_flag(b.flags, 'parameter')
-GROUP BY m.sym_id
+SELECT a.sub_id, a.super_id FROM above_member a
+ANTI JOIN (SELECT x.sub_id, y.super_id FROM above_member x JOIN above_member y ON y.sub_id = x.super_id) farther
+  ON farther.sub_id = a.sub_id AND farther.super_id = a.super_id
+UNION
+SELECT sub_id, super_id FROM beside_member
 ORDER BY ALL;
 
 -- Needs: type_edge. Else: super_id INTEGER, sub_id INTEGER, evidence UTINYINT

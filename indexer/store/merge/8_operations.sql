@@ -1,5 +1,5 @@
 -- Calls that have no name where they stand: operators, `with`, `for`, `str()` and the like.
--- Takes: document, symbol, symbol_text, type_edge, override; final_occ, sym_of, target_sym, member, ancestor; operation_member and
+-- Takes: document, symbol, symbol_text, type_edge, override; final_occ, sym_of, target_sym, member, ancestor, above_member; operation_member and
 -- language_rule (what languages say);
 -- facts_nameless_calls, facts_values, facts_accessors.
 -- Makes: unresolved_operation (operations on values of which no type is known, or one whose subtypes alone have the member). Adds to
@@ -66,7 +66,11 @@ INSERT INTO standing SELECT DISTINCT * FROM run_by_sign;
 
 -- Needs: standing, nameless. Else: sym_id INTEGER
 CREATE TEMP TABLE holder AS
-SELECT DISTINCT sym_id FROM standing WHERE NOT is_type(kind) AND NOT is_kind(kind, 'module') AND EXISTS (FROM nameless);
+SELECT DISTINCT sym_id FROM standing WHERE NOT is_type(kind) AND NOT is_kind(kind, 'module') AND EXISTS (FROM nameless)
+UNION  -- what `for` gets an iterator from
+SELECT m.sym_id FROM symbol m JOIN document d ON d.doc_id = m.doc_id
+JOIN operation_member w ON w.language = d.language AND w.name = m.name AND w.operation IN (operation('iterate'), operation('iterate_async'))
+WHERE is_callable(m.kind) AND NOT has_flag(m.flags, 'external') AND EXISTS (FROM nameless);
 
 -- Needs: holder. Else: start INTEGER, sym_id INTEGER, depth INTEGER
 CREATE TEMP TABLE reached AS
@@ -183,6 +187,18 @@ FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operat
 -- Only subscripts of a class run a member of it.
 WHERE (NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__') AND o.operation <> operation('remake');
 
+-- `for` goes on with what it gets an iterator from has given.
+-- Needs: nameless_call, holds. Else: caller INTEGER, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT,
+-- type_id INTEGER
+CREATE TEMP TABLE going_on AS
+SELECT DISTINCT n.caller, n.doc_id, n.line, n.col, n.end_col, n.operation, h.type_id
+FROM nameless_call n JOIN holds h ON h.sym_id = n.callee WHERE n.operation IN (operation('iterate'), operation('iterate_async'));
+-- Needs: going_on, runs.
+INSERT INTO nameless_call
+SELECT g.caller, r.sym_id, g.doc_id, g.line, g.col, g.end_col, r.evidence, g.operation
+FROM going_on g JOIN runs r ON r.class_id = g.type_id AND r.operation = g.operation AND r.part > 0
+EXCEPT SELECT caller, callee, doc_id, line, col, end_col, evidence, operation FROM nameless_call;
+
 -- `raise A` and `type(a)()` make one, and so does a declaration where it names a type alone.
 -- Needs: operated.
 INSERT INTO nameless_call
@@ -228,6 +244,14 @@ JOIN runs r ON r.class_id = g.type_id AND r.operation BETWEEN operation('get_des
 WHERE is_kind(f.kind, 'field', 'constant', 'variable')
   AND f.sym_id NOT IN (SELECT sym_id FROM member);
 
+-- A field of a type above may be read where the object is of the type whose field has an accessor.
+-- Needs: accessor, above_member.
+INSERT INTO accessor
+SELECT DISTINCT b.super_id, a.operation, a.callee, a.evidence
+FROM accessor a JOIN above_member b ON b.sub_id = a.field_id JOIN symbol s ON s.sym_id = b.super_id
+WHERE a.operation <> operation('name_described') AND NOT has_flag(s.flags, 'external')
+EXCEPT SELECT field_id, operation, callee, evidence FROM accessor;
+
 -- Needs: accessor.
 INSERT INTO nameless_call
 SELECT o.encl_id, a.callee, o.doc_id, o.line, o.col, o.end_col, a.evidence, a.operation
@@ -269,7 +293,9 @@ SEMI JOIN (SELECT DISTINCT a.super_id, m.operation FROM special_member m JOIN an
 ANTI JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 WHERE NOT o.is_class
 UNION
-SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER FROM signed WHERE is_open;
+SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER FROM signed WHERE is_open
+UNION
+SELECT operation, doc_id, line, col, end_col, caller, type_id FROM going_on WHERE type_id IS NULL;
 
 CREATE TABLE unresolved_operation AS
 FROM open_operation

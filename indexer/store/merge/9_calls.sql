@@ -29,7 +29,7 @@ FROM told_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE has_role(o.rol
 UNION ALL
 SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('property')
 FROM told_occ o JOIN symbol s ON s.sym_id = o.sym_id
-WHERE has_role(o.roles, 'read', 'write') AND NOT has_role(o.roles, 'call', 'definition') AND has_flag(s.flags, 'property')
+WHERE has_role(o.roles, 'read', 'write', 'delete') AND NOT has_role(o.roles, 'call', 'definition') AND has_flag(s.flags, 'property')
 UNION ALL
 SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('decorator')
 FROM told_occ o JOIN symbol s ON s.sym_id = o.sym_id
