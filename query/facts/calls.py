@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from indexer.model import Evidence
 from query.facts.dispatch import Place, ending, overriding, stand_ins
 from query.facts.index import Index
+from query.facts.making import made_by_values, makers_above, makers_below, makers_instead
 from query.facts.symbols import outside
 
 Direction = Literal["incoming", "outgoing"]
@@ -76,22 +77,52 @@ def possible_calls_of(index: Index, direction: Direction, ids: Sequence[int]) ->
 def dispatched(index: Index, ids: Collection[int]) -> list[Call]:
     """Calls of members that these override, which may end in them, as calls of them: see `query.facts.dispatch`."""
     above = stand_ins(index, ids)
-    if not above:
-        return []
-    calls = calls_of(index, "incoming", sorted(above)) + _reads(index, _READS_OF, sorted(above))
+    calls = calls_of(index, "incoming", sorted(above)) + _reads(index, _READS_OF, sorted(above)) if above else []
     named = {(sym_id, Place(call.doc_id, call.line, call.col, call.other, call.of)): call for call in calls for sym_id in above[call.of]}
-    return [named[pair]._replace(of=pair[0]) for pair in sorted(ending(index, named))]
+    return [*(named[pair]._replace(of=pair[0]) for pair in sorted(ending(index, named))), *_making(index, ids)]
 
 
 def dispatching(index: Index, calls: Collection[Call]) -> list[tuple[Call, int]]:
     """Of calls that the texts of symbols make: each with a member that overrides what is called, and in which it may end."""
-    below = overriding(index, {call.other for call in calls}) if calls else {}
+    if not calls:
+        return []
+    below = overriding(index, {call.other for call in calls})
     named = {
         (member, Place(call.doc_id, call.line, call.col, call.of, call.other)): call
         for call in calls
         for member in below.get(call.other, ())
     }
-    return [(named[pair], pair[0]) for pair in sorted(ending(index, named))] if named else []
+    return [*((named[pair], pair[0]) for pair in sorted(ending(index, named))), *_made(index, calls)]
+
+
+# ---- what makes the objects of a class that a value tells
+
+
+def _made(index: Index, calls: Collection[Call]) -> list[tuple[Call, int]]:
+    """Calls that make an object of a class which a value tells, or that a subtype sets anew, each with what makes one of another class."""
+    by_value = made_by_values(index, [(call.other, (call.doc_id, call.line, call.col), call.evidence) for call in calls])
+    below = makers_below(index, {type_id for type_id, _ in by_value})
+    found = [
+        (call, maker)
+        for call in calls
+        if (call.other, (call.doc_id, call.line, call.col)) in by_value
+        for maker in below.get(call.other, ())
+    ]
+    instead = makers_instead(index, {call.other for call in calls})
+    return sorted({*found, *((call, maker) for call in calls for _, maker in instead.get(call.other, ()))})
+
+
+def _making(index: Index, ids: Collection[int]) -> list[Call]:
+    """The same the other way round: calls of types above the ones that these make the objects of, or that theirs stand in for."""
+    above, instead = makers_above(index, ids)
+    called = sorted({*above, *instead})
+    calls = calls_of(index, "incoming", called) if called else []
+    by_value = made_by_values(index, [(call.of, (call.doc_id, call.line, call.col), call.evidence) for call in calls])
+    found: set[Call] = set()
+    for call in calls:
+        makers = above.get(call.of, []) if (call.of, (call.doc_id, call.line, call.col)) in by_value else []
+        found.update(call._replace(of=maker) for maker in [*makers, *instead.get(call.of, ())])
+    return sorted(found)
 
 
 _FIELDS_BELOW_ACCESSORS = """

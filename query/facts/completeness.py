@@ -165,10 +165,12 @@ class Certificate:
         members = sorted(sym_id for sym_id in {*called} - beyond if around[sym_id].kind in _OVERRIDDEN)
         types = {container for sym_id in members for container in [around[sym_id].container] if container is not None}
         known = symbols_by_id(self._index, members) if members else {}
-        reasons = [*more, *self.unresolved_callees(opened)]
+        reasons = [*more, *self.unresolved_callees(opened), *callees.of_called(self._index, called)]
         if types:
             about = known[members[0]].record.path
-            reasons += self.unresolved_subtypes({around[sym_id].name for sym_id in types}, about=about) + self.unlisted_subtypes(types)
+            reasons += self.unresolved_subtypes({around[sym_id].name for sym_id in types}, about=about) + self.unlisted_subtypes(
+                types, {around[sym_id].name for sym_id in members}
+            )
         docs = documents(self._index, {around[sym_id].doc_id for sym_id in {*opened} - beyond})
         texts = self.of_documents(sorted({*paths, *(doc.path for doc in docs.values())}), DEFINITION, reasons)
         rows = self.of_rows([known[sym_id] for sym_id in members], DEFINITION)
@@ -219,8 +221,8 @@ class Certificate:
     def unresolved_subtypes(self, known: Collection[str], *, about: str = "") -> list[Reason]:
         return hierarchies.unresolved_subtypes(self._index, known, about=about)
 
-    def unlisted_subtypes(self, ids: Collection[int]) -> list[Reason]:
-        return hierarchies.unlisted_subtypes(self._index, ids)
+    def unlisted_subtypes(self, ids: Collection[int], members: Collection[str] | None = None) -> list[Reason]:
+        return hierarchies.unlisted_subtypes(self._index, ids, members)
 
     def unlisted_supertypes(self, sym_id: int) -> list[Reason]:
         return hierarchies.unlisted_supertypes(self._index, sym_id)

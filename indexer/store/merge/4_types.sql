@@ -1,7 +1,7 @@
 -- Types and their supertypes.
 -- Takes: document, symbol; raw_occ, sym_of, target_sym; facts_supertypes.
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
--- number of steps to it.
+-- number of steps to it; made_base.
 
 -- Needs: facts_supertypes. Else: sub_id INTEGER, super_id INTEGER, *supertypes - symbol - target - own
 CREATE TABLE type_edge AS
@@ -37,6 +37,20 @@ ASOF JOIN (
 JOIN symbol c ON c.sym_id = m.container_id AND is_type(c.kind)
 WHERE b.super_id IS NOT NULL AND b.super_id <> m.container_id
   AND (m.container_id, b.super_id) NOT IN (SELECT sub_id, super_id FROM type_edge);
+
+-- A base that only the running program knows: a parameter, what a function gives, an attribute that a subtype may set anew. Where types are
+-- classes that are made as the program runs, nothing of these is a type, and the type of what an attribute holds says little.
+-- Needs: type_edge. Else: class_id INTEGER, name VARCHAR, doc_id INTEGER, sym_id INTEGER, kind UTINYINT
+CREATE TEMP TABLE made_base AS
+SELECT DISTINCT t.sub_id AS class_id, b.name, c.doc_id, b.sym_id, b.kind
+FROM type_edge t JOIN symbol b ON b.sym_id = t.super_id JOIN symbol c ON c.sym_id = t.sub_id JOIN document d ON d.doc_id = c.doc_id
+WHERE language_has(d.language, 'linearises') AND NOT has_flag(b.flags, 'external')
+  AND (has_flag(b.flags, 'parameter') OR is_kind(b.kind, 'field', 'property') OR is_callable(b.kind));
+
+-- Needs: made_base.
+DELETE FROM type_edge t USING symbol b
+WHERE b.sym_id = t.super_id AND t.sub_id IN (SELECT class_id FROM made_base)
+  AND (b.qualified_name = 'types.NoneType' OR (t.sub_id, t.super_id) IN (SELECT class_id, sym_id FROM made_base));
 
 -- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, depth INTEGER
 CREATE TEMP TABLE ancestor AS

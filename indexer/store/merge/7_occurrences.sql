@@ -1,5 +1,5 @@
 -- What identifiers mean, by document and by symbol, with what was found by following values.
--- Takes: symbol, type_edge; ancestor, final_occ; flow_meaning, flow_stop and flow_base (what `indexer.store.flow` found).
+-- Takes: symbol, type_edge; ancestor, made_base, final_occ; flow_meaning, flow_stop and flow_base (what `indexer.store.flow` found).
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev, flow_gap. Adds to
 -- final_occ. For the next stages: open_occ.
 
@@ -140,11 +140,14 @@ ORDER BY name, doc_id, line, col;
 CREATE TABLE unresolved_call AS
 SELECT encl_id, name, doc_id, line, col FROM unresolved_name WHERE has_role(roles, 'call') ORDER BY encl_id, line, col;
 
--- Needs: unresolved_name or flow_base. Else: class_id INTEGER, name VARCHAR, doc_id INTEGER
+-- `is_made`: the running program makes it, so that its name says nothing of what it is.
+-- Needs: unresolved_name or flow_base or made_base. Else: class_id INTEGER, name VARCHAR, doc_id INTEGER, is_made BOOLEAN
 CREATE TABLE unresolved_base AS
-SELECT encl_id AS class_id, reason AS name, doc_id FROM flow_base WHERE sym_id IS NULL AND encl_id IS NOT NULL
+SELECT encl_id AS class_id, reason AS name, doc_id, false AS is_made FROM flow_base WHERE sym_id IS NULL AND encl_id IS NOT NULL
 UNION ALL
-SELECT s.sym_id AS class_id, u.name, u.doc_id
+SELECT class_id, name, doc_id, true FROM made_base
+UNION ALL
+SELECT s.sym_id AS class_id, u.name, u.doc_id, false
 FROM unresolved_name u
 JOIN symbol s ON s.doc_id = u.doc_id AND s.container_id = u.encl_id AND is_type(s.kind)
  AND (s.start_line, s.start_col) <= (u.line, u.col) AND (u.line, u.col) < (s.end_line, s.end_col)

@@ -216,7 +216,21 @@ WHERE CASE n.operation WHEN operation('raise') THEN n.is_class
 INSERT INTO nameless_call
 SELECT DISTINCT encl_id, callee, doc_id, line, col, end_col, evidence, operation FROM signed WHERE evidence IS NOT NULL;
 
--- What stands on the right of an operator is asked where the left side has no answer.
+-- Both sides of an operator, where the type of each is known and the left one has a member.
+-- Needs: nameless_call, operated. Else: caller INTEGER, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, callee INTEGER, left_id
+-- INTEGER, right_id INTEGER, operation UTINYINT
+CREATE TEMP TABLE two_sided AS
+SELECT DISTINCT n.caller, n.doc_id, n.line, n.col, n.end_col, n.callee, l.type_id AS left_id, r.type_id AS right_id, r.operation
+FROM nameless_call n
+JOIN operated l ON l.doc_id = n.doc_id AND l.line = n.line AND l.col = n.col AND l.operation = n.operation
+JOIN operated r ON r.doc_id = n.doc_id AND r.line = n.line AND r.col = n.col AND r.type_id IS NOT NULL
+ AND r.operation = CASE WHEN n.operation BETWEEN operation('add') AND operation('bit_or') THEN n.operation + operation('add_to') - operation('add')
+                        ELSE n.operation - operation('add_in_place') + operation('add_to') END
+WHERE n.operation BETWEEN operation('add') AND operation('bit_or')
+   OR n.operation BETWEEN operation('add_in_place') AND operation('bit_or_in_place');
+
+-- What stands on the right of an operator is asked where the left side has no answer: where it gives up, and first of all where the right one
+-- is of a subtype that has a member of its own.
 -- Needs: nameless_call.
 DELETE FROM nameless_call WHERE (doc_id, line, col, operation) IN (
     SELECT n.doc_id, n.line, n.col, n.operation + operation('add_to') - operation('add') FROM nameless_call n
@@ -224,7 +238,19 @@ DELETE FROM nameless_call WHERE (doc_id, line, col, operation) IN (
     UNION ALL
     SELECT n.doc_id, n.line, n.col, n.operation - operation('add_in_place') + operation('add_to') FROM nameless_call n
     WHERE n.operation BETWEEN operation('add_in_place') AND operation('bit_or_in_place')
+) AND (doc_id, line, col, operation, callee) NOT IN (
+    SELECT t.doc_id, t.line, t.col, t.operation, m.sym_id
+    FROM two_sided t JOIN runs r ON r.class_id = t.right_id AND r.operation = t.operation JOIN symbol m ON m.sym_id = r.sym_id
+    JOIN symbol l ON l.sym_id = t.callee
+    WHERE l.container_id <> m.container_id
+      AND (t.callee IN (SELECT o.encl_id FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id AND s.name = 'NotImplemented' AND has_flag(s.flags, 'external'))
+           OR (t.right_id, t.left_id) IN (SELECT sub_id, super_id FROM ancestor))
 );
+-- Needs: two_sided.
+INSERT INTO nameless_call
+SELECT DISTINCT t.caller, m.sym_id, t.doc_id, t.line, t.col, t.end_col, m.evidence, t.operation
+FROM two_sided t JOIN special_member m ON m.operation = t.operation JOIN ancestor a ON a.sub_id = m.class_id AND a.super_id = t.right_id
+WHERE t.left_id = t.right_id OR (m.class_id, t.left_id) IN (SELECT sub_id, super_id FROM ancestor);
 
 -- A field whose value is of a type with accessors, or is made by `property(get, set)`.
 -- Needs: facts_accessors or given, facts_accessors or runs. Else: field_id INTEGER, operation BIGINT, callee INTEGER, evidence BIGINT

@@ -16,6 +16,7 @@ from indexer.syntax.python.nodes import (
     K_AS_PATTERN,
     K_ATTRIBUTE,
     K_CALL,
+    K_CASE_PATTERN,
     K_DICTIONARY_SPLAT,
     K_IDENTIFIER,
     K_KEYWORD_ARGUMENT,
@@ -115,6 +116,9 @@ OF_ALL_ARGUMENTS = frozenset({"print", "zip"})
 OF_LATER_ARGUMENTS = frozenset({"map", "filter"})
 TELLS_A_TYPE = re.compile(r"isinstance|issubclass|callable|hasattr|type$|_?is[_A-Z]?|_?has_")
 """Names of functions after which a server may know more of what they were given."""
+
+
+_VALUE_PATTERNS = frozenset({"integer", "float", "string", "concatenated_string", "complex_pattern"})
 
 
 class Operations(Confined):
@@ -253,8 +257,41 @@ class Operations(Confined):
         self.visit(node, scope, roles)
 
     def match(self, node: Any, scope: Scope, roles: int) -> None:
-        self.narrowed.update((scope.symbol, child.text) for child in node.children_by_field_name("subject"))
+        subjects = node.children_by_field_name("subject")
+        self.narrowed.update((scope.symbol, child.text) for child in subjects)
+        body = node.child_by_field_name("body")
+        for clause in [] if body is None else body.children_by_field_name("alternative"):
+            patterns = [child for child in clause.named_children if child.kind_id == K_CASE_PATTERN]
+            self.matching(patterns, subjects[0] if len(subjects) == 1 else None, scope)
         self.visit(node, scope, roles)
+
+    def matching(self, patterns: list[Any], subject: Any, scope: Scope) -> None:
+        """What patterns ask of what they are held against: values compare with it, sequences and mappings take its items."""
+        if len(patterns) > 1:  # `case a, b`
+            self._take_items(subject, patterns[0], scope)
+            subject = None
+        waiting = [(pattern, subject) for pattern in patterns]
+        while waiting:
+            pattern, of = waiting.pop()
+            kind = pattern.type
+            children = pattern.named_children
+            if kind in ("case_pattern", "union_pattern", "splat_pattern"):
+                waiting += [(child, of) for child in children]
+            elif kind == "as_pattern":
+                waiting.append((children[0], of))
+            elif kind in ("list_pattern", "tuple_pattern", "dict_pattern"):
+                self._take_items(of, pattern, scope)
+                waiting += [(child, None) for child in children if child.kind_id == K_CASE_PATTERN]
+            elif kind == "class_pattern":
+                waiting += [(child, None) for child in children[1:]]
+            elif kind == "keyword_pattern":
+                waiting.append((children[-1], None))
+            elif kind in _VALUE_PATTERNS or (kind == "dotted_name" and len(children) > 1):
+                self.operate(Operation.EQUAL, pattern.parent if of is None else of, scope, pattern)
+
+    def _take_items(self, subject: Any, pattern: Any, scope: Scope) -> None:
+        for operation in (Operation.LENGTH, Operation.GET_ITEM):
+            self.operate(operation, pattern if subject is None else subject, scope, pattern)
 
     def return_(self, node: Any, scope: Scope, roles: int) -> None:
         self.returned.setdefault(scope.symbol, []).append((node.named_children[0] if node.named_child_count else None, scope))

@@ -41,6 +41,7 @@ class Recorder:
         self.attributes: list[tuple[int, Any, Scope, bool]] = []  # token, object node, scope, is_call
         self.keywords: list[tuple[int, Any, Scope]] = []  # token, callee node, scope
         self.bases: list[tuple[int, int]] = []
+        self.made_bases: list[tuple[int, Any]] = []  # class, the expression that gives a base
         self.imports: list[tuple[int, str]] = []
         self.exports: list[str] | None = None
         self.strings: list[NamedString] = []

@@ -94,6 +94,7 @@ class Walk(Values):
                 passed = roles & ANNOTATION | READ
                 for child in reversed(node.named_children):
                     stack.append((child, scope, passed))
+        self.name_made_bases()
         self.join_nonlocals()
         self.name_bindings(module)
         self.resolve_bindings()
@@ -291,7 +292,19 @@ class Walk(Values):
                 if last is not None and last.start_byte in self.node_token:
                     self.bases.append((ordinal, self.node_token[last.start_byte]))
             else:
+                self.made_bases.append((ordinal, base))
                 self.push(base, outer)
+
+    def name_made_bases(self) -> None:
+        """A base that an expression gives is called by a function, or is one of the names in it."""
+        for ordinal, base in self.made_bases:
+            named = [base.child_by_field_name("function")] if base.kind_id == K_CALL else base.named_children
+            for node in named:
+                last = node.child_by_field_name("attribute") if node is not None and node.kind_id == K_ATTRIBUTE else node
+                token = -1 if last is None else self.node_token.get(last.start_byte, -1)
+                if token >= 0:
+                    self.tokens.roles[token] |= SUPERTYPE
+                    self.bases.append((ordinal, token))
 
     def declarations(self, body: Any, scope: Scope) -> None:
         """`global` and `nonlocal` of this body, not of functions nested in it."""

@@ -8,7 +8,9 @@ from indexer.languages import record_of
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.gaps.names import unknown_of
+from query.facts.hierarchy import with_types_below
 from query.facts.index import Index
+from query.facts.value_uses import value_uses
 
 _UNLISTED = """
     WITH asked AS (SELECT unnest($ids::INTEGER[]) AS id),
@@ -49,7 +51,34 @@ def unresolved_subtypes(index: Index, names: Collection[str], *, about: str = ""
     return unknown_of(index, "unresolved_subtypes", "bases named like", "class", rows, about)
 
 
-def unlisted_subtypes(index: Index, ids: Collection[int]) -> list[Reason]:
+def unlisted_subtypes(index: Index, ids: Collection[int], members: Collection[str] | None = None) -> list[Reason]:
+    """What may be derived from one of these types without being a type of the index that is below it.
+
+    Args:
+        members: only subtypes that have a member of one of these names are asked about.
+    """
+    return [*_derived_places(index, ids), *_on_made_bases(index, ids, members)]
+
+
+_MADE = """
+    SELECT b.class_id, c.name, b.name, d.path, list_distinct(list(m.name)) FROM unresolved_base b JOIN symbol c ON c.sym_id = b.class_id
+    JOIN document d ON d.doc_id = b.doc_id LEFT JOIN symbol m ON m.container_id = b.class_id
+    WHERE b.is_made GROUP BY ALL ORDER BY ALL
+"""
+
+
+def _on_made_bases(index: Index, ids: Collection[int], members: Collection[str] | None) -> list[Reason]:
+    """Classes on a base that only the running program knows, which may be one of these, as it is used as a value somewhere."""
+    made: list[tuple[int, str, str, str, list[str]]] = index.keep("made bases", lambda: index.rows(_MADE))
+    possible = [row for row in made if row[0] not in ids and (members is None or not {*members}.isdisjoint(row[4]))]
+    if not possible or not value_uses(index, sorted(with_types_below(index, ids))):
+        return []
+    derived = listed([f"'{name}' ('{base}')" for _, name, base, _, _ in possible])
+    detail = f"derived from what only the running program knows, which may be a type that was asked about: {derived}"
+    return [of_paths("unlisted_subtypes", detail, sorted({row[3] for row in possible}), len(possible))]
+
+
+def _derived_places(index: Index, ids: Collection[int]) -> list[Reason]:
     """Places that derive something from one of these that is no type of the index, where the text tells all that is derived."""
     languages = "SELECT DISTINCT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id IN (SELECT unnest($ids::INTEGER[]))"
     if not any(record_of(language).bases_are_named for (language,) in index.rows(languages, {"ids": sorted(ids)})):
