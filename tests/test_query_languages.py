@@ -252,7 +252,7 @@ def test_identifiers_of_another_language_do_not_belong_to_a_symbol(mixed_copy: P
     damage(
         mixed_copy,
         "INSERT INTO unresolved_name SELECT 'run', doc_id, 8, 1, 2, 2, 0 FROM document WHERE path = 'web/menu.js'",
-        """INSERT INTO unresolved_base SELECT s.sym_id, 'Shape', d.doc_id FROM symbol s, document d
+        """INSERT INTO unresolved_base SELECT s.sym_id, 'Shape', d.doc_id, false FROM symbol s, document d
            WHERE s.name = 'List' AND d.path = 'ts/src/list.ts'""",
     )
     with open_index(mixed_copy) as index:

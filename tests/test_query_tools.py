@@ -687,8 +687,8 @@ def test_unresolved_names_of_callers_on_the_way_are_told(copy: Path):
 def test_an_unresolved_base_makes_a_hierarchy_partial(copy: Path):
     damage(
         copy,
-        "INSERT INTO unresolved_base SELECT s.sym_id, 'Gone', s.doc_id FROM symbol s WHERE s.qualified_name = 'shop.models.Plain'",
-        "INSERT INTO unresolved_base SELECT s.sym_id, 'Base', s.doc_id FROM symbol s WHERE s.qualified_name = 'shop.models.Taxed'",
+        "INSERT INTO unresolved_base SELECT s.sym_id, 'Gone', s.doc_id, false FROM symbol s WHERE s.qualified_name = 'shop.models.Plain'",
+        "INSERT INTO unresolved_base SELECT s.sym_id, 'Base', s.doc_id, false FROM symbol s WHERE s.qualified_name = 'shop.models.Taxed'",
     )
     assert reasons(copy, "hierarchy", symbol="shop.models.Plain", direction="supertypes") == ["unresolved_supertypes"]
     assert reasons(copy, "hierarchy", symbol="shop.models.Plain", direction="subtypes") == []

@@ -9,6 +9,7 @@ SCHEMA_VERSION: the shape of index and shards; a reader refuses any other.
     6  2026-11-23  times of the last change of a file's status
     7  2026-11-23  where values go: rows by syntax, calls and meanings by flow
     8  2026-11-24  calls of what a variable holds or an expression gives
+    9  2026-11-24  bases that the running program makes
 CONTENT_VERSION: what the same source means; a change makes indexes want a rebuild, readers do not care.
     1  2026-11-21  first
     2  2026-11-22  monikers begin with the language
@@ -21,13 +22,14 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     9  2026-11-24  calls of what an expression gives
    10  2026-11-24  a second member of one name in a local type is a local symbol, as the first
    11  2026-11-24  members that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
+   12  2026-11-24  Python: overrides on every way up and of bases beside, patterns, iterators, both sides of operators, accessors of subtypes
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SCHEMA_VERSION = 8
-CONTENT_VERSION = 11
+SCHEMA_VERSION = 9
+CONTENT_VERSION = 12
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -1,7 +1,7 @@
 -- What identifiers mean, by document and by symbol, with what was found by following values.
 -- Takes: symbol, type_edge; ancestor, made_base, final_occ; flow_meaning, flow_stop and flow_base (what `indexer.store.flow` found).
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev, flow_gap. Adds to
--- final_occ. For the next stages: open_occ.
+-- final_occ. For the next stages: open_occ, above_member.
 
 -- What a class extends that is made where it says so: `class A extends mixin(B)`, `class A extends require("./b")`.
 -- Needs: flow_base.
@@ -53,7 +53,8 @@ SELECT m.sym_id, m.name, m.container_id, is_kind(m.kind, 'method', 'property', '
 FROM symbol m JOIN document d USING (doc_id) JOIN symbol c ON c.sym_id = m.container_id AND is_type(c.kind)
 WHERE NOT has_flag(m.flags, 'parameter')
   AND (is_kind(m.kind, 'method', 'property', 'constructor', 'field', 'variable', 'constant')
-       OR is_type(m.kind) AND language_has(d.language, 'linearises'));
+       OR is_type(m.kind) AND language_has(d.language, 'linearises'))
+  AND EXISTS (FROM type_edge);
 
 -- A member and each of its name in the types above.
 -- Needs: ancestor. Else: sub_id INTEGER, super_id INTEGER
@@ -71,11 +72,11 @@ WITH base AS (
     SELECT DISTINCT t.sub_id, t.super_id, c.doc_id, c.start_line, c.end_line
     FROM type_edge t JOIN symbol c ON c.sym_id = t.sub_id JOIN document d ON d.doc_id = c.doc_id JOIN symbol b ON b.sym_id = t.super_id
     WHERE language_has(d.language, 'linearises') AND NOT has_flag(b.flags, 'external') AND is_type(b.kind)
-), several AS (
+), with_others AS (
     SELECT * FROM base WHERE sub_id IN (SELECT sub_id FROM base GROUP BY sub_id HAVING count(*) > 1)
 )
 SELECT s.sub_id, s.super_id, coalesce(min(o.line * 65536 + o.col), 0) AS place
-FROM several s LEFT JOIN (SELECT doc_id, sym_id, line, col FROM final_occ WHERE has_role(roles, 'supertype')) o
+FROM with_others s LEFT JOIN (SELECT doc_id, sym_id, line, col FROM final_occ WHERE has_role(roles, 'supertype')) o
   ON o.doc_id = s.doc_id AND o.sym_id = s.super_id AND o.line BETWEEN s.start_line AND s.end_line
 GROUP BY ALL;
 
@@ -107,7 +108,7 @@ WHERE (x.place <= y.place
   AND NOT EXISTS (SELECT 1 FROM ancestor a WHERE a.sub_id = y.container_id AND a.super_id = x.container_id);
 
 -- On each way up the nearest member of the name; what stands in for one of a base beside it.
--- Needs: ancestor. Else: sub_id INTEGER, super_id INTEGER
+-- Needs: above_member or beside_member. Else: sub_id INTEGER, super_id INTEGER
 CREATE TABLE override AS
 SELECT a.sub_id, a.super_id FROM above_member a
 ANTI JOIN (SELECT x.sub_id, y.super_id FROM above_member x JOIN above_member y ON y.sub_id = x.super_id) farther

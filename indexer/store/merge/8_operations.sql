@@ -64,7 +64,7 @@ WHERE is_basis(n.basis, 'result') AND is_callable(s.kind);
 -- Needs: run_by_sign.
 INSERT INTO standing SELECT DISTINCT * FROM run_by_sign;
 
--- Needs: standing, nameless. Else: sym_id INTEGER
+-- Needs: nameless. Else: sym_id INTEGER
 CREATE TEMP TABLE holder AS
 SELECT DISTINCT sym_id FROM standing WHERE NOT is_type(kind) AND NOT is_kind(kind, 'module') AND EXISTS (FROM nameless)
 UNION  -- what `for` gets an iterator from
@@ -269,6 +269,18 @@ JOIN given g ON g.sym_id = f.sym_id
 JOIN runs r ON r.class_id = g.type_id AND r.operation BETWEEN operation('get_described') AND operation('name_described')
 WHERE is_kind(f.kind, 'field', 'constant', 'variable')
   AND f.sym_id NOT IN (SELECT sym_id FROM member);
+
+-- A method that an object with accessors decorates is such a field.
+-- Needs: runs.
+INSERT INTO accessor
+SELECT DISTINCT f.sym_id, CASE r.operation WHEN operation('get_described') THEN operation('get_attribute')
+                          WHEN operation('set_described') THEN operation('set_attribute') ELSE operation('delete_attribute') END,
+       r.sym_id, r.evidence
+FROM runs r
+JOIN final_occ o ON o.sym_id = r.class_id AND has_role(o.roles, 'decorator')
+JOIN symbol f ON f.doc_id = o.doc_id AND f.container_id = o.encl_id AND is_kind(f.kind, 'method') AND o.line BETWEEN f.start_line AND f.sel_line
+JOIN symbol c ON c.sym_id = f.container_id AND is_type(c.kind)
+WHERE r.operation IN (operation('get_described'), operation('set_described'), operation('delete_described'));
 
 -- A field of a type above may be read where the object is of the type whose field has an accessor.
 -- Needs: accessor, above_member.

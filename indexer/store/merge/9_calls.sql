@@ -59,7 +59,7 @@ FROM nameless_call n JOIN constructor k ON k.class_id = n.callee WHERE n.operati
 -- BOOLEAN, via UTINYINT
 CREATE TEMP TABLE new_call AS
 SELECT callee, encl_id, doc_id, line, col, end_col, min(is_possible) AS is_possible, min(via) AS via
-FROM flow_call f
+FROM (SELECT * FROM flow_call UNION ALL SELECT f.* REPLACE (k.sym_id AS callee) FROM flow_call f JOIN constructor k ON k.class_id = f.callee) f
 WHERE encl_id >= 0
   AND NOT EXISTS (SELECT 1 FROM raw_call r WHERE r.callee = f.callee AND r.caller = f.encl_id AND r.doc_id = f.doc_id AND r.line = f.line)
 GROUP BY ALL;

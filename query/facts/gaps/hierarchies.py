@@ -41,13 +41,13 @@ _UNLISTED = """
 def unresolved_supertypes(index: Index, classes: Sequence[int]) -> list[Reason]:
     """Unresolved bases in the class lists of these classes."""
     wanted = set(classes)
-    rows = [(name, doc_id) for class_id, name, doc_id in _unresolved_bases(index) if class_id in wanted]
+    rows = [(name, doc_id) for class_id, name, doc_id, _ in _unresolved_bases(index) if class_id in wanted]
     return unknown_of(index, "unresolved_supertypes", "bases of", "class", rows)
 
 
 def unresolved_subtypes(index: Index, names: Collection[str], *, about: str = "") -> list[Reason]:
-    """Unresolved bases that have the name of one of these classes."""
-    rows = [(name, doc_id) for _, name, doc_id in _unresolved_bases(index) if name in names]
+    """Unresolved bases that have the name of one of these classes; the name of one that the running program makes says nothing."""
+    rows = [(name, doc_id) for _, name, doc_id, is_made in _unresolved_bases(index) if name in names and not is_made]
     return unknown_of(index, "unresolved_subtypes", "bases named like", "class", rows, about)
 
 
@@ -73,7 +73,7 @@ def _on_made_bases(index: Index, ids: Collection[int], members: Collection[str] 
     possible = [row for row in made if row[0] not in ids and (members is None or not {*members}.isdisjoint(row[4]))]
     if not possible or not value_uses(index, sorted(with_types_below(index, ids))):
         return []
-    derived = listed([f"'{name}' ('{base}')" for _, name, base, _, _ in possible])
+    derived = listed(list(dict.fromkeys(f"'{name}' ('{base}')" for _, name, base, _, _ in possible)))
     detail = f"derived from what only the running program knows, which may be a type that was asked about: {derived}"
     return [of_paths("unlisted_subtypes", detail, sorted({row[3] for row in possible}), len(possible))]
 
@@ -109,8 +109,8 @@ def unlisted_supertypes(index: Index, sym_id: int) -> list[Reason]:
     return found
 
 
-def _unresolved_bases(index: Index) -> list[tuple[int, str, int]]:
-    bases: list[tuple[int, str, int]] = index.keep(
-        "unresolved bases", lambda: index.rows("SELECT class_id, name, doc_id FROM unresolved_base ORDER BY ALL")
+def _unresolved_bases(index: Index) -> list[tuple[int, str, int, bool]]:
+    bases: list[tuple[int, str, int, bool]] = index.keep(
+        "unresolved bases", lambda: index.rows("SELECT class_id, name, doc_id, is_made FROM unresolved_base ORDER BY ALL")
     )
     return bases
