@@ -12,6 +12,7 @@ from merge_support import tried, unsettled
 from support import CORPORA, crawl_with_ty, write_tree
 from test_nameless import LIB, USE
 from test_strings import FILES
+from traced import cases_in
 
 from indexer.model import Evidence, Role, SymbolFlag
 from indexer.store.facts import TABLES
@@ -67,7 +68,11 @@ def test_what_a_statement_needs_is_made_before_it() -> None:
 def test_a_statement_makes_no_row_without_what_it_needs(tmp_path: Path) -> None:
     """And the table that is made in its place has its columns. Other languages: see `test_languages.py`."""
     root = shutil.copytree(CORPORA / "python", tmp_path / "work")
+    types = cases_in(CORPORA / "callees", "types.txt")
     write_tree(root, {**FILES, "lib.py": LIB, "use.py": USE, "star.py": "from pkg.star import *\n"})
+    write_tree(root, {"base.py": types["types_base_by_call"], "mixin.py": types["types_mixin_in_front"]})
+    write_tree(root, {"descriptor.py": types["types_descriptor_over_variable"], "decorated.py": types["types_own_decorator_property"]})
+    write_tree(root, {"iterator.py": types["types_iterator_declared"], "sides.py": types["types_reflected_of_subclass"]})
     with unsettled(tmp_path / "shards"):
         crawl_with_ty(root, jobs=1)
     made = tried(tmp_path / "shards")
