@@ -22,7 +22,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     9  2026-11-24  calls of what an expression gives
    10  2026-11-24  a second member of one name in a local type is a local symbol, as the first
    11  2026-11-24  members that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
-   12  2026-11-24  Python: overrides on every way up and of bases beside, patterns, iterators, both sides of operators, accessors of subtypes
+   12  2026-11-24  Python: overrides on every way up and of bases beside, patterns, iterators, both sides of operators
 """
 
 from __future__ import annotations

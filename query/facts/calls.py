@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence
-from query.facts.dispatch import Place, ending, overriding, stand_ins
+from query.facts.dispatch import Place, ending, overriding, stand_ins, taken_from_types
 from query.facts.index import Index
 from query.facts.making import made_by_values, makers_above, makers_below, makers_instead
 from query.facts.symbols import outside
@@ -77,7 +77,7 @@ def possible_calls_of(index: Index, direction: Direction, ids: Sequence[int]) ->
 def dispatched(index: Index, ids: Collection[int]) -> list[Call]:
     """Calls of members that these override, which may end in them, as calls of them: see `query.facts.dispatch`."""
     above = stand_ins(index, ids)
-    calls = calls_of(index, "incoming", sorted(above)) + _reads(index, _READS_OF, sorted(above)) if above else []
+    calls = _of_objects(index, calls_of(index, "incoming", sorted(above)), "of") + _reads(index, _READS_OF, sorted(above)) if above else []
     named = {(sym_id, Place(call.doc_id, call.line, call.col, call.other, call.of)): call for call in calls for sym_id in above[call.of]}
     return [*(named[pair]._replace(of=pair[0]) for pair in sorted(ending(index, named))), *_making(index, ids)]
 
@@ -86,13 +86,21 @@ def dispatching(index: Index, calls: Collection[Call]) -> list[tuple[Call, int]]
     """Of calls that the texts of symbols make: each with a member that overrides what is called, and in which it may end."""
     if not calls:
         return []
-    below = overriding(index, {call.other for call in calls})
+    of_objects = _of_objects(index, calls, "other")
+    below = overriding(index, {call.other for call in of_objects})
     named = {
         (member, Place(call.doc_id, call.line, call.col, call.of, call.other)): call
-        for call in calls
+        for call in of_objects
         for member in below.get(call.other, ())
     }
     return [*((named[pair], pair[0]) for pair in sorted(ending(index, named))), *_made(index, calls)]
+
+
+def _of_objects(index: Index, calls: Collection[Call], callee: Literal["of", "other"]) -> list[Call]:
+    """Without those of a value that is a member which was taken from its type (`get=Base.get`): it is of no object."""
+    values = {getattr(call, callee) for call in calls if call.evidence in (Evidence.CALLEE_TYPE, Evidence.FLOW)}
+    taken = taken_from_types(index, values)
+    return [call for call in calls if getattr(call, callee) not in taken or call.evidence not in (Evidence.CALLEE_TYPE, Evidence.FLOW)]
 
 
 # ---- what makes the objects of a class that a value tells

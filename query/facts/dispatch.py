@@ -2,10 +2,11 @@
 
 A call of `Base.m` on a value whose class is only known to be a `Base` ends in the member of the value's own class. So calls of what a
 member overrides, at any distance, are calls that may end in it; they are marked `dispatch` everywhere, at every step of a walk, and counted
-after the direct ones. Two are none: `Base.m(x)`, which names the very one; and `super().m()`, which only leads to a class that stands
-beside the caller's in some class's list of bases, and in the member itself nowhere but upwards. Any other call in the member itself is of
-another object, as in a tree or a chain of wrappers, and may end in it again. What lies outside the workspace is called by its own code
-too, which nobody has read: that is a gap (`query.facts.gaps.registration`) and no list of calls.
+after the direct ones. Three are none: `Base.m(x)`, which names the very one; `self.m()` in a class that no class has among its bases
+together with that of the member; and `super().m()`, which only leads to a class that stands beside the caller's in some class's list of
+bases, and in the member itself nowhere but upwards. Any other call in the member itself is of another object, as in a tree or a chain of
+wrappers, and may end in it again. What lies outside the workspace is called by its own code too, which nobody has read: that is a gap
+(`query.facts.gaps.registration`) and no list of calls.
 
 A class may fit a protocol (Python) or an interface (TypeScript) without naming it. Who has all of its members' names, own or inherited, is
 taken to fit: types are not compared, so a call listed in this way may be none.
@@ -13,11 +14,13 @@ taken to fit: types are not compared, so a call listed in this way may be none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from indexer.languages import record_of
 from indexer.model import SymbolKind
+from indexer.text import utf16_to_index
 from query.facts.documents import documents, languages
 from query.facts.hierarchy import all_overriders, overridden
 from query.facts.index import Index
@@ -25,6 +28,11 @@ from query.facts.scopes import scopes
 from query.facts.sources import Sources
 
 _SUPER = "super()."
+OF_OWN_OBJECT = re.compile(r"(?<![\w.$])(?:self|cls|this)\s*[?!]?\.$")
+"""Before the name of a member of the object that the code is of."""
+
+_MOST_LOOKED_INTO = 200
+"""Files in which the text before a call is looked at; where there are more, a call of the own object may end in any member."""
 
 _NAMING_SUPER = """
     SELECT r.doc_id, r.line, r.col FROM symbol s JOIN refs r USING (sym_id)
@@ -149,26 +157,61 @@ def ending(index: Index, calls: Collection[tuple[int, Place]]) -> set[tuple[int,
     known = scopes(index, {sym_id for member, place in calls for sym_id in (member, place.caller, place.callee)})
     places = {place for _, place in calls}
     before = _before(index, places, {known[place.callee].container for place in places}) if places else {}
+    texts, beside = _Texts(index), _Beside(index)
     found: set[tuple[int, Place]] = set()
     for member, place in calls:
         by_super = before.get(place)
-        if by_super is False or (place.caller == member and (by_super or _is_of_super(index, place))):
+        if by_super is False or (place.caller == member and (by_super or texts.is_of_super(place))):
             continue
-        if by_super and not _beside(index, known[member].container, known[place.caller].container):
+        caller = known[place.caller]
+        is_near = beside.share(known[member].container, caller.container)
+        if not is_near and (by_super or (caller.kind == SymbolKind.METHOD and texts.is_of_own_object(place))):
             continue
         found.add((member, place))
     return found
 
 
-def _is_of_super(index: Index, place: Place) -> bool:
-    """Whether `super.` stands before the name: what is a keyword has no symbol by which `_before` could tell it."""
-    [(path,)] = index.rows("SELECT path FROM document WHERE doc_id = ?", [place.doc_id])
-    lines = Sources(index).lines(path)
-    return (
-        lines is None
-        or place.line >= len(lines)
-        or lines[place.line].decode("utf-8", "replace")[: place.col].endswith(("super.", "super::"))
-    )
+class _Texts:
+    """What stands before the names of members that are called."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._sources = Sources(index)
+        self._seen: set[int] = set()
+
+    def is_of_super(self, place: Place) -> bool:
+        """Whether `super.` stands there: what is a keyword has no symbol by which `_before` could tell it."""
+        before = self._before(place)
+        return before is None or before.endswith(("super.", "super::"))
+
+    def is_of_own_object(self, place: Place) -> bool:
+        """Whether `self.` or `this.` stands there."""
+        self._seen.add(place.doc_id)
+        before = self._before(place) if len(self._seen) <= _MOST_LOOKED_INTO else None
+        return before is not None and OF_OWN_OBJECT.search(before) is not None
+
+    def _before(self, place: Place) -> str | None:
+        """None where the text is no longer what was read."""
+        lines = self._sources.lines(self._index.documents({place.doc_id})[place.doc_id][0])
+        if lines is None or place.line >= len(lines):
+            return None
+        text = lines[place.line].decode("utf-8", "replace")
+        return text[: utf16_to_index(text, place.col)]
+
+
+_TAKEN = """
+    SELECT r.sym_id, r.doc_id, r.line, r.col FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id
+    WHERE has_role(r.roles, 'read') AND NOT has_role(r.roles, 'call', 'definition', 'import', 'mention')
+"""
+
+
+def taken_from_types(index: Index, members: Collection[int]) -> set[int]:
+    """Members that are values only as `Base.m`, never as `x.m`: who calls such a value calls that very one."""
+    rows = index.rows(_TAKEN, {"ids": sorted(members)}) if members else []
+    places = [Place(doc_id, line, col, sym_id, sym_id) for sym_id, doc_id, line, col in rows]
+    known = scopes(index, {place.callee for place in places})
+    before = _before(index, places, {scope.container for scope in known.values()}) if places else {}
+    return {place.callee for place in places} - {place.callee for place in places if before.get(place) is not False}
 
 
 def _before(index: Index, places: Collection[Place], types: Collection[int | None]) -> dict[Place, bool]:
@@ -185,10 +228,20 @@ def _before(index: Index, places: Collection[Place], types: Collection[int | Non
     return found
 
 
-def _beside(index: Index, one: int | None, other: int | None) -> bool:
-    """Whether a class has both among its bases, so that `super()` in one may lead to the other."""
-    below: dict[int, list[int]] = index.keep("types below", lambda: _below(index))
-    return one is not None and other is not None and not _down(below, one).isdisjoint(_down(below, other))
+class _Beside:
+    """Whether a class has two others among its bases, or is one of them: an object may be of both, and `super()` lead to the other."""
+
+    def __init__(self, index: Index) -> None:
+        self._below: dict[int, list[int]] = index.keep("types below", lambda: _below(index))
+        self._all: dict[int, set[int]] = {}
+
+    def share(self, one: int | None, other: int | None) -> bool:
+        return one is not None and other is not None and not self._down(one).isdisjoint(self._down(other))
+
+    def _down(self, start: int) -> set[int]:
+        if start not in self._all:
+            self._all[start] = _down(self._below, start)
+        return self._all[start]
 
 
 def _below(index: Index) -> dict[int, list[int]]:

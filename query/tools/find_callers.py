@@ -150,7 +150,7 @@ def _counted(answer: Answer[list[Edge]]) -> str:
     calls = [edge for edge in answer.result if edge.how != "value"]
     said = count(len(calls), what) if what else f"{len(calls)} callers and callees"
     if calls:
-        said += f" at {count(sum(len(edge.sites) for edge in calls), 'site')}"
+        said += f" at {count(len({(site.path, site.line, site.col) for edge in calls for site in edge.sites}), 'site')}"
     return f"{said}, used as a value at {count(sum(len(edge.sites) for edge in values), 'place')}" if values else said
 
 

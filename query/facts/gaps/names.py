@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -11,13 +10,12 @@ from indexer.languages import record_of
 from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
+from query.facts.dispatch import OF_OWN_OBJECT
 from query.facts.families import family_of, languages_of
 from query.facts.gaps import environment
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.sources import Sources
-
-_OF_OWN_OBJECT = re.compile(r"(?<![\w.$])(?:self|cls|this)\s*[?!]?\.$")
 
 _MOST_LOOKED_AT = 2_000
 """Unresolved identifiers whose places are looked at, one by one; where there are more, all of them count."""
@@ -148,7 +146,7 @@ def _is_another(lines: Sequence[bytes] | None, line: int, col: int, *, is_member
         return False
     text = lines[line].decode("utf-8", "replace")
     before = text[: utf16_to_index(text, col)].rstrip() or (lines[line - 1].decode("utf-8", "replace").rstrip() if line else "")
-    if not is_member and _OF_OWN_OBJECT.search(before):
+    if not is_member and OF_OWN_OBJECT.search(before):
         return True
     return not before.endswith((".", "\\"))
 
