@@ -80,7 +80,7 @@ FROM with_others s LEFT JOIN (SELECT doc_id, sym_id, line, col FROM final_occ WH
   ON o.doc_id = s.doc_id AND o.sym_id = s.super_id AND o.line BETWEEN s.start_line AND s.end_line
 GROUP BY ALL;
 
--- By type and base: the members that it gets from there.
+-- By type and base: the members that it gets from there, of names that come from more than one.
 -- Needs: one_of_bases. Else: sub_id INTEGER, base_id INTEGER, place INTEGER, sym_id INTEGER, name VARCHAR, container_id INTEGER
 CREATE TEMP TABLE got_member AS
 WITH line AS (
@@ -91,6 +91,8 @@ WITH line AS (
     FROM line l JOIN named_member m ON m.container_id = l.type_id WHERE NOT m.is_outside
 )
 SELECT g.* FROM got g
+SEMI JOIN (SELECT sub_id, name FROM got GROUP BY ALL HAVING min(sym_id) <> max(sym_id) AND min(base_id) <> max(base_id)) shared
+  ON shared.sub_id = g.sub_id AND shared.name = g.name
 ANTI JOIN named_member own ON own.container_id = g.sub_id AND own.name = g.name
 ANTI JOIN (SELECT g.sub_id, g.base_id, a.super_id FROM got g JOIN above_member a ON a.sub_id = g.sym_id) nearer
   ON nearer.sub_id = g.sub_id AND nearer.base_id = g.base_id AND nearer.super_id = g.sym_id;
@@ -99,13 +101,21 @@ ANTI JOIN (SELECT g.sub_id, g.base_id, a.super_id FROM got g JOIN above_member a
 -- a type above them in common, which of their members comes first depends on more, and both may.
 -- Needs: got_member. Else: sub_id INTEGER, super_id INTEGER
 CREATE TEMP TABLE beside_member AS
-SELECT DISTINCT x.sym_id AS sub_id, y.sym_id AS super_id
-FROM got_member x JOIN got_member y ON y.sub_id = x.sub_id AND y.name = x.name AND y.base_id <> x.base_id AND y.sym_id <> x.sym_id
-WHERE (x.place <= y.place
-       OR EXISTS (SELECT 1 FROM ancestor a JOIN ancestor b ON b.super_id = a.super_id JOIN symbol s ON s.sym_id = a.super_id
-                  WHERE a.sub_id = x.base_id AND b.sub_id = y.base_id AND NOT has_flag(s.flags, 'external')))
-  AND NOT EXISTS (SELECT 1 FROM ancestor a WHERE a.sub_id = x.container_id AND a.super_id = y.container_id)
-  AND NOT EXISTS (SELECT 1 FROM ancestor a WHERE a.sub_id = y.container_id AND a.super_id = x.container_id);
+WITH pair AS (
+    SELECT DISTINCT x.sym_id AS sub_id, y.sym_id AS super_id, x.container_id AS one, y.container_id AS other, x.base_id, y.base_id AS beside_id,
+           x.place <= y.place AS is_first
+    FROM got_member x JOIN got_member y ON y.sub_id = x.sub_id AND y.name = x.name AND y.base_id <> x.base_id AND y.container_id <> x.container_id
+), apart AS (
+    SELECT p.* FROM pair p
+    ANTI JOIN ancestor a ON a.sub_id = p.one AND a.super_id = p.other
+    ANTI JOIN ancestor b ON b.sub_id = p.other AND b.super_id = p.one
+), akin AS (
+    SELECT DISTINCT p.base_id, p.beside_id FROM (SELECT DISTINCT base_id, beside_id FROM apart WHERE NOT is_first) p
+    JOIN ancestor a ON a.sub_id = p.base_id JOIN ancestor b ON b.sub_id = p.beside_id AND b.super_id = a.super_id
+    JOIN symbol s ON s.sym_id = a.super_id WHERE NOT has_flag(s.flags, 'external')
+)
+SELECT DISTINCT p.sub_id, p.super_id FROM apart p LEFT JOIN akin k ON k.base_id = p.base_id AND k.beside_id = p.beside_id
+WHERE p.is_first OR k.base_id IS NOT NULL;
 
 -- On each way up the nearest member of the name; what stands in for one of a base beside it.
 -- Needs: above_member or beside_member. Else: sub_id INTEGER, super_id INTEGER
