@@ -43,6 +43,7 @@ _OPERATIONS: dict[str, tuple[int, str]] = {
     "wrap": (WRAP, "wrap"),
     "decorated": (REGION, "decorated"),
     "unsure": (REGION, "unsure"),
+    "default": (REGION, "default"),
     "scope": (SCOPE, "scope"),
     "scope.function": (SCOPE, "function"),
     "scope.item": (SCOPE, "item"),
@@ -154,6 +155,9 @@ class Sweep:
                 wrap = None
             elif rank == WRAP:
                 wrap = wrap or Wrap(start, end)
+            elif operation == "default":
+                if inner.kind == FUNCTION and inner.owner is not None and inner.body_start < 0 and inner.owner.kind in CALLABLES:
+                    body = inner.owner
             elif rank == REGION:
                 unsure += 1
                 if operation == "decorated":

@@ -22,6 +22,10 @@
 (function_expression name: (identifier) @inner) @def.closure
 (generator_function name: (identifier) @inner) @def.closure
 
+; A default value is made when the function runs, not where it is written.
+(assignment_pattern right: (_) @default)
+(object_assignment_pattern right: (_) @default)
+
 ; ---- statements around definitions
 
 [(export_statement) (lexical_declaration) (variable_declaration)] @wrap

@@ -11,6 +11,13 @@
 (call_expression function: (member_expression property: (_) @call))
 (new_expression constructor: (identifier) @call)
 (new_expression constructor: (member_expression property: (_) @call))
+;   `(0, module.f)(x)`, as compilers write it, calls `f` without its object.
+(call_expression function: (parenthesized_expression [(identifier) @call (member_expression property: (_) @call)]))
+(call_expression
+  function: (parenthesized_expression (sequence_expression [(identifier) @call (member_expression property: (_) @call)] .)))
+(new_expression constructor: (parenthesized_expression [(identifier) @call (member_expression property: (_) @call)]))
+(new_expression
+  constructor: (parenthesized_expression (sequence_expression [(identifier) @call (member_expression property: (_) @call)] .)))
 (arguments [(identifier) @argument (member_expression property: (_) @argument)])
 (arguments (spread_element (identifier) @argument))
 
