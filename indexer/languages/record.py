@@ -176,6 +176,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     says_implementations: the text shows which members implement an interface (flag `implements`); no interface asks for others.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
+    closed_values: a regex of what a variable or a function is declared as whose value or result is a number, a text or the like.
+    reads_by_key: `x[name]` reads any member, accessors too, and `{...x}` all that the object is written with.
     closed_results: a regex of declared results of functions outside of which no value has a type of the workspace.
 
     Tests and tools:
@@ -257,6 +259,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     open_types: str = ""
     open_files: tuple[str, ...] = ()
     closed_results: str = ""
+    closed_values: str = ""
+    reads_by_key: bool = False
 
     runner: Runner = "file"
     test_names: tuple[str, ...] = ()

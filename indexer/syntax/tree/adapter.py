@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax import ecmascript
 from indexer.syntax.depth import depth_of
+from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.conditional import Blank, repairs
 from indexer.syntax.tree.damage import damaged_bytes, deep_offset, error_offsets
@@ -107,6 +109,7 @@ class Adapter:
         self.sweep = Sweep(self.captures, size=len(source), inherits=self.rules.inherits)
         self.starts = [start for start, _, _ in self.sweep.changes]
         self.symbols = Symbols(self.sweep, source, self.offsets, self.rules, path)
+        self._names: Counter[str] | None = None
 
     def _parse(self, grammar: LoadedGrammar) -> tuple[Any, list[int]]:
         """The tree's root and its error lines; a text that the grammar does not know may be read in other words."""
@@ -180,7 +183,11 @@ class Adapter:
         result.strings = named_strings(self.captures, self.lookups, self.offsets, around)
         if self.rules.signs:
             values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
-            result.receivers = receivers(self.captures, values, self.offsets, around, self.rules.signs)
+            operands = None
+            if self.rules.flow == "ecmascript":
+                assigned, apart = self.captures.get("write", ()), self.captures.get("def.assign", ())
+                operands = Operands(self.root, self._declared_once, assigned, apart)
+            result.receivers = receivers(self.captures, values, self.offsets, around, self.rules.signs, operands)
         if self.rules.flow and not self.definitions_only:
             result.flows = ecmascript.read(self.root, self.offsets, definitions, around)
         self.sweep.release()
@@ -420,6 +427,16 @@ class Adapter:
         scope = self.sweep.changes[max(0, place)][2]
         found = self.look_up(name, start, scope) if scope is not None else None
         return -1 if found is None or found[0].entries[0].kind not in VARIABLES else found[0].entries[0].start
+
+    def _declared_once(self, name: str, start: int) -> int:
+        """As `_declared`, also of a module's own constant, where nothing else in the file has its name."""
+        found = self._declared(name, start)
+        group = None if found >= 0 else self.sweep.module.names.get(name)
+        if group is None or len(group.entries) > 1 or group.entries[0].draft.kind != "constant":
+            return found
+        if self._names is None:
+            self._names = Counter(entry.name for entry in self.sweep.entries)
+        return group.entries[0].start if self._names[name] == 1 else -1
 
     def look_up(self, name: str, start: int, scope: Scope) -> tuple[Group, bool] | None:
         """The local variable or function that a name certainly means here, and whether a call of it runs that very function.

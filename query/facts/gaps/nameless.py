@@ -49,6 +49,10 @@ _WRITTEN = {
     Operation.EQUAL: "`x == …`",
     Operation.UNEQUAL: "`x != …`",
     Operation.HOLD: "a template gets the type",
+    Operation.PRIMITIVE: "`x + …`, `x < …`, `-x` and the like",
+    Operation.INSTANCE_OF: "`… instanceof x`",
+    Operation.COPY: "`{...x}`",
+    Operation.READ_MADE: "`x[name]`",
 }
 
 _OPEN = """

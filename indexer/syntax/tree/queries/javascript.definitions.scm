@@ -1,5 +1,8 @@
 ; What only JavaScript's grammar has.
 
+(using_declaration) @wrap
+(using_declaration (variable_declarator) @def.constant)
+
 (class) @scope.header
 (class name: (identifier) @poison)
 
