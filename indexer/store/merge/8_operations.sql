@@ -192,7 +192,7 @@ CREATE TEMP TABLE nameless_call AS
 SELECT DISTINCT o.encl_id AS caller, r.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, r.evidence, o.operation
 FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 -- Only subscripts of a class run a member of it.
-WHERE CASE WHEN o.operation = operation('instance_of') THEN o.is_class
+WHERE CASE WHEN o.operation = operation('instance_of') THEN true
            ELSE NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__' END
   AND o.operation <> operation('remake');
 

@@ -153,7 +153,7 @@ class Operands:
 
     def is_plain_key(self, node: Any) -> bool:
         """Whether what stands in brackets is a number, or a name that is written out."""
-        return node is None or node.type in ("number", "string") or (node.type == "identifier" and self.is_number(node))
+        return node.type in ("number", "string") or (node.type == "identifier" and self.is_number(node))
 
     def is_number(self, node: Any, depth: int = 0) -> bool:
         """Whether a variable is one that counts: set to numbers and sums of such only."""

@@ -105,6 +105,7 @@ class Adapter:
             flags=SymbolFlag.EXPORTED,
         )
         self.root = root
+        self.reading: set[int] = set()
         self.seconds = {node.start_byte for node in self.captures.get("second", ())}
         self.sweep = Sweep(self.captures, size=len(source), inherits=self.rules.inherits)
         self.starts = [start for start, _, _ in self.sweep.changes]
@@ -176,6 +177,7 @@ class Adapter:
         result.bases += [(group.ordinal, at[start]) for group, start in self.symbols.bases if start in at]
         result.bases = sorted(set(result.bases))
         result.members.sort()
+        result.seconds = frozenset(self.reading)
         result.owners = sorted({(group.ordinal, at[start]) for group, start in self.symbols.owners if start in at})
         result.imports = named_imports(self.captures, self.source, at, self.rules.path_separator)
         known: dict[Entry | None, int] = {None: 0}
@@ -378,8 +380,11 @@ class Adapter:
                 asked.append(True)
                 callees.append(-1)
             else:
+                is_second = start in self.seconds
+                if is_second:
+                    self.reading.add(index)
                 meant.append(group.ordinal)
-                asked.append(bool(call))
+                asked.append(bool(call) or is_second)
                 callees.append(index if call else -1)
         return uses
 
@@ -418,6 +423,8 @@ class Adapter:
         tokens.symbol.append(ASK if declared or entry.invoked else group.ordinal)
         tokens.ask.append(declared or entry.invoked or entry.start in self.seconds)
         tokens.callee_as.append(-1)
+        if entry.start in self.seconds:
+            self.reading.add(index)
         if declared:
             members.append((group.ordinal, index))
 

@@ -193,7 +193,8 @@ def _of_operand(operation: Operation, node: Any, operands: Operands) -> Iterator
         left, right = around.child_by_field_name("left"), around.child_by_field_name("right")
         if operands.is_nothing(left) or operands.is_nothing(right):
             return
-    if operation == Operation.READ_MADE and (around is None or operands.is_plain_key(around.child_by_field_name("index"))):
+    index = around.child_by_field_name("index") if operation == Operation.READ_MADE and around is not None else None
+    if index is not None and operands.is_plain_key(index):
         return
     for leaf in operands.leaves(node):
         if leaf.is_made:

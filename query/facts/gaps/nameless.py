@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from indexer.languages import LANGUAGES, Language, record_of
-from indexer.model import VALUE_KINDS, Operation, Role, SymbolKind
+from indexer.model import CALLABLE_KINDS, VALUE_KINDS, Operation, Role, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.gaps.uses import Uses
@@ -54,6 +54,8 @@ _WRITTEN = {
     Operation.COPY: "`{...x}`",
     Operation.READ_MADE: "`x[name]`",
 }
+
+_HOLDERS = VALUE_KINDS | CALLABLE_KINDS
 
 _OPEN = """
     WITH RECURSIVE above(sym_id) AS (
@@ -194,11 +196,14 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     if row is None:
         return []
     language = record_of(row[0])
-    # Where types are shapes, what holds an object has members as a type does.
-    is_member = row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in VALUE_KINDS))
+    # Where types are shapes, what holds or gives an object has members as a type does.
+    is_member = row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
+    is_member |= language.members_by_assignment and symbol.record.kind == SymbolKind.METHOD.label
     found: list[Reason] = []
     may_run = is_member or language.operators_outside
     operations = _run(index, symbol, language) if may_run else []
+    if language.reads_by_key and is_member and _is_accessor(index, symbol):
+        operations += [Operation.READ_MADE, *([] if SymbolKind(row[1]).label in TYPES else [Operation.COPY])]
     if operations:
         found += _open(index, symbol, operations, uses)
     if language.constructs_by_type and symbol.record.kind in (SymbolKind.CONSTRUCTOR.label, *TYPES):
@@ -211,6 +216,10 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     if detail := _elsewhere(index, symbol, language, is_member=is_member, is_operated=is_operated):
         found.append(Reason(code="nameless_calls", detail=detail, count=1))
     return found
+
+
+def _is_accessor(index: Index, symbol: Symbol) -> bool:
+    return bool(index.rows("SELECT 1 FROM symbol WHERE sym_id = ? AND has_flag(flags, 'property')", [symbol.sym_id]))
 
 
 def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: bool, is_operated: bool) -> str:

@@ -22,7 +22,8 @@
 (function_expression name: (identifier) @inner) @def.closure
 (generator_function name: (identifier) @inner) @def.closure
 
-; A default value is made when the function runs, not where it is written.
+; A default value is made, and what is given is taken apart, when the function runs.
+(assignment_pattern left: [(object_pattern) (array_pattern)] @default)
 (assignment_pattern right: (_) @default)
 (object_assignment_pattern right: (_) @default)
 

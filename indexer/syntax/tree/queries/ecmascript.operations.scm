@@ -28,6 +28,10 @@
 (variable_declarator name: (object_pattern (rest_pattern)) value: (_) @typed.copy)
 (assignment_expression left: (object_pattern (rest_pattern)) right: (_) @typed.copy)
 
+; A name that is made, in what is taken apart.
+(variable_declarator name: (object_pattern (pair_pattern key: (computed_property_name))) value: (_) @typed.read_made)
+(assignment_expression left: (object_pattern (pair_pattern key: (computed_property_name))) right: (_) @typed.read_made)
+
 ; One more of the class of a value, or of the class that `this` is.
 (new_expression constructor: (this) @typed.remake)
 ((new_expression constructor: (member_expression object: (_) @typed.remake property: (property_identifier) @_constructor))

@@ -43,7 +43,6 @@
 ; ---- keys
 
 (pair key: (property_identifier) @keyword)
-(pair_pattern key: (property_identifier) @keyword)
 
 ; ---- imports
 

@@ -19,6 +19,7 @@
 (formal_parameters
   [(identifier) (assignment_pattern) (object_pattern) (array_pattern) (rest_pattern)] @def.parameter)
 (formal_parameters (identifier) @name)
+(formal_parameters [(object_pattern) (array_pattern) (rest_pattern)] @default)
 
 (export_statement
   "default" @name

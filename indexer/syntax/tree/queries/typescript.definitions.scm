@@ -72,6 +72,7 @@
 (required_parameter pattern: (identifier) @name)
 (optional_parameter pattern: (identifier) @name)
 
+(required_parameter pattern: [(object_pattern) (array_pattern)] @default)
 (required_parameter value: (_) @default)
 (optional_parameter value: (_) @default)
 
