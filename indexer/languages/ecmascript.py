@@ -79,6 +79,7 @@ TYPESCRIPT = Language(
     open_types=r"lib\.(Iterable|AsyncIterable|Iterator|AsyncIterator|IterableIterator|AsyncIterableIterator|PromiseLike|Object)",
     closed_values=_CLOSED,
     reads_by_key=True,
+    fields_stand_first=True,
     satisfies="shape",
     bases_are_named=True,
     members_by_assignment=True,

@@ -177,6 +177,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
     closed_values: a regex of what a variable or a function is declared as whose value or result is a number, a text or the like.
+    fields_stand_first: an object has the fields of its classes itself, so that reading one runs no accessor of a class below.
     reads_by_key: `x[name]` reads any member, accessors too, and `{...x}` all that the object is written with.
     closed_results: a regex of declared results of functions outside of which no value has a type of the workspace.
 
@@ -261,6 +262,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     closed_results: str = ""
     closed_values: str = ""
     reads_by_key: bool = False
+    fields_stand_first: bool = False
 
     runner: Runner = "file"
     test_names: tuple[str, ...] = ()
