@@ -182,7 +182,7 @@ class Adapter:
         result.imports = named_imports(self.captures, self.source, at, self.rules.path_separator)
         known: dict[Entry | None, int] = {None: 0}
         around = enclosing_at(self.sweep.changes, lambda entry: enclosing_ordinal(entry, known))
-        result.strings = named_strings(self.captures, self.lookups, self.offsets, around)
+        result.strings = named_strings(self.captures, self.lookups, self.offsets, around, lambda start: _type_of_this(definitions, around(start)))
         if self.rules.signs:
             values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
             operands = None
@@ -480,6 +480,13 @@ class Adapter:
                 return None
             at = at.parent
         return None
+
+
+def _type_of_this(definitions: Sequence[Definition], ordinal: int) -> int:
+    """The type whose member a symbol is, -1 where it is none."""
+    container = definitions[ordinal].container
+    is_member = container >= 0 and definitions[ordinal].kind in CALLABLES and definitions[container].kind in CLASS_LIKE
+    return container if is_member else -1
 
 
 def valid_utf8(source: bytes) -> bytes:

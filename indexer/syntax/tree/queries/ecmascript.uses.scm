@@ -110,6 +110,10 @@
   arguments: (arguments . [(identifier) @confined (member_expression property: (_) @confined)]))
   (#match? @_function "^(queueMicrotask|requestAnimationFrame|setImmediate|setInterval|setTimeout)$"))
 
+; ---- members whose names only the running program makes
+
+(subscript_expression index: [(binary_expression left: (string)) (template_string . (string_fragment))]) @made_name
+
 ; ---- modules that only the running program names
 
 (call_expression
