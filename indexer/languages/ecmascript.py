@@ -72,6 +72,10 @@ TYPESCRIPT = Language(
     package_of="manifest",
     manager="npm",
     runtime_members=frozenset({"toString", "valueOf", "toJSON", "then", "next", "handleEvent"}),
+    # of descriptors (`Object.defineProperty`) and of what handles a proxy
+    object_members=frozenset(
+        ("get", "set", "apply", "construct", "has", "deleteProperty", "ownKeys", "defineProperty", "getOwnPropertyDescriptor", "getPrototypeOf")
+    ),
     runtime_starts=tuple(f"[Symbol.{name}" for name in _SYMBOLS),
     operations=_OPERATIONS,
     run_by=_RUN_BY,

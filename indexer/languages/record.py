@@ -164,6 +164,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: by the name of an `indexer.model.Operation`, the members that it runs: one of each group, the first that the type has.
     runtime_members, runtime_starts: members, and how names of members begin, that the language or its library run where nothing names them
         and nothing here follows it: operators, conversions, what formats, compares, copies and ends a value.
+    object_members: those of an object that is written out and is no type's: what its library takes them for runs them.
     module_members: functions of a module that the language runs where a name is looked up in it.
     base_hooks: members of a type that run for each type that is defined on it.
     getters: members of a type that run for each attribute that is read of it.
@@ -247,6 +248,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = ()
     runtime_members: frozenset[str] = frozenset()
     runtime_starts: tuple[str, ...] = ()
+    object_members: frozenset[str] = frozenset()
     module_members: frozenset[str] = frozenset()
     base_hooks: frozenset[str] = frozenset()
     getters: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from indexer.languages import LANGUAGES, record_of
 from indexer.model import Evidence, Operation, Role
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
-from query.facts.documents import documents
+from query.facts.documents import documents, languages
 from query.facts.gaps import nameless, names, strings
 from query.facts.index import Index
 
@@ -161,6 +161,15 @@ _OVERRIDDEN = """
 """
 
 
+_OF_OPEN_TYPES = """
+    SELECT b.sym_id, b.qualified_name, m.sym_id, m.qualified_name FROM symbol b JOIN symbol c ON c.sym_id = b.container_id
+    JOIN symbol m ON m.name = b.name AND NOT has_flag(m.flags, 'external') JOIN document d ON d.doc_id = m.doc_id
+    WHERE has_flag(b.flags, 'external') AND is_callable(b.kind) AND is_kind(m.kind, 'method')
+      AND d.language = $language AND regexp_full_match(c.qualified_name, $types) ORDER BY ALL
+"""
+"""Members of types outside that any type fits which has such."""
+
+
 def _outside(index: Index) -> _Outside:
     known: _Outside = index.keep("functions of libraries", lambda: _read_outside(index))
     return known
@@ -174,6 +183,11 @@ def _read_outside(index: Index) -> _Outside:
     members: dict[int, tuple[str, set[tuple[int, str]]]] = {}
     for base, name, sym_id, own in index.rows(_OVERRIDDEN):
         members.setdefault(base, (name, set()))[1].add((sym_id, own))
+    for language in languages(index):
+        record = record_of(language)
+        if record.satisfies == "shape" and record.open_types:
+            for base, name, sym_id, own in index.rows(_OF_OPEN_TYPES, {"language": language, "types": record.open_types}):
+                members.setdefault(base, (name, set()))[1].add((sym_id, own))
     return _Outside(texts, {base: (name, frozenset(own)) for base, (name, own) in members.items()})
 
 

@@ -276,7 +276,7 @@ def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:
 def _is_run(index: Index, symbol: Symbol, language: Language) -> bool:
     """Whether the language or a library runs the member: of an interface outside any, where implementations are told apart."""
     name = symbol.record.name
-    is_listed = name in language.runtime_members or name.startswith(language.runtime_starts)
+    is_listed = name in language.runtime_members or name.startswith(language.runtime_starts) or _is_of_object(index, symbol, language)
     if not language.says_implementations:
         return is_listed
     sql = """
@@ -287,6 +287,17 @@ def _is_run(index: Index, symbol: Symbol, language: Language) -> bool:
     """
     row = index.row(sql, [symbol.sym_id])
     return row is not None and row[0] and (is_listed or not language.operates(name))
+
+
+def _is_of_object(index: Index, symbol: Symbol, language: Language) -> bool:
+    """Whether it is a member of an object that is written out, and what the object is given to may run it."""
+    if symbol.record.name not in language.object_members:
+        return False
+    sql = """
+        SELECT 1 FROM symbol s JOIN symbol_text t USING (sym_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
+        WHERE s.sym_id = ? AND NOT coalesce(is_type(c.kind), false) AND NOT contains(t.signature, '.')
+    """
+    return bool(index.rows(sql, [symbol.sym_id]))
 
 
 def _converted(index: Index, symbol: Symbol) -> list[Reason]:

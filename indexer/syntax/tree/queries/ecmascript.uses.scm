@@ -1,9 +1,7 @@
 ; What identifiers do in JavaScript and TypeScript alike.
 
-(identifier) @token.value
-[
-  (property_identifier) (private_property_identifier) (shorthand_property_identifier) (shorthand_property_identifier_pattern)
-] @token
+[(identifier) (shorthand_property_identifier_pattern)] @token.value
+[(property_identifier) (private_property_identifier) (shorthand_property_identifier)] @token
 
 ; ---- calls
 
