@@ -301,7 +301,7 @@ class Sweep:
         for entry in self.entries:
             if entry.group is not None:
                 entry.group.entries.clear()
-            entry.group = entry.members = None
+            entry.group = entry.members = entry.twin = None
             entry.draft.entries.clear()
             entry.draft.outer = None
         self.changes.clear()
@@ -315,12 +315,14 @@ class Sweep:
     def _inner(self, start: int, end: int, draft: Draft | None, scope: Scope) -> None:
         """A function's own name, seen in itself only: of the definition that has its body, where that has no other name."""
         self.poison(scope, start, end)
+        twin = draft.first() if draft is not None and draft.kind != "closure" and draft.function is scope else None
         if draft is None or draft.kind != "closure":
             draft = Draft(start, end, "closure", scope, None)
         elif draft.first().end >= 0:
             return
         entry = draft.first()
         entry.start, entry.end = start, end
+        entry.twin = twin
         entry.scope = Scope(BLOCK, draft.scope)
         self.scopes.append(entry.scope)
         self.entries.append(entry)

@@ -54,6 +54,7 @@ class Symbols:
     def group(self) -> None:
         """Joins entries of one scope and name."""
         later: list[Entry] = []
+        twins: list[Entry] = []
         source, prototypes = self.source, self.rules.prototypes
         names_owner = self.rules.class_named_constructors
         for entry in self.sweep.entries:
@@ -61,6 +62,9 @@ class Symbols:
             scope = entry.scope
             if entry.kind == SymbolKind.NULL:
                 scope.names[name] = None
+                continue
+            if entry.twin is not None and entry.twin.name == name:
+                twins.append(entry)
                 continue
             lower = self.rules.binds_lower_case and entry.draft.kind in ("variable", "condition", "parameter")
             if name == self.rules.blank or (lower and name[:1].isupper() and entry.draft.scope.local):
@@ -88,6 +92,12 @@ class Symbols:
                 self._place(entry, scope)
         for entry in later:
             self._place_member(entry)
+        for entry in twins:  # one function of one name, wherever that is seen
+            assert entry.twin is not None
+            entry.group = entry.twin.group
+            if entry.group is not None:
+                entry.group.entries.append(entry)
+                entry.kind = entry.twin.kind
         for draft in self.sweep.impls:  # `impl Trait for T`: a base of T
             names = self._texts(draft.owners)
             owner = self._find_type(names, draft.scope) if names else None
