@@ -160,7 +160,7 @@ export interface Point { x: number; y: number }
 const LIMIT = 5
 const names = ["a", "b"]
 function twice(n: number): number { return n * 2 }
-export function sum(points: Point[], scale = twice(2)) {
+export function sum(points: Point[], scale: number = twice(2)) {
   let total = 0
   for (const { x, y } of points) total += x * scale + y
   for (let i = 0; i < names.length; i++) total += names[i].length
@@ -209,7 +209,6 @@ export class Money {
   valueOf() { return this.cents }
   toString() { return "m" }
   get gross() { return this.cents }
-  then(f: () => void) { f() }
 }
 """
     root = write_tree(tmp_path / "tree", {**PLAIN, "money.ts": more})

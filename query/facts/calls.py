@@ -100,7 +100,7 @@ _FIELDS_BELOW_ACCESSORS = """
     WHERE is_value(f.kind) AND NOT has_flag(f.flags, 'property') AND has_flag(m.flags, 'property')
       -- An object's own field is found before what its class has for all of them.
       AND NOT (language_has(d.language, 'fields_stand_first') AND is_kind(c.kind, 'class')
-               AND NOT regexp_matches(coalesce(t.signature, ''), '^(\w+ )*(abstract|declare) '))
+               AND NOT regexp_matches(coalesce(t.signature, ''), '^([a-z]+ )*(abstract|declare) '))
     ORDER BY ALL
 """
 _READS_OF = """

@@ -16,9 +16,10 @@ SELECT DISTINCT doc_id, at_line AS line, at_col AS col FROM nameless WHERE own <
 UNION SELECT DISTINCT doc_id, line, col FROM facts_values WHERE is_basis(basis, 'value', 'result', 'instance') AND own < 0
 UNION SELECT DISTINCT doc_id, line, col FROM facts_accessors;
 
--- Needs: value_place. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, kind UTINYINT, flags USMALLINT
+-- Needs: value_place. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, name VARCHAR, kind UTINYINT, flags
+-- USMALLINT
 CREATE TEMP TABLE standing AS
-SELECT p.doc_id, p.line, p.col, s.sym_id, s.kind, s.flags
+SELECT p.doc_id, p.line, p.col, s.sym_id, s.name, s.kind, s.flags
 FROM value_place p JOIN final_occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col
 JOIN symbol s ON s.sym_id = o.sym_id
 WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred', 'flow');
@@ -35,10 +36,11 @@ SELECT s.sym_id FROM symbol s JOIN symbol_text t USING (sym_id) JOIN document d 
 WHERE has_flag(s.flags, 'external') AND is_callable(s.kind)
   AND regexp_matches(t.signature, '-> "?' || r.closed_results) AND NOT regexp_matches(t.signature, '-> .*\| *[^N]') AND EXISTS (FROM nameless);
 
--- Variables and functions that are declared to be, or to give, what runs no member of a type: numbers, texts.
--- Needs: standing. Else: sym_id INTEGER
+-- Where variables and functions stand that are declared to be, or to give, what runs no member of a type: numbers, texts. A variable that
+-- is taken out of an object stands where its member does.
+-- Needs: standing. Else: doc_id INTEGER, line INTEGER, col INTEGER
 CREATE TEMP TABLE closed_value AS
-SELECT DISTINCT b.sym_id FROM standing b JOIN symbol s USING (sym_id) JOIN symbol_text t USING (sym_id) JOIN document d ON d.doc_id = s.doc_id
+SELECT DISTINCT b.doc_id, b.line, b.col FROM standing b JOIN symbol s USING (sym_id) JOIN symbol_text t USING (sym_id) JOIN document d ON d.doc_id = s.doc_id
 JOIN language_rule r ON r.language = d.language
 WHERE r.closed_values <> '' AND regexp_matches(t.signature, r.closed_values);
 
@@ -63,9 +65,10 @@ SELECT DISTINCT o.super_id, NULL::INTEGER, o.sub_id, false FROM override o JOIN 
 SEMI JOIN (SELECT sym_id FROM given) h ON h.sym_id = o.super_id;
 
 -- The operator in `(a + b)[0]` runs a function, too, and the item is one of what it gives.
--- Needs: nameless. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, kind UTINYINT, flags USMALLINT
+-- Needs: nameless. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, name VARCHAR, kind UTINYINT, flags
+-- USMALLINT
 CREATE TEMP TABLE run_by_sign AS
-SELECT n.doc_id, n.at_line AS line, n.at_col AS col, s.sym_id, s.kind, s.flags
+SELECT n.doc_id, n.at_line AS line, n.at_col AS col, s.sym_id, s.name, s.kind, s.flags
 FROM nameless n JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target JOIN symbol s ON s.sym_id = t.sym_id
 WHERE is_basis(n.basis, 'result') AND is_callable(s.kind);
 -- Needs: run_by_sign.
@@ -113,7 +116,8 @@ FROM (
     JOIN document d ON d.doc_id = n.doc_id
     WHERE is_basis(n.basis, 'instance')
       -- the type of a function or a module is the language's own; that of a type variable may be any, and so may be what is around an object
-      AND (language_has(d.language, 'satisfies', 'shape') OR NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false))
+      AND CASE WHEN language_has(d.language, 'satisfies', 'shape') THEN NOT coalesce(has_flag(s.flags, 'external') AND NOT is_type(s.kind), false)
+               ELSE NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false) END
     UNION ALL
     SELECT n.*, NULL, false FROM nameless n WHERE is_basis(n.basis, 'unknown')
     UNION ALL
@@ -121,12 +125,13 @@ FROM (
     FROM nameless n
     LEFT JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col
     LEFT JOIN holds h ON h.sym_id = b.sym_id
-    LEFT JOIN closed_value z ON z.sym_id = b.sym_id
+    LEFT JOIN closed_value z ON z.doc_id = n.doc_id AND z.line = n.at_line AND z.col = n.at_col
     JOIN document d ON d.doc_id = n.doc_id
     WHERE is_basis(n.basis, 'value', 'result')
-      AND (b.sym_id IS NULL OR is_type(b.kind) OR h.sym_id IS NOT NULL  -- else what it holds is of no type here
+      AND (b.sym_id IS NULL OR is_type(b.kind)
            -- where types are shapes, nobody follows what a variable holds: the server has told no type
-           OR language_has(d.language, 'satisfies', 'shape') AND z.sym_id IS NULL AND (is_value(b.kind) OR is_callable(b.kind)))
+           OR CASE WHEN language_has(d.language, 'satisfies', 'shape') THEN z.doc_id IS NULL AND (is_value(b.kind) OR is_callable(b.kind))
+                   ELSE h.sym_id IS NOT NULL END)  -- else what it holds is of no type here
       AND NOT coalesce(is_kind(b.kind, 'module') OR is_basis(n.basis, 'value') AND is_callable(b.kind), false)
 ) n
 JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
@@ -292,7 +297,7 @@ JOIN nameless n ON n.doc_id = o.doc_id AND n.line = o.line AND n.col = o.col AND
 JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_kind(b.kind, 'variable', 'constant')
 JOIN symbol_text t ON t.sym_id = b.sym_id AND regexp_matches(t.signature, '^(export )?const ')
 SEMI JOIN symbol k ON k.container_id = b.sym_id
-WHERE o.operation IN (operation('copy'), operation('read_made')) AND n.end_col = n.at_col + (o.end_col - o.col);
+WHERE o.operation IN (operation('copy'), operation('read_made')) AND n.end_col - n.col = length(b.name);
 -- Needs: of_object.
 INSERT INTO nameless_call
 SELECT o.encl_id, a.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('property'), o.operation

@@ -139,7 +139,7 @@ class Operands:
             return self._is_of_plain_items(node.child_by_field_name("object"))
         if kind == "call_expression":
             return self._gives_plain(node.child_by_field_name("function"))
-        return False
+        return kind == "await_expression" and self._is_of_plain_items(node.named_child(0))
 
     def _gives_plain(self, function: Any) -> bool:
         if function is None or function.type != "member_expression":
@@ -196,7 +196,25 @@ class Operands:
         around = self._name_at(declared).parent
         annotation = None if around is None else around.child_by_field_name("type")
         held = annotation.named_child(0) if annotation is not None and annotation.named_child_count else None
+        if held is not None and held.type == "generic_type":  # `Promise<number>`, `Array<string>`
+            given = held.child_by_field_name("type_arguments")
+            return given is not None and all(_is_plain_type(child) for child in given.named_children)
         return held is not None and held.type == "array_type" and _is_plain_type(held.named_child(0))
+
+    def has_no_accessors(self, node: Any) -> bool:
+        """Whether a value is an array, or an object that is written without accessors, and stays what it is."""
+        if node.type == "identifier":
+            declared = self._declared(_text(node), node.start_byte)
+            around = None if declared < 0 else self._name_at(declared).parent
+            if around is None or around.type != "variable_declarator" or node.text in self._rights or node.text in self._taken_apart:
+                return False
+            node = around.child_by_field_name("value")
+        if node is None or node.type == "array":
+            return node is not None
+        return node.type == "object" and not any(
+            child.type == "spread_element" or (child.type == "method_definition" and child.children[0].type in ("get", "set"))
+            for child in node.named_children
+        )
 
     def _is_plain_variable(self, node: Any, depth: int) -> bool:
         declared = self._declared(_text(node), node.start_byte)

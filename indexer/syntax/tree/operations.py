@@ -196,6 +196,8 @@ def _of_operand(operation: Operation, node: Any, operands: Operands) -> Iterator
     index = around.child_by_field_name("index") if operation == Operation.READ_MADE and around is not None else None
     if index is not None and operands.is_plain_key(index):
         return
+    if operation in (Operation.READ_MADE, Operation.COPY) and operands.has_no_accessors(node):
+        return
     for leaf in operands.leaves(node):
         if leaf.is_made:
             yield _Row(leaf.start, leaf.end, leaf.at, operation, Basis.RESULT, Basis.RESULT)

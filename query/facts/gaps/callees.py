@@ -80,7 +80,7 @@ def _operations(index: Index, ids: Sequence[int]) -> list[Reason]:
 def _members_run(index: Index) -> frozenset[tuple[str, Operation]]:
     """Operations that run a member of some type of the workspace, each with the family of languages that has the member.
 
-    An operation that the language has no members for says itself what it runs (a constructor, a template's type), and is always here.
+    An operation on no attribute that the language has no members for says itself what it runs (a constructor, a template's type), and is always here.
     """
     known: frozenset[tuple[str, Operation]] = index.keep("members run", lambda: _read_members_run(index))
     return known
@@ -99,7 +99,11 @@ def _read_members_run(index: Index) -> frozenset[tuple[str, Operation]]:
         (family, operation)
         for family in {language.family for language in LANGUAGES}
         for operation in Operation
-        if (family, operation) not in named or not named[family, operation].isdisjoint(there.get(family, ()))
+        if (
+            not named[family, operation].isdisjoint(there.get(family, ()))
+            if (family, operation) in named
+            else operation not in nameless.OF_ATTRIBUTES
+        )
     )
 
 

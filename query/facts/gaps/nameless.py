@@ -121,7 +121,7 @@ _ATTRIBUTE_OPERATIONS = (
     (Role.WRITE, Operation.SET_ATTRIBUTE, Operation.SET_DESCRIBED),
     (Role.DELETE, Operation.DELETE_ATTRIBUTE, Operation.DELETE_DESCRIBED),
 )
-_OF_ATTRIBUTES = frozenset(operation for _, *operations in _ATTRIBUTE_OPERATIONS for operation in operations)
+OF_ATTRIBUTES = frozenset(operation for _, *operations in _ATTRIBUTE_OPERATIONS for operation in operations)
 
 _FIELDS = """
     SELECT DISTINCT s.name FROM symbol s JOIN symbol c ON c.sym_id = s.container_id
@@ -332,7 +332,7 @@ def _by_libraries(index: Index, name: str, language: Language, uses: Uses) -> li
 
 def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: Uses) -> list[Reason]:
     rows = index.rows(_OPEN, {"id": symbol.sym_id, "operations": [int(operation) for operation in operations]})
-    if not _OF_ATTRIBUTES.isdisjoint(operations):
+    if not OF_ATTRIBUTES.isdisjoint(operations):
         rows += [
             (operation, path, language, number)
             for name, roles, path, language, number in index.rows(_UNRESOLVED)
@@ -347,7 +347,7 @@ def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: U
         numbers[Operation(operation)] = numbers.get(Operation(operation), 0) + number
     count, paths = sum(numbers.values()), sorted({path for _, path, _, _ in rows})
     most = sorted(numbers, key=lambda operation: -numbers[operation])
-    labels = ", ".join(f"'{operation.label}'" for operation in most if operation not in _OF_ATTRIBUTES)
+    labels = ", ".join(f"'{operation.label}'" for operation in most if operation not in OF_ATTRIBUTES)
     listing = f'; list: lspidx sql "FROM unresolved_operations WHERE operation IN ({labels})"' if labels else ""
     one = count == 1
     if list(operations) == [Operation.HOLD]:
