@@ -26,12 +26,14 @@ CASES: dict[str, Case] = {
 _LIBRARY = "a function outside of the workspace runs it, and what that runs is not followed"
 _KEY = "what stands for a property's name is taken to be a text, a number or a symbol"
 _CLASS_BODY = "the body of a class is the caller, not the module around it"
+_PROXY = "any value may be a proxy, whose handler runs for each member"
 _ASSIGNED = "what an assignment makes of `this` is no member of its class in the index, so nothing overrides it"
 OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
     **{
         ("outgoing", f"javascript_{case}"): why
         for why, cases in {
             _LIBRARY: "new_target text_of_library to_json object_assign",
+            _PROXY: "proxy",
             _KEY: "text_made_key text_in",
             _ASSIGNED: "setter_over_assigned_field getter_over_assigned_field",
         }.items()
