@@ -216,7 +216,9 @@ export class Money {
     root = write_tree(tmp_path / "tree", {**PLAIN, "money.ts": more})
     crawl_with_ty(root, jobs=1)
     with open_index(root) as index:
-        answers = {symbol: call(index, "find_callers", {"symbol": symbol, "direction": "outgoing"}) for symbol in ("sum", "later", "merged")}
+        answers = {
+            symbol: call(index, "find_callers", {"symbol": symbol, "direction": "outgoing"}) for symbol in ("sum", "later", "merged")
+        }
         doubted = call(index, "find_callers", {"symbol": "first", "direction": "outgoing"})
     assert {symbol: answer.completeness.status for symbol, answer in answers.items()} == dict.fromkeys(answers, "complete")
     assert doubted.completeness.status == "partial"

@@ -21,7 +21,6 @@ from indexer.syntax import parse
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
-
 _BY_NAME = "the text calls the function by its name, which is told as such; what its decorator made of it runs, which is told beside it"
 EXPECTED: dict[str, Differs] = {
     **{

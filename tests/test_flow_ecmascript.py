@@ -16,7 +16,6 @@ from indexer.syntax import parse
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
-
 _OVERRIDDEN = "the server names the member of the declared type, which is told as such; that objects of a class below run their own is not"
 EXPECTED: dict[str, Differs] = {
     "javascript_class_extends": Differs(_OVERRIDDEN, missing={("A.go", "B.step")}, wrong={("A.go", "A.step")}),

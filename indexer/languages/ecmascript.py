@@ -74,7 +74,18 @@ TYPESCRIPT = Language(
     runtime_members=frozenset({"toString", "valueOf", "toJSON", "then", "next", "handleEvent"}),
     # of descriptors (`Object.defineProperty`) and of what handles a proxy
     object_members=frozenset(
-        ("get", "set", "apply", "construct", "has", "deleteProperty", "ownKeys", "defineProperty", "getOwnPropertyDescriptor", "getPrototypeOf")
+        (
+            "get",
+            "set",
+            "apply",
+            "construct",
+            "has",
+            "deleteProperty",
+            "ownKeys",
+            "defineProperty",
+            "getOwnPropertyDescriptor",
+            "getPrototypeOf",
+        )
     ),
     runtime_starts=tuple(f"[Symbol.{name}" for name in _SYMBOLS),
     operations=_OPERATIONS,

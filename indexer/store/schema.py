@@ -21,6 +21,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     9  2026-11-24  calls of what an expression gives
    10  2026-11-24  a second member of one name in a local type is a local symbol, as the first
    11  2026-11-24  members that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
+   12  2026-11-24  JavaScript, TypeScript: calls behind a comma, default values, operators and conversions, what patterns read
 """
 
 from __future__ import annotations
@@ -28,6 +29,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 8
-CONTENT_VERSION = 11
+CONTENT_VERSION = 12
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

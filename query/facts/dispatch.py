@@ -166,8 +166,10 @@ def _shapes(index: Index) -> dict[str, list[Shape]]:
     for type_id, language, name, sym_id in index.rows(_SHAPED, {"languages": shaped}) if shaped else ():
         shape = types.setdefault(type_id, Shape(type_id, record_of(language).family, {}))
         shape.members.setdefault(name, sym_id)
-    written = [Shape(type_id, record_of(language).family, {name: sym_id})
-               for type_id, language, name, sym_id in index.rows(_WRITTEN, {"languages": shaped}) if shaped]
+    written = [
+        Shape(type_id, record_of(language).family, {name: sym_id})
+        for type_id, language, name, sym_id in (index.rows(_WRITTEN, {"languages": shaped}) if shaped else ())
+    ]
     found: dict[str, list[Shape]] = {}
     for shape in [*types.values(), *written]:
         for name in shape.members:

@@ -152,7 +152,12 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
         for group, names in enumerate(groups)
         for rank, name in enumerate(names)
     ]
-    rules = [(name, record.open_types, record.closed_results, record.closed_values) for record in LANGUAGES if record.operations for name in record.names]
+    rules = [
+        (name, record.open_types, record.closed_results, record.closed_values)
+        for record in LANGUAGES
+        if record.operations
+        for name in record.names
+    ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
     _add_temporary(connection, "operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
     _add_temporary(connection, "overloading_language", ("language",), chosen_later)

@@ -27,6 +27,7 @@ _PLAIN_RESULTS = frozenset(
     )
 )
 """Members that are numbers and texts, and methods that give such, of whatever has them."""
+_PLAIN_FUNCTIONS = frozenset((b"String", b"Number", b"Boolean", b"BigInt", b"Symbol", b"parseInt", b"parseFloat"))
 _PLAIN_TYPES = frozenset((b"number", b"string", b"boolean", b"bigint", b"symbol", b"void", b"undefined", b"null", b"never"))
 _MOST_STEPS = 12
 """Nodes inside each other that are looked at to find out what one value is."""
@@ -95,7 +96,8 @@ class Operands:
 
     def _leaf(self, node: Any) -> Leaf:
         start, end = node.start_byte, node.end_byte
-        named, is_result = node, False
+        named: Any = node
+        is_result = False
         if named.type == "await_expression" and named.named_child_count:
             named = named.named_child(0)
         if named.type == "new_expression":
@@ -142,8 +144,10 @@ class Operands:
         return kind == "await_expression" and self._is_of_plain_items(node.named_child(0))
 
     def _gives_plain(self, function: Any) -> bool:
-        if function is None or function.type != "member_expression":
-            return function is not None and function.text in (b"String", b"Number", b"Boolean", b"BigInt", b"Symbol", b"parseInt", b"parseFloat")
+        if function is None:
+            return False
+        if function.type != "member_expression":
+            return function.text in _PLAIN_FUNCTIONS
         name, holder = function.child_by_field_name("property"), function.child_by_field_name("object")
         return name is not None and (name.text in _PLAIN_RESULTS or (holder is not None and holder.text == b"Math"))
 

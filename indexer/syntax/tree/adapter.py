@@ -182,7 +182,9 @@ class Adapter:
         result.imports = named_imports(self.captures, self.source, at, self.rules.path_separator)
         known: dict[Entry | None, int] = {None: 0}
         around = enclosing_at(self.sweep.changes, lambda entry: enclosing_ordinal(entry, known))
-        result.strings = named_strings(self.captures, self.lookups, self.offsets, around, lambda start: _type_of_this(definitions, around(start)))
+        result.strings = named_strings(
+            self.captures, self.lookups, self.offsets, around, lambda start: _type_of_this(definitions, around(start))
+        )
         if self.rules.signs:
             values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
             operands = None
