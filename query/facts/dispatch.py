@@ -139,7 +139,8 @@ _SHAPED = """
     ORDER BY ALL
 """
 _WRITTEN = """
-    SELECT f.sym_id AS owner, d.language, m.name, m.sym_id FROM symbol m JOIN symbol f ON f.sym_id = m.container_id JOIN document d ON d.doc_id = m.doc_id
+    SELECT f.sym_id AS owner, d.language, m.name, m.sym_id
+    FROM symbol m JOIN symbol f ON f.sym_id = m.container_id JOIN document d ON d.doc_id = m.doc_id
     WHERE is_callable(f.kind) AND is_kind(m.kind, 'field') AND d.language IN (SELECT unnest($languages::VARCHAR[]))
       AND NOT has_flag(m.flags, 'external', 'parameter') ORDER BY ALL
 """

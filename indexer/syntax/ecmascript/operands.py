@@ -106,7 +106,7 @@ class Operands:
         if named.type == "call_expression":
             named, is_result = named.child_by_field_name("function"), True
         at = -1 if named is None else named.start_byte if named.type == "this" else _last_name(named)
-        if at >= 0 and named.type == "identifier" and not is_result:
+        if at >= 0 and named is not None and named.type == "identifier" and not is_result:
             declared = self._declared(_text(named), named.start_byte)
             if declared >= 0 and self._holds_one(declared):
                 at = declared  # one question for all its uses, of all that it may be

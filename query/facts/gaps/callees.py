@@ -80,7 +80,8 @@ def _operations(index: Index, ids: Sequence[int]) -> list[Reason]:
 def _members_run(index: Index) -> frozenset[tuple[str, Operation]]:
     """Operations that run a member of some type of the workspace, each with the family of languages that has the member.
 
-    An operation on no attribute that the language has no members for says itself what it runs (a constructor, a template's type), and is always here.
+    An operation that the language has no members for says itself what it runs (a constructor, a template's type), and is always here, but
+    for attributes: a language without members for them runs nothing where one is read.
     """
     known: frozenset[tuple[str, Operation]] = index.keep("members run", lambda: _read_members_run(index))
     return known
