@@ -362,7 +362,7 @@ ANTI JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 WHERE NOT o.is_class
 UNION
 -- What gives an iterator that is of another type.
-SELECT DISTINCT operation('next'), o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
+SELECT DISTINCT operation('next')::UTINYINT, o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
 FROM operated o JOIN document d ON d.doc_id = o.doc_id AND language_has(d.language, 'satisfies', 'shape')
 JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 LEFT JOIN symbol_text t ON t.sym_id = r.sym_id

@@ -1,5 +1,5 @@
 -- Who calls whom.
--- Takes: symbol; symbol_text, type_edge; final_occ, ancestor, sym_of, nameless, nameless_call; flow_call (what `indexer.store.flow` found).
+-- Takes: document, symbol; symbol_text, type_edge; final_occ, ancestor, sym_of, nameless, nameless_call; flow_call (what `indexer.store.flow` found).
 -- Makes: call_in (by callee), call_out (the same by caller), possible_call (by flow, and uncertain: not among the others), open_call.
 
 -- What runs when a class is called: __init__ and __new__, its own or of the nearest ancestor that has one.

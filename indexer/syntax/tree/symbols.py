@@ -265,7 +265,7 @@ class Symbols:
             )
             made.flags = self._flags(group, best, result[container], exports)
             if len(group.entries) > 1:
-                made.extra_ranges = [span for entry in group.entries if (span := self._span(entry)) != made.span]
+                made.extra_ranges = [span for entry in group.entries if entry.twin is None and (span := self._span(entry)) != made.span]
             if SymbolFlag.LOCAL not in made.flags:
                 made.signature = self._signature(best, comments)
                 made.documentation = self._documentation(group, best, comments)
@@ -326,7 +326,7 @@ class Symbols:
         if kind == SymbolKind.PROPERTY:
             flags |= SymbolFlag.PROPERTY
         elif callable_ and len(group.entries) > 1:
-            callables = [entry.has_body for entry in group.entries if entry.kind in CALLABLES]
+            callables = [entry.has_body for entry in group.entries if entry.kind in CALLABLES and entry.twin is None]
             bodies = sum(callables)
             signatures = len(callables) - bodies
             if self.rules.overloads:
