@@ -286,7 +286,8 @@ WHERE has_role(o.roles, 'supertype');
 CREATE TEMP TABLE accessor_member AS
 SELECT m.sym_id, m.container_id AS owner_id, NOT is_type(c.kind) AS is_own
 FROM symbol m JOIN symbol c ON c.sym_id = m.container_id JOIN document d ON d.doc_id = m.doc_id
-WHERE has_flag(m.flags, 'property') AND NOT has_flag(m.flags, 'external') AND language_has(d.language, 'reads_by_key');
+WHERE has_flag(m.flags, 'property') AND NOT has_flag(m.flags, 'external') AND language_has(d.language, 'reads_by_key')
+  AND EXISTS (FROM operated);
 
 -- Of an object that is written out it is known which those are.
 -- Needs: operated. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT, encl_id INTEGER, object_id INTEGER
