@@ -231,6 +231,10 @@ class Operation(IntEnum):
     CLOSE = 114  # handed to what closes it
     CLOSE_ASYNC = 115
     LOOK_UP = 116  # a member by a name that is made at run time; it is called
+    PRIMITIVE = 117  # an operator makes a number or a text of it, as it has it
+    INSTANCE_OF = 118  # of what stands for a type: whether a value is of it
+    COPY = 119  # all its own members are read
+    READ_MADE = 120  # as LOOK_UP, and it is read or written
 
     @property
     def label(self) -> str:
@@ -244,7 +248,7 @@ IN_PLACE = Operation.ADD_IN_PLACE - Operation.ADD
 
 
 SIGNS = frozenset(
-    {Operation.GET_ITEM, Operation.SET_ITEM, Operation.DELETE_ITEM, Operation.CONTAINS}
+    {Operation.PRIMITIVE, Operation.INSTANCE_OF, Operation.GET_ITEM, Operation.SET_ITEM, Operation.DELETE_ITEM, Operation.CONTAINS}
     | {Operation.NEGATE, Operation.PLUS, Operation.INVERT, Operation.NOT, Operation.DEREFERENCE, Operation.MEMBER_OF}
     | {operation for operation in Operation if operation >= Operation.EQUAL and operation < Operation.CONSTRUCT}
 )

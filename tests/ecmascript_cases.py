@@ -28,7 +28,7 @@ _FUNCTIONS = frozenset(
 _TYPES = frozenset(
     (
         *("type_annotation", "type_parameters", "type_arguments", "interface_declaration", "type_alias_declaration", "implements_clause"),
-        *("accessibility_modifier", "readonly", "abstract_method_signature"),
+        *("accessibility_modifier", "override_modifier", "readonly", "abstract_method_signature", "method_signature"),
     )
 )
 
@@ -54,9 +54,9 @@ class Entered:
 def cases_of(path: Path, language: str) -> list[Case]:
     ending = "ts" if language == "typescript" else "js"
     made: list[Case] = []
-    for part in path.read_text(encoding="utf-8").split("=== ")[1:]:
+    for part in f"\n{path.read_text(encoding='utf-8')}".split("\n=== ")[1:]:
         name, _, text = part.partition("\n")
-        first, *others = text.split("--- ")
+        first, *others = text.split("\n--- ")
         files = {f"main.{ending}": first.rstrip() + "\n"}
         for other in others:
             file, _, source = other.partition("\n")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 import pytest
 from damage_support import other_content
 from support import CORPORA, crawl_with_ty, write_tree
-from traced import Edges, cases_in, python_edges
+from traced import Differs, Edges, cases_in, python_edges
 
 from indexer.model import Flow
 from indexer.store import flow
@@ -21,15 +20,6 @@ from indexer.store.flow.solver import Solver
 from indexer.syntax import parse
 from query.facts.index import Index, open_index
 from query.surface.registry import call
-
-
-class Differs(NamedTuple):
-    """A case in which the index and the run differ, with the reason; the test fails where that gets worse or better."""
-
-    why: str
-    missing: Edges = set()
-    wrong: Edges = set()
-
 
 _BY_NAME = "the text calls the function by its name, which is told as such; what its decorator made of it runs, which is told beside it"
 EXPECTED: dict[str, Differs] = {

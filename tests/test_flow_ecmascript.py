@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from ecmascript_cases import Case, Edges, cases_of, names_of, run
 from support import CORPORA, crawl_with_ty, write_tree
 from toolchains import requires
+from traced import Differs
 
 from indexer.model import Flow
 from indexer.syntax import parse
 from query.facts.index import Index, open_index
 from query.surface.registry import call
-
-
-class Differs(NamedTuple):
-    """A case in which the index and the run differ, with the reason; the test fails where that gets worse or better."""
-
-    why: str
-    missing: Edges = set()
-    wrong: Edges = set()
-
 
 _OVERRIDDEN = "the server names the member of the declared type, which is told as such; that objects of a class below run their own is not"
 EXPECTED: dict[str, Differs] = {

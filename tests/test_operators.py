@@ -42,8 +42,12 @@ def _asked(language: str, text: str) -> list[tuple[str, int, str, str]]:
         ("rust", "fn f(a: &M) { a[0]; }", [("get_item", 14, "value", "elsewhere"), ("get_item", 18, "sign", "unknown")]),
         ("rust", "fn f(a: M) { show!(a + a); }", [("add", 21, "sign", "unknown")]),
         ("rust", "fn f(a: M) { for x in a.all() {} }", [("iterate", 29, "value", "elsewhere")]),
-        ("typescript", "for (const x of shelf.items) {}", [("iterate", 22, "value", "unknown")]),
-        ("typescript", "const a = `x ${money}`;", [("text", 15, "value", "elsewhere")]),
+        ("typescript", "for (const x of shelf.items) {}", [("iterate", 22, "value", "value")]),
+        ("typescript", "const a = `x ${money}`;", [("text", 15, "value", "value")]),
+        ("typescript", "const a = money + 1;", [("primitive", 10, "value", "value")]),
+        ("typescript", "const a = make() < 1;", [("primitive", 10, "value", "result")]),
+        ("typescript", "const a = `${n.length + (b ? 1 : 'x')}`;", []),
+        ("javascript", "for (let i = 0; i < xs.length; i++) xs[i];", []),
     ],
 )
 def test_a_server_is_asked_at_a_sign_or_for_the_type_of_a_value(language: str, text: str, asked: list[tuple[str, int, str, str]]):

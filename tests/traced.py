@@ -1,4 +1,4 @@
-"""Small programs in files of cases (`=== name`, then the source), and what calls what when they run."""
+"""Small programs in files of cases (`=== name`, then the source), what calls what when they run, and what answers say of that."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 Edges = set[tuple[str, str]]
+
+
+class Differs(NamedTuple):
+    """A case in which the index and the run differ, with the reason; the test fails where that gets worse or better."""
+
+    why: str
+    missing: Edges = set()
+    wrong: Edges = set()
 
 
 def cases_in(folder: Path, pattern: str = "*.txt") -> dict[str, str]:

@@ -33,10 +33,24 @@ _SYMBOLS = (
     *("unscopables", "dispose", "asyncDispose", "metadata", "observable"),
 )
 _ITERATORS = ("[Symbol.iterator]", "[Symbol.asyncIterator]")
-_OPERATIONS = (("iterate", tuple((name,) for name in _ITERATORS)), ("text", (("[Symbol.toPrimitive]", "toString"),)))
+_CONVERSION = (("[Symbol.toPrimitive]", "valueOf", "toString"),)
+_OPERATIONS = (
+    ("iterate", (*((name,) for name in _ITERATORS), ("next",), ("return",))),
+    ("next", (("next",), ("return",))),
+    ("text", (("[Symbol.toPrimitive]", "toString"),)),
+    ("primitive", _CONVERSION),
+    ("equal", _CONVERSION),
+    ("instance_of", (("[Symbol.hasInstance]",),)),
+    ("await", (("then",),)),
+    ("enter", (("[Symbol.dispose]",), ("[Symbol.asyncDispose]",))),
+    ("remake", (("constructor",),)),
+)
 _RUN_BY = (
     (_ITERATORS, ("Map", "Set", "WeakMap", "WeakSet", "from", "fromAsync", "fromEntries", "groupBy", "all", "allSettled", "any", "race")),
 )
+
+_PLAIN = r"(?:readonly )?(?:number|string|boolean|bigint|symbol|void|undefined|null|never)(?:\[\])?"
+_CLOSED = rf"^(?:[^(=]*|.*\)) *[?!]?: *{_PLAIN}(?: *\| *{_PLAIN})* *(?:[;,{{]|= *[^>]|$)"
 
 _RESERVED = (
     "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in "
@@ -58,10 +72,29 @@ TYPESCRIPT = Language(
     package_of="manifest",
     manager="npm",
     runtime_members=frozenset({"toString", "valueOf", "toJSON", "then", "next", "handleEvent"}),
+    # of descriptors (`Object.defineProperty`) and of what handles a proxy
+    object_members=frozenset(
+        (
+            "get",
+            "set",
+            "apply",
+            "construct",
+            "has",
+            "deleteProperty",
+            "ownKeys",
+            "defineProperty",
+            "getOwnPropertyDescriptor",
+            "getPrototypeOf",
+        )
+    ),
     runtime_starts=tuple(f"[Symbol.{name}" for name in _SYMBOLS),
     operations=_OPERATIONS,
     run_by=_RUN_BY,
     runs_texts=frozenset({"eval", "Function"}),
+    open_types=r"lib\.(Iterable|AsyncIterable|Iterator|AsyncIterator|IterableIterator|AsyncIterableIterator|PromiseLike|Object)",
+    closed_values=_CLOSED,
+    reads_by_key=True,
+    fields_stand_first=True,
     satisfies="shape",
     bases_are_named=True,
     members_by_assignment=True,

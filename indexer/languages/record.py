@@ -166,6 +166,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: by the name of an `indexer.model.Operation`, the members that it runs: one of each group, the first that the type has.
     runtime_members, runtime_starts: members, and how names of members begin, that the language or its library run where nothing names them
         and nothing here follows it: operators, conversions, what formats, compares, copies and ends a value.
+    object_members: those of an object that is written out and is no type's: what its library takes them for runs them.
     module_members: functions of a module that the language runs where a name is looked up in it.
     base_hooks: members of a type that run for each type that is defined on it.
     getters: members of a type that run for each attribute that is read of it.
@@ -178,6 +179,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     says_implementations: the text shows which members implement an interface (flag `implements`); no interface asks for others.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
+    closed_values: a regex of what a variable or a function is declared as whose value or result is a number, a text or the like.
+    fields_stand_first: an object has the fields of its classes itself, so that reading one runs no accessor of a class below.
+    reads_by_key: `x[name]` reads any member, accessors too, and `{...x}` all that the object is written with.
     closed_results: a regex of declared results of functions outside of which no value has a type of the workspace.
 
     Tests and tools:
@@ -248,6 +252,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     operations: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = ()
     runtime_members: frozenset[str] = frozenset()
     runtime_starts: tuple[str, ...] = ()
+    object_members: frozenset[str] = frozenset()
     module_members: frozenset[str] = frozenset()
     base_hooks: frozenset[str] = frozenset()
     getters: frozenset[str] = frozenset()
@@ -261,6 +266,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     open_types: str = ""
     open_files: tuple[str, ...] = ()
     closed_results: str = ""
+    closed_values: str = ""
+    reads_by_key: bool = False
+    fields_stand_first: bool = False
 
     runner: Runner = "file"
     test_names: tuple[str, ...] = ()

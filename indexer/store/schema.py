@@ -23,6 +23,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    10  2026-11-24  a second member of one name in a local type is a local symbol, as the first
    11  2026-11-24  members that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
    12  2026-11-24  Python: overrides on every way up and of bases beside, patterns, iterators, both sides of operators
+   13  2026-11-24  JavaScript, TypeScript: calls behind a comma, default values, operators and conversions, what patterns read
 """
 
 from __future__ import annotations
@@ -30,6 +31,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 9
-CONTENT_VERSION = 12
+CONTENT_VERSION = 13
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence
-from query.facts.dispatch import Place, ending, overriding, stand_ins, taken_from_types
+from query.facts.dispatch import Place, ending, fields_by_shape, overriding, stand_ins, taken_from_types
 from query.facts.index import Index
 from query.facts.making import made_by_values, makers_above, makers_below, makers_instead
 from query.facts.symbols import outside
@@ -135,24 +135,31 @@ def _making(index: Index, ids: Collection[int]) -> list[Call]:
 
 _FIELDS_BELOW_ACCESSORS = """
     SELECT DISTINCT o.super_id FROM override o JOIN symbol f ON f.sym_id = o.super_id JOIN symbol m ON m.sym_id = o.sub_id
-    WHERE is_value(f.kind) AND NOT has_flag(f.flags, 'property') AND has_flag(m.flags, 'property') ORDER BY ALL
+    JOIN document d ON d.doc_id = f.doc_id JOIN symbol c ON c.sym_id = f.container_id LEFT JOIN symbol_text t ON t.sym_id = f.sym_id
+    WHERE is_value(f.kind) AND NOT has_flag(f.flags, 'property') AND has_flag(m.flags, 'property')
+      -- An object's own field is found before what its class has for all of them.
+      AND NOT (language_has(d.language, 'fields_stand_first') AND is_kind(c.kind, 'class')
+               AND NOT regexp_matches(coalesce(t.signature, ''), '^([a-z]+ )*(abstract|declare) '))
+    ORDER BY ALL
 """
 _READS_OF = """
     SELECT r.sym_id, r.encl_id, r.doc_id, r.line, r.col, evidence('property') FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-    JOIN refs r ON r.sym_id = u.id WHERE has_role(r.roles, 'read', 'write') AND NOT has_role(r.roles, 'definition', 'import', 'mention')
+    JOIN refs r ON r.sym_id = u.id WHERE has_role(r.roles, 'read', 'write', 'delete') AND NOT has_role(r.roles, 'definition', 'import', 'mention')
       AND r.encl_id IS NOT NULL AND r.sym_id IN (SELECT unnest($fields::INTEGER[]))
 """
 _READS_IN = """
     SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, evidence('property') FROM (SELECT unnest($ids::INTEGER[]) AS id) u
     JOIN symbol e ON e.sym_id = u.id JOIN occ o ON o.doc_id = e.doc_id AND o.encl_id = e.sym_id
-    WHERE has_role(o.roles, 'read', 'write') AND NOT has_role(o.roles, 'definition', 'import', 'mention')
+    WHERE has_role(o.roles, 'read', 'write', 'delete') AND NOT has_role(o.roles, 'definition', 'import', 'mention')
       AND o.sym_id IN (SELECT unnest($fields::INTEGER[]))
 """
 
 
 def _reads(index: Index, sql: str, ids: Sequence[int]) -> list[Call]:
     """Reads and writes of fields that an accessor of a type below overrides: nothing runs but that."""
-    fields: list[int] = index.keep("fields below accessors", lambda: [sym_id for (sym_id,) in index.rows(_FIELDS_BELOW_ACCESSORS)])
+    fields: list[int] = index.keep(
+        "fields below accessors", lambda: [*(sym_id for (sym_id,) in index.rows(_FIELDS_BELOW_ACCESSORS)), *fields_by_shape(index)]
+    )
     return [Call(*row) for row in index.rows(sql, {"ids": list(ids), "fields": fields})] if fields else []
 
 

@@ -86,7 +86,7 @@ def _fitted(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
     if not shapes:
         return []
     known = scopes(index, ids)
-    wanted = {sym_id: known[sym_id].container for sym_id in ids if known[sym_id].name in shapes and known[sym_id].kind == SymbolKind.METHOD}
+    wanted = {sym_id: known[sym_id].container for sym_id in ids if known[sym_id].name in shapes and known[sym_id].runs}
     classes = {sym_id for sym_id in wanted.values() if sym_id is not None}
     if not classes:
         return []
@@ -103,6 +103,26 @@ def _fitted(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
     return found
 
 
+def fields_by_shape(index: Index) -> list[int]:
+    """Fields of types that others fit by their shape, where some type of the workspace has an accessor of the name."""
+    shapes: dict[str, list[Shape]] = index.keep("shapes", lambda: _shapes(index))
+    if not shapes:
+        return []
+    accessors = [name for (name,) in index.rows(_ACCESSORS, {"names": sorted(shapes)})]
+    members = sorted({shape.members[name] for name in accessors for shape in shapes[name]})
+    return [sym_id for (sym_id,) in index.rows(_FIELDS, {"ids": members})] if members else []
+
+
+_ACCESSORS = """
+    SELECT DISTINCT name FROM symbol
+    WHERE name IN (SELECT unnest($names::VARCHAR[])) AND has_flag(flags, 'property') AND NOT has_flag(flags, 'external') ORDER BY name
+"""
+_FIELDS = """
+    SELECT s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+    WHERE is_value(s.kind) AND NOT has_flag(s.flags, 'property') ORDER BY ALL
+"""
+
+
 class Shape(NamedTuple):
     """A type that others fit without naming it, and its members by name, inherited ones too."""
 
@@ -114,7 +134,9 @@ class Shape(NamedTuple):
 _SHAPED = """
     WITH RECURSIVE up(type_id, super_id) AS (
         SELECT s.sym_id, s.sym_id FROM symbol s JOIN document d USING (doc_id)
-        WHERE is_kind(s.kind, 'interface') AND NOT has_flag(s.flags, 'external') AND d.language IN (SELECT unnest($languages::VARCHAR[]))
+        LEFT JOIN symbol_text x ON x.sym_id = s.sym_id
+        WHERE (is_kind(s.kind, 'interface') OR starts_with(coalesce(x.signature, ''), 'type '))
+          AND NOT has_flag(s.flags, 'external') AND d.language IN (SELECT unnest($languages::VARCHAR[]))
         UNION SELECT t.sub_id, t.sub_id FROM symbol p JOIN type_edge_rev t ON t.super_id = p.sym_id JOIN symbol s ON s.sym_id = t.sub_id
         WHERE p.name = 'Protocol' AND p.qualified_name IN ('typing.Protocol', 'typing_extensions.Protocol')
           AND NOT has_flag(s.flags, 'external')
@@ -125,9 +147,18 @@ _SHAPED = """
     WHERE NOT has_flag(i.flags, 'external') AND (is_kind(m.kind, 'method', 'property', 'field', 'variable'))
     ORDER BY ALL
 """
+_WRITTEN = """
+    SELECT f.sym_id AS owner, d.language, m.name, m.sym_id
+    FROM symbol m JOIN symbol f ON f.sym_id = m.container_id JOIN document d ON d.doc_id = m.doc_id
+    WHERE is_callable(f.kind) AND is_kind(m.kind, 'field') AND d.language IN (SELECT unnest($languages::VARCHAR[]))
+      AND NOT has_flag(m.flags, 'external', 'parameter') ORDER BY ALL
+"""
+"""Members of a type without a name in the head of a function: each by itself, for which of them stand together is not in the index."""
+
 _METHODS_NAMED = """
     SELECT sym_id FROM symbol
-    WHERE name IN (SELECT unnest($names::VARCHAR[])) AND is_kind(kind, 'method') AND NOT has_flag(flags, 'external') ORDER BY ALL
+    WHERE name IN (SELECT unnest($names::VARCHAR[])) AND (is_kind(kind, 'method') OR has_flag(flags, 'property'))
+      AND NOT has_flag(flags, 'external') ORDER BY ALL
 """
 _NAMES_OF = """
     WITH RECURSIVE up(start, type_id) AS (
@@ -145,8 +176,12 @@ def _shapes(index: Index) -> dict[str, list[Shape]]:
     for type_id, language, name, sym_id in index.rows(_SHAPED, {"languages": shaped}) if shaped else ():
         shape = types.setdefault(type_id, Shape(type_id, record_of(language).family, {}))
         shape.members.setdefault(name, sym_id)
+    written = [
+        Shape(type_id, record_of(language).family, {name: sym_id})
+        for type_id, language, name, sym_id in (index.rows(_WRITTEN, {"languages": shaped}) if shaped else ())
+    ]
     found: dict[str, list[Shape]] = {}
-    for shape in types.values():
+    for shape in [*types.values(), *written]:
         for name in shape.members:
             found.setdefault(name, []).append(shape)
     return found

@@ -13,6 +13,7 @@ from query.facts.index import Index
 from query.facts.symbols import CARD, TYPES, Symbol, symbols_by_id, to_symbol
 
 _OPERATOR = re.compile(r"(?:^|[.:])(operator(?:\W.*|\s+(?:new|delete|co_await)\b.*))\Z", re.DOTALL)
+_COMPUTED = re.compile(r"(?:^|[.:#])(\[[A-Za-z_$][\w$.]*\])(?:\(\))?\Z")
 _ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _MOST_PARTS = 50
 """Of a name whose owner is looked for, one part after the other; no name of a program has as many."""
@@ -23,9 +24,10 @@ _SELF = ("crate", "self", "super")  # Rust: from the root of this very package
 def dotted(name: str) -> str:
     """A name as any language writes it, as this index does: `ns::Box<T>::get`, `(*Router).Handle` and `Router.Handle()` with dots.
 
-    The symbol of an operator keeps its own signs: `Square::operator<`.
+    The symbol of an operator keeps its own signs: `Square::operator<`; and a name that an expression makes keeps its brackets:
+    `a.[Symbol.iterator]`.
     """
-    operator = _OPERATOR.search(name)
+    operator = _OPERATOR.search(name) or _COMPUTED.search(name)
     rest, last = (name[: operator.start(1)], operator[1]) if operator else (name, "")
     rest = rest.replace("->", ".")
     while (fewer := _ARGUMENTS.sub("", rest)) != rest:
@@ -34,9 +36,15 @@ def dotted(name: str) -> str:
     return f"{plain}.{last}".strip(".") if last else plain
 
 
+def last_of(name: str) -> str:
+    """The last part of a dotted name, which may have dots of its own: `[Symbol.iterator]`."""
+    computed = _COMPUTED.search(name)
+    return computed[1] if computed else name.rpartition(".")[2]
+
+
 def named(index: Index, name: str) -> list[Symbol]:
     """All symbols that a bare or dotted name fits, workspace before dependencies, inherited members last."""
-    forms = [(form, form.rpartition(".")[2]) for form in (name.replace(":", ".").strip(".").removesuffix("()"), dotted(name))]
+    forms = [(form, last_of(form)) for form in (name.replace(":", ".").strip(".").removesuffix("()"), dotted(name))]
     found: list[Symbol] = []
     for form, last in dict.fromkeys([*forms, (name, name)]):  # the name as it is: a shell function may be called `log::info`
         fitting = _fitting(index, form, last) if last else []
@@ -104,7 +112,7 @@ def _is_reexport(record: SymbolRecord) -> bool:
 
 def _abridged(index: Index, form: str) -> list[Symbol]:
     """Symbols whose containers are all named, and before them some of package, folders and file, in their order."""
-    last = form.rpartition(".")[2]
+    last = last_of(form)
     rows = index.rows(
         f"""
         SELECT {CARD}, d.module, d.package
@@ -129,7 +137,8 @@ def _abridged(index: Index, form: str) -> list[Symbol]:
 
 def _inherited(index: Index, form: str) -> list[Symbol]:
     """`Sub.method` where only an ancestor of Sub defines it: the nearest one that does."""
-    owner, _, member = form.rpartition(".")
+    member = last_of(form)
+    owner = form.removesuffix(member).rstrip(".")
     if owner.count(".") >= _MOST_PARTS:
         return []
     classes = [symbol for symbol in named(index, owner) if symbol.record.kind in TYPES]

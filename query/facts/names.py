@@ -27,7 +27,7 @@ from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.languages import record_of
 from indexer.model import FOREIGN
 from indexer.text import index_to_utf16
-from query.facts.dotted import dotted, named
+from query.facts.dotted import dotted, last_of, named
 from query.facts.folders import folders, index_command
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
@@ -366,7 +366,7 @@ def _shortest(index: Index, symbol: Symbol) -> str:
 
 
 def _hint(index: Index, name: str) -> str:
-    last = dotted(name).rpartition(".")[2]
+    last = last_of(dotted(name))
     rows = index.rows(
         """
         SELECT arg_max(s.qualified_name, (n.refs, -s.sym_id)) FROM symbol_name n JOIN symbol s USING (sym_id)

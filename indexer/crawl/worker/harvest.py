@@ -283,6 +283,8 @@ def _meanings(
             others = [place for place in answers.definitions.get(token, ()) if (place[1], place[2]) != (own.line, own.col)]
             evidence = int(Evidence.INFERRED if tokens.roles[token] & Role.FIXTURE else Evidence.DEFINITION)
             rows += [(evidence, -1, targets.number(place)) for place in others]
+            if not others and token in syntax.seconds:  # a variable; and a member of what nobody knows
+                rows.append((evidence, -1, -1))
         owner = _class_of_cls(symbol, syntax) if tokens.callee_as[token] >= 0 else -1
         if owner >= 0:
             return [*rows, (int(Evidence.CALLEE_TYPE), owner, -1)]

@@ -16,9 +16,10 @@ SELECT DISTINCT doc_id, at_line AS line, at_col AS col FROM nameless WHERE own <
 UNION SELECT DISTINCT doc_id, line, col FROM facts_values WHERE is_basis(basis, 'value', 'result', 'instance') AND own < 0
 UNION SELECT DISTINCT doc_id, line, col FROM facts_accessors;
 
--- Needs: value_place. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, kind UTINYINT, flags USMALLINT
+-- Needs: value_place. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, name VARCHAR, kind UTINYINT, flags
+-- USMALLINT
 CREATE TEMP TABLE standing AS
-SELECT p.doc_id, p.line, p.col, s.sym_id, s.kind, s.flags
+SELECT p.doc_id, p.line, p.col, s.sym_id, s.name, s.kind, s.flags
 FROM value_place p JOIN final_occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col
 JOIN symbol s ON s.sym_id = o.sym_id
 WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred', 'flow');
@@ -34,6 +35,14 @@ CREATE TEMP TABLE closed_function AS
 SELECT s.sym_id FROM symbol s JOIN symbol_text t USING (sym_id) JOIN document d USING (doc_id) JOIN language_rule r ON r.language = d.language
 WHERE has_flag(s.flags, 'external') AND is_callable(s.kind)
   AND regexp_matches(t.signature, '-> "?' || r.closed_results) AND NOT regexp_matches(t.signature, '-> .*\| *[^N]') AND EXISTS (FROM nameless);
+
+-- Where variables and functions stand that are declared to be, or to give, what runs no member of a type: numbers, texts. A variable that
+-- is taken out of an object stands where its member does.
+-- Needs: standing. Else: doc_id INTEGER, line INTEGER, col INTEGER
+CREATE TEMP TABLE closed_value AS
+SELECT DISTINCT b.doc_id, b.line, b.col FROM standing b JOIN symbol s USING (sym_id) JOIN symbol_text t USING (sym_id) JOIN document d ON d.doc_id = s.doc_id
+JOIN language_rule r ON r.language = d.language
+WHERE r.closed_values <> '' AND regexp_matches(t.signature, r.closed_values);
 
 -- One step from a function or a variable to what it gives: a type, another function or variable, or what nobody knows.
 -- Needs: facts_values. Else: sym_id INTEGER, type_id INTEGER, next_id INTEGER, is_elsewhere BOOLEAN
@@ -56,9 +65,10 @@ SELECT DISTINCT o.super_id, NULL::INTEGER, o.sub_id, false FROM override o JOIN 
 SEMI JOIN (SELECT sym_id FROM given) h ON h.sym_id = o.super_id;
 
 -- The operator in `(a + b)[0]` runs a function, too, and the item is one of what it gives.
--- Needs: nameless. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, kind UTINYINT, flags USMALLINT
+-- Needs: nameless. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, name VARCHAR, kind UTINYINT, flags
+-- USMALLINT
 CREATE TEMP TABLE run_by_sign AS
-SELECT n.doc_id, n.at_line AS line, n.at_col AS col, s.sym_id, s.kind, s.flags
+SELECT n.doc_id, n.at_line AS line, n.at_col AS col, s.sym_id, s.name, s.kind, s.flags
 FROM nameless n JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target JOIN symbol s ON s.sym_id = t.sym_id
 WHERE is_basis(n.basis, 'result') AND is_callable(s.kind);
 -- Needs: run_by_sign.
@@ -110,7 +120,8 @@ FROM (
     JOIN document d ON d.doc_id = n.doc_id
     WHERE is_basis(n.basis, 'instance')
       -- the type of a function or a module is the language's own; that of a type variable may be any, and so may be what is around an object
-      AND (language_has(d.language, 'satisfies', 'shape') OR NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false))
+      AND CASE WHEN language_has(d.language, 'satisfies', 'shape') THEN NOT coalesce(has_flag(s.flags, 'external') AND NOT is_type(s.kind), false)
+               ELSE NOT coalesce(is_callable(s.kind) OR is_kind(s.kind, 'module', 'property'), false) END
     UNION ALL
     SELECT n.*, NULL, false FROM nameless n WHERE is_basis(n.basis, 'unknown')
     UNION ALL
@@ -118,8 +129,13 @@ FROM (
     FROM nameless n
     LEFT JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col
     LEFT JOIN holds h ON h.sym_id = b.sym_id
+    LEFT JOIN closed_value z ON z.doc_id = n.doc_id AND z.line = n.at_line AND z.col = n.at_col
+    JOIN document d ON d.doc_id = n.doc_id
     WHERE is_basis(n.basis, 'value', 'result')
-      AND (b.sym_id IS NULL OR is_type(b.kind) OR h.sym_id IS NOT NULL)  -- else what it holds is of no type here
+      AND (b.sym_id IS NULL OR is_type(b.kind)
+           -- where types are shapes, nobody follows what a variable holds: the server has told no type
+           OR CASE WHEN language_has(d.language, 'satisfies', 'shape') THEN z.doc_id IS NULL AND (is_value(b.kind) OR is_callable(b.kind))
+                   ELSE h.sym_id IS NOT NULL END)  -- else what it holds is of no type here
       AND NOT coalesce(is_kind(b.kind, 'module') OR is_basis(n.basis, 'value') AND is_callable(b.kind), false)
 ) n
 JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
@@ -185,7 +201,9 @@ CREATE TEMP TABLE nameless_call AS
 SELECT DISTINCT o.encl_id AS caller, r.sym_id AS callee, o.doc_id, o.line, o.col, o.end_col, r.evidence, o.operation
 FROM operated o JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
 -- Only subscripts of a class run a member of it.
-WHERE (NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__') AND o.operation <> operation('remake');
+WHERE CASE WHEN o.operation = operation('instance_of') THEN true
+           ELSE NOT o.is_class AND r.name <> '__class_getitem__' OR o.is_class AND r.name = '__class_getitem__' END
+  AND o.operation <> operation('remake');
 
 -- `for` goes on with what it gets an iterator from has given.
 -- Needs: nameless_call, holds. Else: caller INTEGER, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT,
@@ -211,6 +229,19 @@ FROM operated n JOIN (
 WHERE CASE n.operation WHEN operation('raise') THEN n.is_class
                        WHEN operation('construct') THEN n.is_class AND m.sym_id = m.class_id AND NOT m.is_outside
                        WHEN operation('remake') THEN NOT n.is_class ELSE false END;
+
+-- One more of a value's class may be of any class below the one that is known, and then that one's constructor runs.
+-- Needs: operated.
+INSERT INTO nameless_call
+SELECT DISTINCT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
+FROM operated n
+JOIN document d ON d.doc_id = n.doc_id AND language_has(d.language, 'satisfies', 'shape')
+JOIN ancestor a ON a.super_id = n.type_id
+JOIN (
+    SELECT sym_id AS class_id, sym_id FROM symbol WHERE is_kind(kind, 'class') AND NOT has_flag(flags, 'external')
+    UNION ALL SELECT class_id, sym_id FROM special_member WHERE operation = operation('remake')
+) m ON m.class_id = a.sub_id
+WHERE n.operation = operation('remake') AND NOT n.is_class;
 
 -- Needs: signed.
 INSERT INTO nameless_call
@@ -312,13 +343,94 @@ JOIN (SELECT sym_id AS sub_id, sym_id AS super_id, 0 AS depth FROM symbol WHERE 
 JOIN subclass_hook m ON m.container_id = b.super_id
 WHERE has_role(o.roles, 'supertype');
 
+-- What reads members without their names runs accessors: those that an object is written with, if all its own are read, or any of a type.
+-- Needs: operated. Else: sym_id INTEGER, owner_id INTEGER, is_own BOOLEAN
+CREATE TEMP TABLE accessor_member AS
+SELECT m.sym_id, m.container_id AS owner_id, NOT is_type(c.kind) AS is_own
+FROM symbol m JOIN symbol c ON c.sym_id = m.container_id JOIN document d ON d.doc_id = m.doc_id
+WHERE has_flag(m.flags, 'property') AND NOT has_flag(m.flags, 'external') AND language_has(d.language, 'reads_by_key')
+  AND EXISTS (FROM operated);
+
+-- Of an object that is written out it is known which those are.
+-- Needs: operated. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT, encl_id INTEGER, object_id INTEGER
+CREATE TEMP TABLE of_object AS
+SELECT DISTINCT o.doc_id, o.line, o.col, o.end_col, o.operation, o.encl_id, b.sym_id AS object_id
+FROM operated o
+JOIN nameless n ON n.doc_id = o.doc_id AND n.line = o.line AND n.col = o.col AND n.operation = o.operation
+JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_kind(b.kind, 'variable', 'constant')
+JOIN symbol_text t ON t.sym_id = b.sym_id AND regexp_matches(t.signature, '^(export )?const ')
+SEMI JOIN symbol k ON k.container_id = b.sym_id
+WHERE o.operation IN (operation('copy'), operation('read_made')) AND n.end_col - n.col = length(b.name);
+-- Needs: of_object.
+INSERT INTO nameless_call
+SELECT o.encl_id, a.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('property'), o.operation
+FROM of_object o JOIN accessor_member a ON a.owner_id = o.object_id WHERE o.operation = operation('copy');
+-- Needs: of_object.
+DELETE FROM operated WHERE (doc_id, line, col, operation) IN (
+    SELECT o.doc_id, o.line, o.col, o.operation FROM of_object o
+    WHERE o.operation = operation('copy') OR o.object_id NOT IN (SELECT owner_id FROM accessor_member)
+);
+
+-- Needs: operated. Else: operation UTINYINT, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, encl_id INTEGER, type_id INTEGER
+CREATE TEMP TABLE open_read AS
+WITH asked AS (
+    SELECT o.*, o.type_id IS NULL OR is_kind(t.kind, 'interface') OR starts_with(coalesce(x.signature, ''), 'type ') AS is_any
+    FROM operated o LEFT JOIN symbol t ON t.sym_id = o.type_id LEFT JOIN symbol_text x ON x.sym_id = o.type_id
+    WHERE o.operation IN (operation('copy'), operation('read_made')) AND NOT coalesce(has_flag(t.flags, 'external'), false)
+)
+SELECT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM asked
+WHERE is_any AND EXISTS (SELECT 1 FROM accessor_member WHERE is_own OR operation <> operation('copy'))
+UNION
+SELECT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, a.owner_id
+FROM asked o
+JOIN (SELECT sub_id, super_id FROM ancestor UNION ALL SELECT sym_id, sym_id FROM symbol WHERE is_type(kind)) u ON u.sub_id = o.type_id
+JOIN accessor_member a ON a.owner_id = u.super_id
+WHERE NOT o.is_any AND o.operation = operation('read_made')
+UNION
+SELECT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id
+FROM asked o JOIN ancestor u ON u.super_id = o.type_id JOIN accessor_member a ON a.owner_id = u.sub_id
+WHERE NOT o.is_any AND o.operation = operation('read_made');
+
+-- A type that others fit by their shape says nothing of members that it does not ask for.
+-- Needs: operated. Else: type_id INTEGER, operation UTINYINT
+CREATE TEMP TABLE fitted AS
+SELECT DISTINCT o.type_id, o.operation
+FROM (
+    SELECT DISTINCT type_id, operation FROM operated o JOIN document d USING (doc_id)
+    WHERE type_id IS NOT NULL AND language_has(d.language, 'satisfies', 'shape')
+) o
+JOIN symbol i ON i.sym_id = o.type_id AND NOT has_flag(i.flags, 'external')
+LEFT JOIN symbol_text x ON x.sym_id = i.sym_id
+JOIN special_member m ON m.operation = o.operation AND m.class_id <> o.type_id
+WHERE (is_kind(i.kind, 'interface') OR starts_with(coalesce(x.signature, ''), 'type '))
+  AND NOT EXISTS (
+      SELECT 1 FROM symbol k WHERE k.container_id = i.sym_id
+         AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = m.class_id AND c.name = k.name)
+  );
+
 -- Operations that may run any such member; those on a type that has none, while subtypes of it do.
 -- Needs: operated or signed. Else: operation UTINYINT, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, encl_id INTEGER,
 -- type_id INTEGER
 CREATE TEMP TABLE open_operation AS
 SELECT DISTINCT operation, doc_id, line, col, end_col, encl_id, NULL::INTEGER AS type_id FROM operated
 WHERE type_id IS NULL AND NOT is_class
-  AND operation NOT IN (operation('get_attribute'), operation('construct'), operation('hold'), operation('remake'), operation('look_up'))
+  AND operation NOT IN (operation('get_attribute'), operation('construct'), operation('hold'), operation('remake'), operation('look_up'),
+                        operation('copy'), operation('read_made'))
+UNION
+FROM open_read
+UNION
+SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
+FROM operated o SEMI JOIN fitted f ON f.type_id = o.type_id AND f.operation = o.operation
+ANTI JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
+WHERE NOT o.is_class
+UNION
+-- What gives an iterator that is of another type.
+SELECT DISTINCT operation('next')::UTINYINT, o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
+FROM operated o JOIN document d ON d.doc_id = o.doc_id AND language_has(d.language, 'satisfies', 'shape')
+JOIN runs r ON r.class_id = o.type_id AND r.operation = o.operation
+LEFT JOIN symbol_text t ON t.sym_id = r.sym_id
+ANTI JOIN runs n ON n.class_id = o.type_id AND n.operation = operation('next')
+WHERE o.operation = operation('iterate') AND NOT o.is_class AND NOT regexp_matches(coalesce(t.signature, ''), '^(static )?(async )?\*')
 UNION  -- unresolved_name has those
 -- A type that a template gets.
 SELECT DISTINCT o.operation, o.doc_id, o.line, o.col, o.end_col, o.encl_id, o.type_id

@@ -1,5 +1,5 @@
 -- Who calls whom.
--- Takes: symbol; symbol_text, type_edge; final_occ, ancestor, sym_of, nameless, nameless_call; flow_call (what `indexer.store.flow` found).
+-- Takes: document, symbol; symbol_text, type_edge; final_occ, ancestor, sym_of, nameless, nameless_call; flow_call (what `indexer.store.flow` found).
 -- Makes: call_in (by callee), call_out (the same by caller), possible_call (by flow, and uncertain: not among the others), open_call.
 
 -- What runs when a class is called: __init__ and __new__, its own or of the nearest ancestor that has one.
@@ -53,6 +53,20 @@ WHERE n.operation <> operation('construct')  -- a base's constructor runs, and n
 UNION ALL
 SELECT n.caller, k.sym_id, n.doc_id, n.line, n.col, n.end_col, n.evidence
 FROM nameless_call n JOIN constructor k ON k.class_id = n.callee WHERE n.operation IN (operation('raise'), operation('construct'));
+
+-- A library may declare one thing by an interface, a variable, and the interface of what constructs it: the type is told, once.
+CREATE TEMP TABLE told_type AS
+SELECT DISTINCT r.doc_id, r.line, r.col, s.sym_id, s.name
+FROM raw_call r JOIN symbol s ON s.sym_id = r.callee JOIN document d ON d.doc_id = r.doc_id
+WHERE is_type(s.kind) AND has_flag(s.flags, 'external') AND is_evidence(r.evidence, 'definition', 'same_binding')
+  AND language_has(d.language, 'satisfies', 'shape');
+-- Needs: told_type.
+DELETE FROM raw_call WHERE (doc_id, line, col, callee) IN (
+    SELECT r.doc_id, r.line, r.col, r.callee FROM raw_call r
+    JOIN told_type t ON t.doc_id = r.doc_id AND t.line = r.line AND t.col = r.col AND t.sym_id <> r.callee
+    JOIN symbol s ON s.sym_id = r.callee AND has_flag(s.flags, 'external')
+    WHERE s.name = t.name OR is_evidence(r.evidence, 'callee_type') AND is_type(s.kind)
+);
 
 -- What a line was known to call is not told again at another column of it.
 -- Needs: flow_call. Else: callee INTEGER, encl_id INTEGER, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, is_possible

@@ -140,8 +140,8 @@ def merge_facts(
 
 def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
-    that the type has), `language_rule`, which types outside any value may have, and which results of functions outside none, and
-    `overloading_language`, in which functions of one name are told apart by what they are given.
+    that the type has), `language_rule`, which types outside any value may have, and which results of functions outside and declared
+    values have none, and `overloading_language`, in which functions of one name are told apart by what they are given.
     """
     members = [
         (language, int(operation), group, rank, name, int(Evidence.OPERATOR if operation in SIGNS else Evidence.PROTOCOL))
@@ -152,11 +152,16 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
         for group, names in enumerate(groups)
         for rank, name in enumerate(names)
     ]
-    rules = [(name, record.open_types, record.closed_results) for record in LANGUAGES if record.operations for name in record.names]
+    rules = [
+        (name, record.open_types, record.closed_results, record.closed_values)
+        for record in LANGUAGES
+        if record.operations
+        for name in record.names
+    ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
     _add_temporary(connection, "operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
     _add_temporary(connection, "overloading_language", ("language",), chosen_later)
-    _add_temporary(connection, "language_rule", ("language", "open_types", "closed_results"), rules)
+    _add_temporary(connection, "language_rule", ("language", "open_types", "closed_results", "closed_values"), rules)
 
 
 def _add_temporary(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], listed: Sequence[tuple[Any, ...]]) -> None:

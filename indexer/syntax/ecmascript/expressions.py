@@ -209,7 +209,7 @@ class Expressions(Targets):
         name = node.child_by_field_name("name")
         if name is not None and node.type in ("function_expression", "generator_function"):
             scope.names[text_of(name)] = row
-        self._parameters(node, row)
+        taken = self._parameters(node, row)
         is_arrow = node.type == "arrow_function"
         self._bodies.append(
             Body(
@@ -220,6 +220,7 @@ class Expressions(Targets):
                 result=row if place is None else -1,
                 this=before.this if is_arrow else row,
                 is_generator=any(child.type == "*" for child in node.children[:3]),
+                taken=taken,
             )
         )
         self._scope = scope.parent or scope
@@ -230,7 +231,9 @@ class Expressions(Targets):
         if parent >= 0:
             self._row(Flow.HOLD, parent, part, None, key, of=row)
 
-    def _parameters(self, node: Any, row: int) -> None:
+    def _parameters(self, node: Any, row: int) -> tuple[tuple[Any, Any, int], ...]:
+        """Their rows, and what is left of them to the body: default values and patterns are read when the function runs."""
+        later: list[tuple[Any, Any, int]] = []
         single = node.child_by_field_name("parameter")
         listed = node.child_by_field_name("parameters")
         for child in [single] if single is not None else listed.named_children if listed is not None else ():
@@ -247,11 +250,12 @@ class Expressions(Targets):
             if target.type == "rest_pattern":
                 part, target = Handed.ALL, next(iter(target.named_children), target)
             taken = self._row(Flow.PARAMETER, row, part, target)
-            self._value(default, taken, 0)
             if target.type == "identifier":
                 self._scope.names[text_of(target)] = taken
-            else:
-                self._target(target, taken, declares=True)
+                target = None
+            if target is not None or default is not None:
+                later.append((target, default, taken))
+        return tuple(later)
 
     def class_(self, node: Any, parent: int, part: int, key: str) -> None:
         self._class(node, parent, part, key)

@@ -52,6 +52,7 @@ class Body:
         definition: the row of the nearest function around that is a symbol, -1 for the module. ordinal: of that symbol.
         result: the row of a function without a symbol, which takes what the body gives back; else -1.
         this: the row of the function or class whose `this` holds there, or -1.
+        taken: parameters that are taken apart, or have a default value: the pattern, the value, and the row of the parameter.
     """
 
     node: Any
@@ -61,6 +62,7 @@ class Body:
     result: int
     this: int
     is_generator: bool = False
+    taken: tuple[tuple[Any, Any, int], ...] = ()
 
 
 class Rows:

@@ -31,6 +31,10 @@ class FlowReader(Expressions):
             before = len(self._rows)
             self._scope = self._body.scope
             self._row(Flow.ENTER, -1, 0, None, of=self._body.definition)
+            for target, default, taken in self._body.taken:
+                self._value(default, taken, 0)
+                if target is not None:
+                    self._target(target, taken, declares=True)
             node = self._body.node
             if node.type in ("statement_block", "program"):
                 self._block(node)

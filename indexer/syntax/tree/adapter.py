@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax import ecmascript
 from indexer.syntax.depth import depth_of
+from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
 from indexer.syntax.tree.conditional import Blank, repairs
 from indexer.syntax.tree.damage import damaged_bytes, deep_offset, error_offsets
@@ -103,10 +105,12 @@ class Adapter:
             flags=SymbolFlag.EXPORTED,
         )
         self.root = root
+        self.reading: set[int] = set()
         self.seconds = {node.start_byte for node in self.captures.get("second", ())}
         self.sweep = Sweep(self.captures, size=len(source), inherits=self.rules.inherits)
         self.starts = [start for start, _, _ in self.sweep.changes]
         self.symbols = Symbols(self.sweep, source, self.offsets, self.rules, path)
+        self._names: Counter[str] | None = None
 
     def _parse(self, grammar: LoadedGrammar) -> tuple[Any, list[int]]:
         """The tree's root and its error lines; a text that the grammar does not know may be read in other words."""
@@ -173,14 +177,21 @@ class Adapter:
         result.bases += [(group.ordinal, at[start]) for group, start in self.symbols.bases if start in at]
         result.bases = sorted(set(result.bases))
         result.members.sort()
+        result.seconds = frozenset(self.reading)
         result.owners = sorted({(group.ordinal, at[start]) for group, start in self.symbols.owners if start in at})
         result.imports = named_imports(self.captures, self.source, at, self.rules.path_separator)
         known: dict[Entry | None, int] = {None: 0}
         around = enclosing_at(self.sweep.changes, lambda entry: enclosing_ordinal(entry, known))
-        result.strings = named_strings(self.captures, self.lookups, self.offsets, around)
+        result.strings = named_strings(
+            self.captures, self.lookups, self.offsets, around, lambda start: _type_of_this(definitions, around(start))
+        )
         if self.rules.signs:
             values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
-            result.receivers = receivers(self.captures, values, self.offsets, around, self.rules.signs)
+            operands = None
+            if self.rules.flow == "ecmascript":
+                assigned, apart = self.captures.get("write", ()), self.captures.get("def.assign", ())
+                operands = Operands(self.root, self._declared_once, assigned, apart)
+            result.receivers = receivers(self.captures, values, self.offsets, around, self.rules.signs, operands)
         if self.rules.flow and not self.definitions_only:
             result.flows = ecmascript.read(self.root, self.offsets, definitions, around)
         self.sweep.release()
@@ -371,8 +382,11 @@ class Adapter:
                 asked.append(True)
                 callees.append(-1)
             else:
+                is_second = start in self.seconds
+                if is_second:
+                    self.reading.add(index)
                 meant.append(group.ordinal)
-                asked.append(bool(call))
+                asked.append(bool(call) or is_second)
                 callees.append(index if call else -1)
         return uses
 
@@ -411,6 +425,8 @@ class Adapter:
         tokens.symbol.append(ASK if declared or entry.invoked else group.ordinal)
         tokens.ask.append(declared or entry.invoked or entry.start in self.seconds)
         tokens.callee_as.append(-1)
+        if entry.start in self.seconds:
+            self.reading.add(index)
         if declared:
             members.append((group.ordinal, index))
 
@@ -420,6 +436,16 @@ class Adapter:
         scope = self.sweep.changes[max(0, place)][2]
         found = self.look_up(name, start, scope) if scope is not None else None
         return -1 if found is None or found[0].entries[0].kind not in VARIABLES else found[0].entries[0].start
+
+    def _declared_once(self, name: str, start: int) -> int:
+        """As `_declared`, also of a module's own constant, where nothing else in the file has its name."""
+        found = self._declared(name, start)
+        group = None if found >= 0 else self.sweep.module.names.get(name)
+        if group is None or len(group.entries) > 1 or group.entries[0].draft.kind != "constant":
+            return found
+        if self._names is None:
+            self._names = Counter(entry.name for entry in self.sweep.entries)
+        return group.entries[0].start if self._names[name] == 1 else -1
 
     def look_up(self, name: str, start: int, scope: Scope) -> tuple[Group, bool] | None:
         """The local variable or function that a name certainly means here, and whether a call of it runs that very function.
@@ -456,6 +482,13 @@ class Adapter:
                 return None
             at = at.parent
         return None
+
+
+def _type_of_this(definitions: Sequence[Definition], ordinal: int) -> int:
+    """The type whose member a symbol is, -1 where it is none."""
+    container = definitions[ordinal].container
+    is_member = container >= 0 and definitions[ordinal].kind in CALLABLES and definitions[container].kind in CLASS_LIKE
+    return container if is_member else -1
 
 
 def valid_utf8(source: bytes) -> bytes:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from indexer.model import IN_PLACE, Basis, Operation
+from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import Receivers
 from indexer.syntax.tree.values import Values
 from indexer.text import OffsetMap
@@ -90,11 +91,13 @@ def receivers(
     offsets: OffsetMap,
     enclosing: Callable[[int], int],
     signs: str,
+    operands: Operands | None = None,
 ) -> Receivers:
     """By position.
 
     Args:
         enclosing: the symbol around a byte offset.
+        operands: reads values of ECMAScript in place of `values`.
         signs: where servers name what runs, see `indexer.languages.Grammar`.
     """
     tells_all = signs == "all"
@@ -114,9 +117,14 @@ def receivers(
             rows.update(_Row(node.start_byte, node.end_byte, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN) for node in nodes)
         elif capture == "body_of_macro":
             rows.update(row for node in nodes for row in _in_body(node))
+        elif kind == "typed" and operands is not None:
+            rows.update(row for node in nodes for row in _of_operand(Operation[name.upper()], node, operands))
         elif kind == "typed":
             rows.update(row for node in nodes if (row := _of_value(Operation[name.upper()], node, values, signs)) is not None)
+    asked: dict[int, int] = {}
     for row in sorted(rows):
+        first = asked.setdefault(row.at, len(found)) if row.basis == Basis.VALUE and row.at >= 0 else -1
+        is_first = first in (-1, len(found))
         line, col = offsets.position(row.start)
         at_line, at_col = offsets.position(row.at) if row.at >= 0 else (line, col)
         unknown = row.silent == Basis.ELSEWHERE and generic.hold(row.start)
@@ -129,8 +137,8 @@ def receivers(
         found.at_line.append(at_line)
         found.at_col.append(at_col)
         found.own.append(-1)
-        found.ask.append(row.at >= 0)
-        found.same_as.append(-1)
+        found.ask.append(row.at >= 0 and row.basis != Basis.RESULT and is_first)
+        found.same_as.append(-1 if is_first else first)
         found.silent.append(int(Basis.UNKNOWN if unknown else row.silent))
     return found
 
@@ -176,6 +184,28 @@ def _of_value(operation: Operation, node: Any, values: Values, signs: str) -> _R
         return None if operation in (Operation.GET_ITEM, Operation.TEXT) else _Row(start, end, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
     unknown = signs == "none" and operation == Operation.ITERATE
     return _Row(start, end, at, operation, Basis.VALUE, Basis.UNKNOWN if unknown else Basis.ELSEWHERE)
+
+
+def _of_operand(operation: Operation, node: Any, operands: Operands) -> Iterator[_Row]:
+    """Of each value that an expression of ECMAScript may give. Where no type is told, what stands there may know (`8_operations.sql`)."""
+    around = node.parent
+    if operation == Operation.EQUAL and around is not None:
+        left, right = around.child_by_field_name("left"), around.child_by_field_name("right")
+        if operands.is_nothing(left) or operands.is_nothing(right):
+            return
+    index = around.child_by_field_name("index") if operation == Operation.READ_MADE and around is not None else None
+    if index is not None and operands.is_plain_key(index):
+        return
+    if operation in (Operation.READ_MADE, Operation.COPY) and operands.has_no_accessors(node):
+        return
+    for leaf in operands.leaves(node):
+        if leaf.is_made:
+            yield _Row(leaf.start, leaf.end, leaf.at, operation, Basis.RESULT, Basis.RESULT)
+        elif leaf.at >= 0:
+            silent = Basis.ELSEWHERE if operation == Operation.LOOK_UP else Basis.RESULT if leaf.is_result else Basis.VALUE
+            yield _Row(leaf.start, leaf.end, leaf.at, operation, Basis.VALUE, silent)
+        else:
+            yield _Row(leaf.start, leaf.end, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
 
 
 def _of_type(operation: Operation, node: Any) -> _Row | None:

@@ -43,6 +43,7 @@ _OPERATIONS: dict[str, tuple[int, str]] = {
     "wrap": (WRAP, "wrap"),
     "decorated": (REGION, "decorated"),
     "unsure": (REGION, "unsure"),
+    "default": (REGION, "default"),
     "scope": (SCOPE, "scope"),
     "scope.function": (SCOPE, "function"),
     "scope.item": (SCOPE, "item"),
@@ -154,6 +155,9 @@ class Sweep:
                 wrap = None
             elif rank == WRAP:
                 wrap = wrap or Wrap(start, end)
+            elif operation == "default":
+                if inner.kind == FUNCTION and inner.owner is not None and inner.body_start < 0 and inner.owner.kind in CALLABLES:
+                    body = inner.owner
             elif rank == REGION:
                 unsure += 1
                 if operation == "decorated":
@@ -297,7 +301,7 @@ class Sweep:
         for entry in self.entries:
             if entry.group is not None:
                 entry.group.entries.clear()
-            entry.group = entry.members = None
+            entry.group = entry.members = entry.twin = None
             entry.draft.entries.clear()
             entry.draft.outer = None
         self.changes.clear()
@@ -311,12 +315,14 @@ class Sweep:
     def _inner(self, start: int, end: int, draft: Draft | None, scope: Scope) -> None:
         """A function's own name, seen in itself only: of the definition that has its body, where that has no other name."""
         self.poison(scope, start, end)
+        twin = draft.first() if draft is not None and draft.kind != "closure" and draft.function is scope else None
         if draft is None or draft.kind != "closure":
             draft = Draft(start, end, "closure", scope, None)
         elif draft.first().end >= 0:
             return
         entry = draft.first()
         entry.start, entry.end = start, end
+        entry.twin = twin
         entry.scope = Scope(BLOCK, draft.scope)
         self.scopes.append(entry.scope)
         self.entries.append(entry)

@@ -140,7 +140,7 @@ class Entry:
     `declared`: the place announces what another may define. `invoked`: the place calls a macro, which makes the definition.
     """
 
-    __slots__ = ("bases", "declared", "draft", "end", "group", "has_body", "invoked", "kind", "members", "name", "scope", "start")
+    __slots__ = ("bases", "declared", "draft", "end", "group", "has_body", "invoked", "kind", "members", "name", "scope", "start", "twin")
 
     def __init__(self, draft: Draft, kind: SymbolKind, scope: Scope) -> None:
         self.draft = draft
@@ -155,6 +155,7 @@ class Entry:
         self.members: Scope | None = None
         self.bases: list[int] = []
         self.group: Group | None = None
+        self.twin: Entry | None = None  # what gives the same function its name outside: `exports.run = function run() {…}`
 
 
 class Group:

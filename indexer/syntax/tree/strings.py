@@ -36,24 +36,25 @@ def named_strings(
     lookups: Sequence[Lookup],
     offsets: OffsetMap,
     enclosing: Callable[[int], int],
+    owner: Callable[[int], int] = lambda _: -1,
 ) -> list[NamedString]:
     """By position.
 
     Args:
-        lookups: of the language. enclosing: the symbol around a byte offset.
+        lookups: of the language. enclosing: the symbol around a byte offset. owner: the type of `this` there, -1 where nobody knows it.
     """
     by_call: dict[str, list[Lookup]] = {}
     for lookup in lookups:
         by_call.setdefault(lookup.call, []).append(lookup)
     found: set[NamedString] = set()
 
-    def add(start: int, name: bytes, taken: _Taken) -> None:
+    def add(start: int, name: bytes, taken: _Taken, of_type: int = -1) -> None:
         line, col = offsets.position(start)
         of_line, of_col = offsets.position(taken.of if taken.of >= 0 else start)
         end_col = offsets.position(start + len(name))[1]
         roles = int(taken.roles | Role.MENTION)
         text = name.decode("utf-8", "replace")
-        found.add(NamedString(line, col, end_col, text, taken.use, roles, enclosing(start), -1, of_line, of_col))
+        found.add(NamedString(line, col, end_col, text, taken.use, roles, enclosing(start), of_type, of_line, of_col))
 
     for node in captures.get("string", ()):
         if node.end_byte - node.start_byte > _MOST_BYTES:
@@ -72,6 +73,14 @@ def named_strings(
     for node in captures.get("made_module", ()):
         match = _BEGINNING.match(node.text)
         add(node.start_byte, match[1] if match else b"", _Taken(NameUse.MODULE, Role.READ | Role.CALL))
+    for node in captures.get("made_name", ()):  # `this["visit_" + kind]`: who keeps it may call it later
+        index, holder = node.child_by_field_name("index"), _inner(node.child_by_field_name("object"))
+        match = _BEGINNING.match(index.text)
+        if match is None or holder is None:
+            continue
+        is_called = node.parent is not None and node.parent.child_by_field_name("function") == node
+        taken = _Taken(NameUse.BEGINNING, Role.READ | Role.CALL if is_called else Role.READ, _last_name(holder))
+        add(index.start_byte, match[1], taken, owner(node.start_byte) if holder.type == "this" else -1)
     for node in captures.get("comment", ()):
         text = node.text
         match = _LINKNAME.match(text) if text.startswith(b"//go:linkname") else None
@@ -115,6 +124,13 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
         if lookup.argument in (position, -1):
             of = arguments[lookup.of] if 0 <= lookup.of < len(arguments) else None
             yield _Taken(lookup.use, lookup.roles, _last_name(of))
+
+
+def _inner(node: Any) -> Any:
+    """What stands in brackets, without what it is taken for: `(this as any)`."""
+    while node is not None and node.type in ("parenthesized_expression", "as_expression", "non_null_expression") and node.named_child_count:
+        node = node.named_child(0)
+    return node
 
 
 def _last_name(node: Any) -> int:

@@ -54,6 +54,7 @@ class Symbols:
     def group(self) -> None:
         """Joins entries of one scope and name."""
         later: list[Entry] = []
+        twins: list[Entry] = []
         source, prototypes = self.source, self.rules.prototypes
         names_owner = self.rules.class_named_constructors
         for entry in self.sweep.entries:
@@ -61,6 +62,9 @@ class Symbols:
             scope = entry.scope
             if entry.kind == SymbolKind.NULL:
                 scope.names[name] = None
+                continue
+            if entry.twin is not None and entry.twin.name == name:
+                twins.append(entry)
                 continue
             lower = self.rules.binds_lower_case and entry.draft.kind in ("variable", "condition", "parameter")
             if name == self.rules.blank or (lower and name[:1].isupper() and entry.draft.scope.local):
@@ -88,6 +92,12 @@ class Symbols:
                 self._place(entry, scope)
         for entry in later:
             self._place_member(entry)
+        for entry in twins:  # one function of one name, wherever that is seen
+            assert entry.twin is not None
+            entry.group = entry.twin.group
+            if entry.group is not None:
+                entry.group.entries.append(entry)
+                entry.kind = entry.twin.kind
         for draft in self.sweep.impls:  # `impl Trait for T`: a base of T
             names = self._texts(draft.owners)
             owner = self._find_type(names, draft.scope) if names else None
@@ -255,7 +265,7 @@ class Symbols:
             )
             made.flags = self._flags(group, best, result[container], exports)
             if len(group.entries) > 1:
-                made.extra_ranges = [span for entry in group.entries if (span := self._span(entry)) != made.span]
+                made.extra_ranges = [span for entry in group.entries if entry.twin is None and (span := self._span(entry)) != made.span]
             if SymbolFlag.LOCAL not in made.flags:
                 made.signature = self._signature(best, comments)
                 made.documentation = self._documentation(group, best, comments)
@@ -316,7 +326,7 @@ class Symbols:
         if kind == SymbolKind.PROPERTY:
             flags |= SymbolFlag.PROPERTY
         elif callable_ and len(group.entries) > 1:
-            callables = [entry.has_body for entry in group.entries if entry.kind in CALLABLES]
+            callables = [entry.has_body for entry in group.entries if entry.kind in CALLABLES and entry.twin is None]
             bodies = sum(callables)
             signatures = len(callables) - bodies
             if self.rules.overloads:

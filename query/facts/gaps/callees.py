@@ -16,7 +16,7 @@ from indexer.languages import LANGUAGES, record_of
 from indexer.model import Evidence, Operation, Role
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
-from query.facts.documents import documents
+from query.facts.documents import documents, languages
 from query.facts.gaps import nameless, names, strings
 from query.facts.index import Index
 
@@ -80,7 +80,8 @@ def _operations(index: Index, ids: Sequence[int]) -> list[Reason]:
 def _members_run(index: Index) -> frozenset[tuple[str, Operation]]:
     """Operations that run a member of some type of the workspace, each with the family of languages that has the member.
 
-    An operation that the language has no members for says itself what it runs (a constructor, a template's type), and is always here.
+    An operation that the language has no members for says itself what it runs (a constructor, a template's type), and is always here, but
+    for attributes: a language without members for them runs nothing where one is read.
     """
     known: frozenset[tuple[str, Operation]] = index.keep("members run", lambda: _read_members_run(index))
     return known
@@ -99,7 +100,11 @@ def _read_members_run(index: Index) -> frozenset[tuple[str, Operation]]:
         (family, operation)
         for family in {language.family for language in LANGUAGES}
         for operation in Operation
-        if (family, operation) not in named or not named[family, operation].isdisjoint(there.get(family, ()))
+        if (
+            not named[family, operation].isdisjoint(there.get(family, ()))
+            if (family, operation) in named
+            else operation not in nameless.OF_ATTRIBUTES
+        )
     )
 
 
@@ -161,6 +166,15 @@ _OVERRIDDEN = """
 """
 
 
+_OF_OPEN_TYPES = """
+    SELECT b.sym_id, b.qualified_name, m.sym_id, m.qualified_name FROM symbol b JOIN symbol c ON c.sym_id = b.container_id
+    JOIN symbol m ON m.name = b.name AND NOT has_flag(m.flags, 'external') JOIN document d ON d.doc_id = m.doc_id
+    WHERE has_flag(b.flags, 'external') AND is_callable(b.kind) AND is_kind(m.kind, 'method')
+      AND d.language = $language AND regexp_full_match(c.qualified_name, $types) ORDER BY ALL
+"""
+"""Members of types outside that any type fits which has such."""
+
+
 def _outside(index: Index) -> _Outside:
     known: _Outside = index.keep("functions of libraries", lambda: _read_outside(index))
     return known
@@ -174,6 +188,11 @@ def _read_outside(index: Index) -> _Outside:
     members: dict[int, tuple[str, set[tuple[int, str]]]] = {}
     for base, name, sym_id, own in index.rows(_OVERRIDDEN):
         members.setdefault(base, (name, set()))[1].add((sym_id, own))
+    for language in languages(index):
+        record = record_of(language)
+        if record.satisfies == "shape" and record.open_types:
+            for base, name, sym_id, own in index.rows(_OF_OPEN_TYPES, {"language": language, "types": record.open_types}):
+                members.setdefault(base, (name, set()))[1].add((sym_id, own))
     return _Outside(texts, {base: (name, frozenset(own)) for base, (name, own) in members.items()})
 
 

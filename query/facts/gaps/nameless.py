@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from indexer.languages import LANGUAGES, Language, record_of
-from indexer.model import VALUE_KINDS, Operation, Role, SymbolKind
+from indexer.model import CALLABLE_KINDS, VALUE_KINDS, Operation, Role, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.gaps.uses import Uses
@@ -49,7 +49,13 @@ _WRITTEN = {
     Operation.EQUAL: "`x == …`",
     Operation.UNEQUAL: "`x != …`",
     Operation.HOLD: "a template gets the type",
+    Operation.PRIMITIVE: "`x + …`, `x < …`, `-x` and the like",
+    Operation.INSTANCE_OF: "`… instanceof x`",
+    Operation.COPY: "`{...x}`",
+    Operation.READ_MADE: "`x[name]`",
 }
+
+_HOLDERS = VALUE_KINDS | CALLABLE_KINDS
 
 _OPEN = """
     WITH RECURSIVE above(sym_id) AS (
@@ -115,7 +121,7 @@ _ATTRIBUTE_OPERATIONS = (
     (Role.WRITE, Operation.SET_ATTRIBUTE, Operation.SET_DESCRIBED),
     (Role.DELETE, Operation.DELETE_ATTRIBUTE, Operation.DELETE_DESCRIBED),
 )
-_OF_ATTRIBUTES = frozenset(operation for _, *operations in _ATTRIBUTE_OPERATIONS for operation in operations)
+OF_ATTRIBUTES = frozenset(operation for _, *operations in _ATTRIBUTE_OPERATIONS for operation in operations)
 
 _FIELDS = """
     SELECT DISTINCT s.name FROM symbol s JOIN symbol c ON c.sym_id = s.container_id
@@ -190,11 +196,14 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     if row is None:
         return []
     language = record_of(row[0])
-    # Where types are shapes, what holds an object has members as a type does.
-    is_member = row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in VALUE_KINDS))
+    # Where types are shapes, what holds or gives an object has members as a type does.
+    is_member = row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
+    is_member |= language.members_by_assignment and symbol.record.kind == SymbolKind.METHOD.label
     found: list[Reason] = []
     may_run = is_member or language.operators_outside
     operations = _run(index, symbol, language) if may_run else []
+    if language.reads_by_key and is_member and _is_accessor(index, symbol):
+        operations += [Operation.READ_MADE, *([] if SymbolKind(row[1]).label in TYPES else [Operation.COPY])]
     if operations:
         found += _open(index, symbol, operations, uses)
     if language.constructs_by_type and symbol.record.kind in (SymbolKind.CONSTRUCTOR.label, *TYPES):
@@ -207,6 +216,10 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     if detail := _elsewhere(index, symbol, language, is_member=is_member, is_operated=is_operated):
         found.append(Reason(code="nameless_calls", detail=detail, count=1))
     return found
+
+
+def _is_accessor(index: Index, symbol: Symbol) -> bool:
+    return bool(index.rows("SELECT 1 FROM symbol WHERE sym_id = ? AND has_flag(flags, 'property')", [symbol.sym_id]))
 
 
 def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: bool, is_operated: bool) -> str:
@@ -263,7 +276,7 @@ def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:
 def _is_run(index: Index, symbol: Symbol, language: Language) -> bool:
     """Whether the language or a library runs the member: of an interface outside any, where implementations are told apart."""
     name = symbol.record.name
-    is_listed = name in language.runtime_members or name.startswith(language.runtime_starts)
+    is_listed = name in language.runtime_members or name.startswith(language.runtime_starts) or _is_of_object(index, symbol, language)
     if not language.says_implementations:
         return is_listed
     sql = """
@@ -274,6 +287,17 @@ def _is_run(index: Index, symbol: Symbol, language: Language) -> bool:
     """
     row = index.row(sql, [symbol.sym_id])
     return row is not None and row[0] and (is_listed or not language.operates(name))
+
+
+def _is_of_object(index: Index, symbol: Symbol, language: Language) -> bool:
+    """Whether it is a member of an object that is written out, and what the object is given to may run it."""
+    if symbol.record.name not in language.object_members:
+        return False
+    sql = """
+        SELECT 1 FROM symbol s JOIN symbol_text t USING (sym_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
+        WHERE s.sym_id = ? AND NOT coalesce(is_type(c.kind), false) AND NOT contains(t.signature, '.')
+    """
+    return bool(index.rows(sql, [symbol.sym_id]))
 
 
 def _converted(index: Index, symbol: Symbol) -> list[Reason]:
@@ -308,7 +332,7 @@ def _by_libraries(index: Index, name: str, language: Language, uses: Uses) -> li
 
 def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: Uses) -> list[Reason]:
     rows = index.rows(_OPEN, {"id": symbol.sym_id, "operations": [int(operation) for operation in operations]})
-    if not _OF_ATTRIBUTES.isdisjoint(operations):
+    if not OF_ATTRIBUTES.isdisjoint(operations):
         rows += [
             (operation, path, language, number)
             for name, roles, path, language, number in index.rows(_UNRESOLVED)
@@ -323,7 +347,7 @@ def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: U
         numbers[Operation(operation)] = numbers.get(Operation(operation), 0) + number
     count, paths = sum(numbers.values()), sorted({path for _, path, _, _ in rows})
     most = sorted(numbers, key=lambda operation: -numbers[operation])
-    labels = ", ".join(f"'{operation.label}'" for operation in most if operation not in _OF_ATTRIBUTES)
+    labels = ", ".join(f"'{operation.label}'" for operation in most if operation not in OF_ATTRIBUTES)
     listing = f'; list: lspidx sql "FROM unresolved_operations WHERE operation IN ({labels})"' if labels else ""
     one = count == 1
     if list(operations) == [Operation.HOLD]:

@@ -22,6 +22,11 @@
 (function_expression name: (identifier) @inner) @def.closure
 (generator_function name: (identifier) @inner) @def.closure
 
+; A default value is made, and what is given is taken apart, when the function runs.
+(assignment_pattern left: [(object_pattern) (array_pattern)] @default)
+(assignment_pattern right: (_) @default)
+(object_assignment_pattern right: (_) @default)
+
 ; ---- statements around definitions
 
 [(export_statement) (lexical_declaration) (variable_declaration)] @wrap

@@ -1,9 +1,7 @@
 ; What identifiers do in JavaScript and TypeScript alike.
 
-(identifier) @token.value
-[
-  (property_identifier) (private_property_identifier) (shorthand_property_identifier) (shorthand_property_identifier_pattern)
-] @token
+[(identifier) (shorthand_property_identifier_pattern)] @token.value
+[(property_identifier) (private_property_identifier) (shorthand_property_identifier)] @token
 
 ; ---- calls
 
@@ -11,6 +9,13 @@
 (call_expression function: (member_expression property: (_) @call))
 (new_expression constructor: (identifier) @call)
 (new_expression constructor: (member_expression property: (_) @call))
+;   `(0, module.f)(x)`, as compilers write it, calls `f` without its object.
+(call_expression function: (parenthesized_expression [(identifier) @call (member_expression property: (_) @call)]))
+(call_expression
+  function: (parenthesized_expression (sequence_expression [(identifier) @call (member_expression property: (_) @call)] .)))
+(new_expression constructor: (parenthesized_expression [(identifier) @call (member_expression property: (_) @call)]))
+(new_expression
+  constructor: (parenthesized_expression (sequence_expression [(identifier) @call (member_expression property: (_) @call)] .)))
 (arguments [(identifier) @argument (member_expression property: (_) @argument)])
 (arguments (spread_element (identifier) @argument))
 
@@ -36,7 +41,6 @@
 ; ---- keys
 
 (pair key: (property_identifier) @keyword)
-(pair_pattern key: (property_identifier) @keyword)
 
 ; ---- imports
 
@@ -103,6 +107,10 @@
   function: (identifier) @_function
   arguments: (arguments . [(identifier) @confined (member_expression property: (_) @confined)]))
   (#match? @_function "^(queueMicrotask|requestAnimationFrame|setImmediate|setInterval|setTimeout)$"))
+
+; ---- members whose names only the running program makes
+
+(subscript_expression index: [(binary_expression left: (string)) (template_string . (string_fragment))]) @made_name
 
 ; ---- modules that only the running program names
 

@@ -1,5 +1,8 @@
 ; What only JavaScript's grammar has.
 
+(using_declaration) @wrap
+(using_declaration (variable_declarator) @def.constant)
+
 (class) @scope.header
 (class name: (identifier) @poison)
 
@@ -16,6 +19,7 @@
 (formal_parameters
   [(identifier) (assignment_pattern) (object_pattern) (array_pattern) (rest_pattern)] @def.parameter)
 (formal_parameters (identifier) @name)
+(formal_parameters [(object_pattern) (array_pattern) (rest_pattern)] @default)
 
 (export_statement
   "default" @name

@@ -72,6 +72,10 @@
 (required_parameter pattern: (identifier) @name)
 (optional_parameter pattern: (identifier) @name)
 
+(required_parameter pattern: [(object_pattern) (array_pattern)] @default)
+(required_parameter value: (_) @default)
+(optional_parameter value: (_) @default)
+
 ; `constructor(private x: number)`: a field of the class, not only a parameter.
 (required_parameter [(accessibility_modifier) (override_modifier) "readonly"] pattern: (identifier) @name.parameterfield)
 (optional_parameter [(accessibility_modifier) (override_modifier) "readonly"] pattern: (identifier) @name.parameterfield)

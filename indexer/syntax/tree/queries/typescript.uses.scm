@@ -10,6 +10,12 @@
 (type_predicate name: (identifier) @type)
 
 (call_expression function: (non_null_expression [(identifier) @call (member_expression property: (_) @call)]))
+(call_expression
+  function: (parenthesized_expression
+    [(as_expression . [(identifier) @call (member_expression property: (_) @call)])
+     (non_null_expression [(identifier) @call (member_expression property: (_) @call)])]))
+(new_expression
+  constructor: (parenthesized_expression (as_expression . [(identifier) @call (member_expression property: (_) @call)])))
 (extends_clause value: (identifier) @base)
 (extends_clause value: (member_expression property: (_) @base))
 (implements_clause [
