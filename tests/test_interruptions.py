@@ -34,7 +34,7 @@ from indexer.cache import exchange
 from indexer.cache.exchange import FOLDER, push
 from indexer.cache.remote import Remote
 from indexer.errors import CacheRefused, Locked, NoIndex
-from indexer.store.generations import Home
+from indexer.store.generations import Home, find_home
 from indexer.store.lint import lint
 from query.facts.index import open_index
 
@@ -159,7 +159,7 @@ def _first_index(work: Path, sides: Sides, tmp_path: Path) -> Victim:
         if Home(work).current() is not None:
             return _side(work, sides)
         with pytest.raises(NoIndex):
-            Home(work).require()
+            find_home(work)
         return "none"
 
     made = _on_index(("index", "-q", "--jobs", "2"), work, sides, tmp_path)
