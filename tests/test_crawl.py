@@ -17,7 +17,7 @@ from support import VIEWS, Watcher, crawl_with_ty, rows, write_tree
 from indexer import plain_files
 from indexer.crawl.pool import WORKER
 from indexer.crawl.run import Crawl
-from indexer.errors import Locked, NoIndex, UsageError
+from indexer.errors import Damaged, Locked, NoIndex, UsageError
 from indexer.store import merge
 from indexer.store.generations import Home, find_home
 
@@ -360,6 +360,44 @@ def test_what_a_server_says_of_search_paths_stays_on_this_machine(root: Path) ->
     (root / "lonely.py").write_text("import nowhere_to_be_found\n")
     messages = rows(crawl_with_ty(root).generation, "SELECT message FROM diagnostics WHERE path = 'lonely.py'")
     assert messages == [("Cannot resolve imported module `nowhere_to_be_found`",)]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_first_index_is_none_until_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: bool) -> None:
+    """Between the name of its database and the pointer to it who asked was told of damage; so was whoever asked after a kill there."""
+    home, seen = Home(tmp_path), list[str]()
+
+    def look(*_: object) -> None:
+        try:
+            seen.append(find_home(tmp_path).require().name)
+        except NoIndex:
+            seen.append("none")
+
+    def publish() -> None:
+        with home.locked():
+            home.temporary().write_bytes(b"rows")
+            home.publish(home.temporary(), home.new_number(), b"{}")
+
+    def write(place: Path, content: bytes, **named: Any) -> None:
+        look()
+        if killed and place.name == "CURRENT":
+            raise KeyboardInterrupt
+        written(place, content, **named)
+        look()
+
+    written = plain_files.write_whole
+    with monkeypatch.context() as patched:
+        patched.setattr(plain_files, "write_whole", write)
+        with pytest.raises(KeyboardInterrupt) if killed else contextlib.nullcontext():
+            publish()
+    assert set(seen) == ({"none"} if killed else {"none", "gen-1.duckdb"})
+    if killed:
+        assert (home.databases / "gen-1.duckdb").is_file()
+        publish()
+    assert find_home(tmp_path).require().name == f"gen-{1 + killed}.duckdb"
+    (home.path / "CURRENT").unlink()
+    with pytest.raises(Damaged):
+        find_home(tmp_path)
 
 
 @pytest.mark.parametrize("between", range(1, 4))

@@ -808,6 +808,8 @@ def wire(root: Path, *flags: str, command: list[str] | None = None) -> Iterator[
         ("{", (None, types.PARSE_ERROR)),
         ("[" * 50_000, (None, types.PARSE_ERROR)),
         ("[]", (None, types.INVALID_REQUEST)),
+        *((f'{{"jsonrpc":"2.0","id":{odd},"method":"ping"}}', (None, types.INVALID_REQUEST)) for odd in ("true", "3.5", "null", "[1]")),
+        ('{"jsonrpc":"2.0","method":"notifications/initialized","id":true}', None),
         ('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\\ud800"}}', None),
         ('{"jsonrpc":"2.0","id":7,"result":"\\ud800"}', None),
     ],

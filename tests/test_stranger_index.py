@@ -50,7 +50,8 @@ FOLDERS = ("db", "shards", "states", "crawl", "log", "scratch", "cache", "bases"
 FILES = ("lock", "run.jsonl", "CURRENT", "flags.json", "flow.arrow", "making.json", "skill.json", "skill.lock", ".gitignore",
          "CACHEDIR.TAG", "log/lspidx.log", "log/.__lspidx.lock", "states/0123456789abcdef0123456789abcdef.json",
          "shards/0123456789abcdef0123456789abcdef.parquet",
-         "db/gen-1.duckdb", "db/gen-1.json", "db/gen-1.proof", "db/tmp-import-1/shards", "crawl/0123456789abcdef/plan.json",
+         "db/gen-1.duckdb", "db/gen-1.json", "db/gen-1.proof", "db/unpublished",
+         "db/tmp-import-1/shards", "crawl/0123456789abcdef/plan.json",
          "exchange/0123/lock", "bases/0123/shop")  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sysconfig
 import textwrap
+import time
 import warnings
 from pathlib import Path
 
@@ -829,3 +830,31 @@ def test_comments_of_a_text_that_python_cannot_read_are_long_as_well() -> None:
     source = b"x = '''\n" + b"# no end\n" * 500
     assert without_long_comments(source).count(b"#") == 2
     assert without_long_comments(b"x = 1\n" + b"# few\n" * 100) == b"x = 1\n" + b"# few\n" * 100
+
+
+@pytest.mark.parametrize("line", [b"\\\n", b"  \\\r\n"])
+@pytest.mark.parametrize(
+    "around", [(b"y = 1 + ", b"x\n"), (b"y = (x,\n", b"x)\n"), (b"y = '''\n", b"'''\n"), (b"", b"y = x\n"), (b"y = x; ", b"")]
+)
+def test_lines_that_only_go_on_are_two_for_the_grammar_and_all_else_keeps_its_place(line: bytes, around: tuple[bytes, bytes]) -> None:
+    """40,000 of them took 14 s, and four times that for twice as many."""
+    before, behind = around
+    source = b"def f(): pass\n" + before + b"\\\n" + line * 40_000 + behind + "def é(): return f()\n".encode() + line * 300
+    begun = time.process_time()
+    found = parse(source, "m")
+    assert time.process_time() - begun < 5.0
+    short = parse(source.replace(line * 40_000, line * 2).replace(line * 300, line * 2), "m")
+    assert [symbol.name for symbol in found.symbols] == [symbol.name for symbol in short.symbols]
+    assert found.tokens.name == short.tokens.name
+    lines = [name_line + (39_998 if name_line > 1 else 0) for name_line in short.tokens.line]
+    assert found.tokens.line == lines
+    assert found.tokens.col == short.tokens.col
+
+
+def test_a_list_of_many_operators_is_read_in_time_in_proportion_to_it() -> None:
+    """Each looked at the values of all before it: twelve seconds for 1,000, and eight times that for twice as many."""
+    begun = time.process_time()
+    few, many = (parse(b"def f(a, b):\n    return " + b"a and b or " * times + b"a\n", "m").receivers for times in (3, 1_000))
+    assert time.process_time() - begun < 5.0
+    assert len(few) == 8
+    assert len(many) == 2_999

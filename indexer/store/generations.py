@@ -6,6 +6,7 @@
       CURRENT                       name of the generation to read, replaced atomically
       db/gen-<n>.duckdb  gen-<n>.json   an index and its manifest, never modified once published
       db/gen-<n>.proof              that this user made it: see `indexer.store.proof`
+      db/unpublished                a first index is being published, or its run was ended just then
       crawl/<recipe>/*.parquet      what a crawl has found so far: see `indexer.store.unfinished`
       shards/<digest>.parquet       facts as they are kept: see `indexer.store.states`
       states/<recipe>.json          which of them describe which tree
@@ -66,6 +67,7 @@ class Home:
         self.log_file = self.path / "log" / "lspidx.log"
         self.run_record = self.path / "run.jsonl"
         self._pointer = self.path / "CURRENT"
+        self._unpublished = self.databases / "unpublished"
         self._flags = self.path / "flags.json"
 
     def create(self) -> None:
@@ -156,17 +158,21 @@ class Home:
         return None if unproven(path) else path
 
     def check_pointer(self) -> None:
-        """Raises Damaged where an index was published and cannot be found: `CURRENT` leads nowhere, or is not there beside databases."""
+        """Raises Damaged where an index was published and cannot be found: `CURRENT` leads nowhere, or is not there beside databases.
+
+        A first index whose publication has not come to its end is none yet. Looked at in the reverse of the order in which `publish` goes:
+        whoever sees the database sees its mark, or the pointer that comes before the mark goes; and what was published meanwhile is found.
+        """
+        has_databases = any(self.databases.glob("gen-*.duckdb"))
+        is_under_way = os.path.lexists(self._unpublished)
+        is_there = os.path.lexists(self._pointer)
+        content = plain_files.read(self._pointer, 100)
         if self.current() is not None:
             return
-        if not os.path.lexists(self._pointer):
-            if any(self.databases.glob("gen-*.duckdb")):
-                raise Damaged(self._pointer, GONE)
-            return
-        content = plain_files.read(self._pointer, 100)
-        if content is None:
-            raise Damaged(self._pointer, "it cannot be read")
-        raise Damaged(self._pointer, self._why_it_leads_nowhere(content))
+        if is_there:
+            raise Damaged(self._pointer, "it cannot be read" if content is None else self._why_it_leads_nowhere(content))
+        if has_databases and not is_under_way:
+            raise Damaged(self._pointer, GONE)
 
     def _why_it_leads_nowhere(self, content: bytes) -> str:
         name = content.decode("ascii", "replace").strip()
@@ -285,9 +291,14 @@ class Home:
         return self.databases / f"tmp-{os.getpid()}.duckdb"
 
     def publish(self, built: Path, number: int, manifest: bytes) -> Path:
-        """Makes `built` the current generation: sync, rename, switch the pointer, sync the folder. Holds the lock."""
+        """Makes `built` the current generation: sync, rename, switch the pointer, sync the folder. Holds the lock.
+
+        Until there is a pointer, a mark says that a database without one is no damage: who asks meanwhile, or after a kill, has no index.
+        """
         from indexer.store import proof
 
+        if not os.path.lexists(self._pointer):
+            plain_files.write_whole(self._unpublished, b"")
         target = self.databases / f"gen-{number}.duckdb"
         _sync(built)
         plain_files.write_whole(target.with_suffix(".json"), manifest, sync=True)
@@ -295,6 +306,7 @@ class Home:
         proof.prove(target)
         plain_files.write_whole(self._pointer, target.name.encode() + b"\n", sync=True)
         _sync(self.path)
+        self._unpublished.unlink(missing_ok=True)
         return target
 
     def clean(self, *, has_ended: bool = True) -> None:

@@ -59,9 +59,9 @@ class _Answered:
     async def receive(self) -> SessionMessage | Exception:
         while True:
             item = await self._read.receive()
-            if not isinstance(item, ValidationError):
+            refusal = _refusal(item) if isinstance(item, ValidationError) else _without_id(item)
+            if not isinstance(item, ValidationError) and refusal is None:
                 return item
-            refusal = _refusal(item)
             if refusal is not None:
                 await self._write.send(SessionMessage(refusal))
 
@@ -85,6 +85,15 @@ class _Answered:
     ) -> bool | None:
         await self.aclose()
         return None
+
+
+def _without_id(item: SessionMessage | Exception) -> types.JSONRPCError | None:
+    """What a question is answered with whose id is none (`true`, 3.5, null): the SDK takes it for a notification."""
+    message = item.message if isinstance(item, SessionMessage) else None
+    if not isinstance(message, types.JSONRPCNotification) or message.method.startswith("notifications/"):
+        return None
+    said = "no message: the id of a request is a text or a whole number"
+    return types.JSONRPCError(jsonrpc="2.0", id=None, error=types.ErrorData(code=types.INVALID_REQUEST, message=said))
 
 
 def _refusal(error: ValidationError) -> types.JSONRPCError | None:

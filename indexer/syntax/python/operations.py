@@ -149,7 +149,10 @@ class Operations(Confined):
         super().conditional(node, scope, roles)
 
     def boolean(self, node: Any, scope: Scope, roles: int) -> None:
-        self.operate(Operation.TRUTH, node.child_by_field_name("left"), scope)
+        left = node.child_by_field_name("left")
+        if left is not None and left.kind_id == K_BOOLEAN:  # of a list only its last one: those before are tested by the operators in it
+            left = left.child_by_field_name("right")
+        self.operate(Operation.TRUTH, left, scope)
         self.through(node, scope, roles)
 
     def subscript(self, node: Any, scope: Scope, roles: int) -> None:
