@@ -6,8 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
@@ -237,19 +236,6 @@ def test_so_many_hanging_files_take_less_than_as_many_times_the_timeout() -> Non
         assert not budget.may_try_again(path)
     assert len(again) == 3
     assert total_s < 300
-
-
-def test_each_document_that_held_a_careful_worker_halves_the_silence_of_the_next(tmp_path: Path) -> None:
-    """Twelve texts of 80 kB that a grammar takes hours for took twelve minutes, one for each."""
-    workers = pool.Pool(tmp_path, silence_s=180.0)
-    plain, careful, starting = (
-        SimpleNamespace(is_careful=is_careful, reading=path) for is_careful, path in ((False, ""), (True, "a.py"), (True, ""))
-    )
-    said = list[tuple[float, ...]]()
-    for number in range(5):
-        said.append(tuple(workers._patience_s(cast("pool.Worker", worker)) for worker in (plain, careful, starting)))
-        workers._overdue.add(f"{number}.py")
-    assert said == [(180, 60, 60), (180, 60, 60), (180, 30, 30), (180, 15, 30), (180, 10, 30)]
 
 
 def test_a_files_and_a_units_seconds_bound_the_patience() -> None:

@@ -60,9 +60,6 @@ _CAREFUL_PART = 3
 _LEAST_SILENCE_S = 30.0
 """A worker takes some seconds to start on a busy machine, and says nothing before."""
 
-_LEAST_READING_S = 10.0
-"""One that has a document in hand has started."""
-
 WORKER = "indexer.crawl.worker"
 """The module that a worker process runs (`worker/__main__.py`), and so a word of its command line."""
 
@@ -373,20 +370,13 @@ class Pool:
         now, before = time.monotonic(), self._looked
         self._looked = now
         for worker in self.workers if self._silence_s else ():
-            patience_s = self._patience_s(worker)
+            patience_s = max(_LEAST_SILENCE_S, self._silence_s / (_CAREFUL_PART if worker.is_careful else 1))
             if now - before > _AWAY_S or not worker.is_at_work:  # it was we who were stopped, or busy
                 worker.heard = now
             elif now - worker.heard > patience_s:
                 log.error("worker says nothing: number=%d seconds=%.0f document=%s", worker.number, now - worker.heard, worker.reading)
                 worker.is_overdue, worker.heard = True, now
                 worker.process.kill()
-
-    def _patience_s(self, worker: Worker) -> float:
-        """After how long a silence a worker is ended. Each document but the first that held a careful one halves it for the next."""
-        if not worker.is_careful:
-            return max(_LEAST_SILENCE_S, self._silence_s)
-        least_s = _LEAST_READING_S if worker.reading else _LEAST_SILENCE_S
-        return max(least_s, self._silence_s / _CAREFUL_PART / 2 ** max(0, len(self._overdue) - 1))
 
     def read_externals(self, jobs: Sequence[tuple[ExternalJob, Path]], on_report: Callable[[Report], None]) -> list[Path]:
         """Shards of the jobs that succeeded; a failure costs the names of some external symbols, and is logged."""
