@@ -144,7 +144,8 @@ _FIELDS_BELOW_ACCESSORS = """
 """
 _READS_OF = """
     SELECT r.sym_id, r.encl_id, r.doc_id, r.line, r.col, evidence('property') FROM (SELECT unnest($ids::INTEGER[]) AS id) u
-    JOIN refs r ON r.sym_id = u.id WHERE has_role(r.roles, 'read', 'write', 'delete') AND NOT has_role(r.roles, 'definition', 'import', 'mention')
+    JOIN refs r ON r.sym_id = u.id
+    WHERE has_role(r.roles, 'read', 'write', 'delete') AND NOT has_role(r.roles, 'definition', 'import', 'mention')
       AND r.encl_id IS NOT NULL AND r.sym_id IN (SELECT unnest($fields::INTEGER[]))
 """
 _READS_IN = """
