@@ -598,3 +598,66 @@ def test_without_any_test_nothing_is_called_untested(tmp_path: Path):
             assert answer.total == 0
             assert "no_tests_indexed" in codes(answer)
             assert answer.completeness.status == "partial"
+
+
+HELPED = {
+    "pk/__init__.py": "",
+    "pk/core.py": "def gamma():\n    return 3\n",
+    "tests/__init__.py": "",
+    "tests/helper.py": "from pk.core import gamma\n\ndef check():\n    assert gamma() == 3\n",
+    "tests/test_x.py": "from .helper import check\n\ndef test_it():\n    check()\n",
+    "tests/base.py": "from pk.core import gamma\n\nclass Common:\n    def test_common(self):\n        self.assertEqual(gamma(), 3)\n",
+    "tests/test_a.py": "import unittest\nfrom .base import Common\n\nclass TestA(Common, unittest.TestCase):\n    pass\n",
+    "tests/sub/__init__.py": "",
+    "tests/sub/conftest.py": "import pytest\nfrom pk.core import gamma\n\ndef _set():\n    gamma()\n\n"
+    "@pytest.fixture(autouse=True)\ndef always():\n    _set()\n",
+    "tests/sub/test_y.py": "def test_y():\n    pass\n",
+}
+
+
+def test_tests_that_run_with_a_helper_a_base_or_a_fixture_are_found(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "helped", HELPED)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        answer = call(index, "get_tests_for_file", {"file_path": "pk/core.py"})
+        radius = call(index, "blast_radius", {"symbols": ["pk.core.gamma"], "depth": 3})
+    assert {"tests/test_x.py", "tests/test_a.py", "tests/sub/test_y.py"} <= set(answer.result.test_files)
+    assert "tests.test_x.test_it" in {test.qualified_name for test in radius.result.test_functions}
+
+
+BASES = """\
+import sys
+from typing import Protocol
+
+class Shape(Protocol):
+    def area(self) -> int: ...
+
+class Square:
+    def area(self) -> int:
+        return 1
+
+class Found: ...
+class One(getattr(sys.modules[__name__], "Found")): ...
+class Listed: ...
+class Two(*[Listed]): ...
+class Given: ...
+class Three((lambda: Given)()): ...
+class Alone: ...
+"""
+
+
+def test_bases_that_expressions_give_and_types_that_fit_a_protocol(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "bases", {"m.py": BASES})
+    crawl_with_ty(root, jobs=1)
+    found: dict[str, tuple[list[str], str]] = {}
+    with open_index(root) as index:
+        for name in ("Shape", "Found", "Listed", "Given", "Alone"):
+            answer = call(index, "type_hierarchy", {"symbol": f"m.{name}", "direction": "subtypes"})
+            found[name] = ([item.symbol.name for item in answer.result], answer.completeness.status)
+    assert found == {
+        "Shape": ([], "partial"),
+        "Found": ([], "partial"),
+        "Listed": (["Two"], "partial"),
+        "Given": (["Three"], "partial"),
+        "Alone": ([], "partial"),
+    }

@@ -219,7 +219,7 @@ def measure(
 
 
 def walk(index: Index, changed: set[int], direct: Sequence[Use], depth: int) -> tuple[list[Holder], bool]:
-    """Who uses them, by depth: each caller once, at its smallest depth. Modules and tests are not followed further."""
+    """Who uses them, by depth: each caller once, at its smallest depth, in tests too, as tests have helpers. Modules are not followed."""
     held: list[Holder] = []
     seen: set[tuple[int, bool]] = set()
     step = direct
@@ -235,7 +235,7 @@ def walk(index: Index, changed: set[int], direct: Sequence[Use], depth: int) -> 
             return held[:MAX_CALLERS], True
         if level == depth:
             break
-        frontier = {holder for holder, is_test in found if not is_test} - changed
+        frontier = {holder for holder, _ in found} - changed
         step = uses_of(index, _callables(index, frontier), dispatch=True)
         if not step:
             break

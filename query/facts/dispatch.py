@@ -123,6 +123,31 @@ _FIELDS = """
 """
 
 
+def fitting(index: Index, types: Collection[int]) -> list[tuple[int, int]]:
+    """(one of these protocols or interfaces, a type that has all names of its members, own or inherited); itself too."""
+    shapes: dict[str, list[Shape]] = index.keep("shapes", lambda: _shapes(index))
+    wanted = {shape.type_id: shape for fitting in shapes.values() for shape in fitting if shape.type_id in types}
+    found: set[tuple[int, int]] = set()
+    for shape in wanted.values():
+        of_name = min(sorted(shape.members), key=lambda name: len(shapes[name]))
+        classes = [row[0] for row in index.rows(_TYPES_WITH, {"name": of_name})]
+        names: dict[int, set[str]] = {}
+        for class_id, name in index.rows(_NAMES_OF, {"ids": classes}):
+            names.setdefault(class_id, set()).add(name)
+        found.update((shape.type_id, class_id) for class_id in classes if shape.members.keys() <= names.get(class_id, set()))
+    return sorted(found)
+
+
+_TYPES_WITH = """
+    WITH RECURSIVE down(type_id) AS (
+        SELECT m.container_id FROM symbol m JOIN symbol c ON c.sym_id = m.container_id
+        WHERE m.name = $name AND is_kind(c.kind, 'class') AND NOT has_flag(c.flags, 'external')
+        UNION SELECT t.sub_id FROM down d JOIN type_edge_rev t ON t.super_id = d.type_id
+    )
+    SELECT type_id FROM down ORDER BY ALL
+"""
+
+
 class Shape(NamedTuple):
     """A type that others fit without naming it, and its members by name, inherited ones too."""
 

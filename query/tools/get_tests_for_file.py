@@ -10,11 +10,12 @@ import msgspec
 
 from indexer.errors import UsageError
 from indexer.languages import record_of
-from indexer.model import SymbolKind
+from indexer.model import Evidence, SymbolKind
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import offset_of, page_of
 from query.answers.paths import of_paths
 from query.answers.style import Style, count
+from query.changes.reach import inherited, tests_reaching
 from query.context import Context
 from query.facts.blast_radius import Holder, TestFunction, overrides_bound, test_function, test_lines, walk
 from query.facts.completeness import DEFINITION
@@ -116,6 +117,7 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     found = _by_use(index, uses)
     held, capped = walk(index, set(symbols), uses, ask.depth)
     in_tests = [item for item in held if item.uses[0].is_test]
+    in_tests += _run_with(index, in_tests, ask.depth)
     _add_transitive(index, found, in_tests)
     _add_named(index, found, path)
     _add_itself(index, found, doc_id, symbols)
@@ -139,6 +141,23 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
         certificate.of_uses(list(symbols_by_id(index, symbols).values()), "callers", DEFINITION, more, within=may_matter),
         about=path,
     )
+
+
+def _run_with(index: Index, held: Sequence[Holder], depth: int) -> list[Holder]:
+    """Tests that run what these hold without using it: what prepares them runs before, and a class below a test's own runs the test."""
+    steps = {item.holder: item.depth for item in reversed(held)}
+    further = [test for test in tests_reaching(index, steps, depth=depth).tests if not test.import_only]
+    at = {test.holder: max(steps[test.via], 1) + test.distance for test in further}
+    at |= {class_id: at[test] + 1 for test, class_id in inherited(index, list(at)) if class_id not in at}
+    known = scopes(index, at)
+    found: list[Holder] = []
+    for holder, distance in sorted(at.items(), key=lambda item: (item[1], item[0])):
+        scope = known[holder]
+        if holder not in steps:
+            place = (scope.doc_id, scope.line, scope.col, scope.col, 0)
+            use = Use(holder, *place, holder, int(Evidence.INFERRED), "reference", is_test=True, dispatch=False)
+            found.append(Holder(distance, holder, [use]))
+    return found
 
 
 def _beyond(

@@ -44,13 +44,19 @@ WHERE b.super_id IS NOT NULL AND b.super_id <> m.container_id
 CREATE TEMP TABLE made_base AS
 SELECT DISTINCT t.sub_id AS class_id, b.name, c.doc_id, b.sym_id, b.kind
 FROM type_edge t JOIN symbol b ON b.sym_id = t.super_id JOIN symbol c ON c.sym_id = t.sub_id JOIN document d ON d.doc_id = c.doc_id
-WHERE language_has(d.language, 'linearises') AND NOT has_flag(b.flags, 'external')
-  AND (has_flag(b.flags, 'parameter') OR is_kind(b.kind, 'field', 'property') OR is_callable(b.kind));
+WHERE language_has(d.language, 'linearises') AND (has_flag(b.flags, 'parameter') OR is_kind(b.kind, 'field', 'property') OR is_callable(b.kind))
+  AND (NOT has_flag(b.flags, 'external') OR b.qualified_name IN ('builtins.getattr', 'builtins.globals', 'builtins.vars'));
 
 -- Needs: made_base.
 DELETE FROM type_edge t USING symbol b
 WHERE b.sym_id = t.super_id AND t.sub_id IN (SELECT class_id FROM made_base)
   AND (b.qualified_name = 'types.NoneType' OR (t.sub_id, t.super_id) IN (SELECT class_id, sym_id FROM made_base));
+
+-- A function outside is no type either (`class P(namedtuple(…))`).
+-- Needs: type_edge.
+DELETE FROM type_edge t USING symbol b, symbol c, document d
+WHERE b.sym_id = t.super_id AND c.sym_id = t.sub_id AND d.doc_id = c.doc_id AND language_has(d.language, 'linearises')
+  AND (is_callable(b.kind) AND has_flag(b.flags, 'external') OR is_kind(b.kind, 'module'));
 
 -- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, depth INTEGER
 CREATE TEMP TABLE ancestor AS

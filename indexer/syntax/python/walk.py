@@ -298,13 +298,19 @@ class Walk(Values):
     def name_made_bases(self) -> None:
         """A base that an expression gives is called by a function, or is one of the names in it."""
         for ordinal, base in self.made_bases:
-            named = [base.child_by_field_name("function")] if base.kind_id == K_CALL else base.named_children
-            for node in named:
-                last = node.child_by_field_name("attribute") if node is not None and node.kind_id == K_ATTRIBUTE else node
-                token = -1 if last is None else self.node_token.get(last.start_byte, -1)
-                if token >= 0:
-                    self.tokens.roles[token] |= SUPERTYPE
-                    self.bases.append((ordinal, token))
+            waiting = [base]
+            while waiting:
+                node = waiting.pop()
+                if node.kind_id == K_CALL and (function := node.child_by_field_name("function")) is not None:
+                    waiting.append(function)
+                elif node.kind_id in (K_IDENTIFIER, K_ATTRIBUTE):
+                    last = node.child_by_field_name("attribute") if node.kind_id == K_ATTRIBUTE else node
+                    token = -1 if last is None else self.node_token.get(last.start_byte, -1)
+                    if token >= 0:
+                        self.tokens.roles[token] |= SUPERTYPE
+                        self.bases.append((ordinal, token))
+                else:
+                    waiting += node.named_children
 
     def declarations(self, body: Any, scope: Scope) -> None:
         """`global` and `nonlocal` of this body, not of functions nested in it."""

@@ -7,9 +7,12 @@ from collections.abc import Collection, Sequence
 from indexer.languages import record_of
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
+from query.facts.dispatch import fitting
+from query.facts.documents import documents
 from query.facts.gaps.names import unknown_of
-from query.facts.hierarchy import with_types_below
+from query.facts.hierarchy import types, with_types_below
 from query.facts.index import Index
+from query.facts.scopes import scopes
 from query.facts.value_uses import value_uses
 
 _UNLISTED = """
@@ -57,7 +60,20 @@ def unlisted_subtypes(index: Index, ids: Collection[int], members: Collection[st
     Args:
         members: only subtypes that have a member of one of these names are asked about.
     """
-    return [*_derived_places(index, ids), *_on_made_bases(index, ids, members)]
+    return [*_derived_places(index, ids), *_on_made_bases(index, ids, members), *(_fitting(index, ids) if members is None else [])]
+
+
+def _fitting(index: Index, ids: Collection[int]) -> list[Reason]:
+    """Types that fit one of these by the names of their members and do not name it; as callees their members are rows."""
+    below = with_types_below(index, ids)
+    found = sorted({class_id for type_id, class_id in fitting(index, ids) if class_id != type_id and class_id not in below})
+    if not found:
+        return []
+    known = types(index, found)
+    docs = documents(index, {scope.doc_id for scope in scopes(index, found).values()})
+    names = listed([f"'{known[class_id].name}'" for class_id in found])
+    detail = f"{names} {'has' if len(found) == 1 else 'have'} members of all its names, and may stand for it without naming it"
+    return [of_paths("unlisted_subtypes", detail, sorted({doc.path for doc in docs.values()}), len(found))]
 
 
 _MADE = """
@@ -67,11 +83,17 @@ _MADE = """
 """
 
 
+_FIND_ANY = frozenset({"getattr", "globals", "vars"})
+"""Functions that give any type by its name: see `4_types.sql`."""
+
+
 def _on_made_bases(index: Index, ids: Collection[int], members: Collection[str] | None) -> list[Reason]:
     """Classes on a base that only the running program knows, which may be one of these, as it is used as a value somewhere."""
     made: list[tuple[int, str, str, str, list[str]]] = index.keep("made bases", lambda: index.rows(_MADE))
     possible = [row for row in made if row[0] not in ids and (members is None or not {*members}.isdisjoint(row[4]))]
-    if not possible or not value_uses(index, sorted(with_types_below(index, ids))):
+    if possible and not value_uses(index, sorted(with_types_below(index, ids))):
+        possible = [row for row in possible if row[2] in _FIND_ANY]
+    if not possible:
         return []
     derived = listed(list(dict.fromkeys(f"'{name}' ('{base}')" for _, name, base, _, _ in possible)))
     detail = f"derived from what only the running program knows, which may be a type that was asked about: {derived}"
