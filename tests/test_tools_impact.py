@@ -661,3 +661,43 @@ def test_bases_that_expressions_give_and_types_that_fit_a_protocol(tmp_path: Pat
         "Given": (["Three"], "partial"),
         "Alone": ([], "partial"),
     }
+
+
+CHOSEN = """\
+class Base:
+    size = 1
+
+    def __init__(self):
+        pass
+
+    @classmethod
+    def make(cls):
+        return cls()
+
+
+class Kid(Base):
+    def __init__(self):
+        super().__init__()
+
+    @property
+    def size(self):
+        return 2
+
+
+def read(one: Base):
+    return one.size
+"""
+
+
+def test_what_runs_without_being_named_is_in_the_blast_radius(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "chosen", {"m.py": CHOSEN})
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        radius = {
+            name: [
+                (caller.qualified_name, caller.dispatch)
+                for caller in call(index, "blast_radius", {"symbols": [f"m.Kid.{name}"]}).result.non_test_callers
+            ]
+            for name in ("__init__", "size")
+        }
+    assert radius == {"__init__": [("m.Base.make", True)], "size": [("m.read", True)]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence
@@ -77,9 +77,20 @@ def possible_calls_of(index: Index, direction: Direction, ids: Sequence[int]) ->
 def dispatched(index: Index, ids: Collection[int]) -> list[Call]:
     """Calls of members that these override, which may end in them, as calls of them: see `query.facts.dispatch`."""
     above = stand_ins(index, ids)
-    calls = _of_objects(index, calls_of(index, "incoming", sorted(above)), "of") + _reads(index, _READS_OF, sorted(above)) if above else []
+    calls = _of_objects(index, calls_of(index, "incoming", sorted(above)), "of") if above else []
+    return [*_ending_in(index, calls, above), *unnamed(index, ids)]
+
+
+def unnamed(index: Index, ids: Collection[int]) -> list[Call]:
+    """Calls that end in these by dispatch and name no member to call: reads of fields, objects of the class of a value."""
+    above = stand_ins(index, ids)
+    reads = _reads(index, _READS_OF, sorted(above)) if above else []
+    return [*_ending_in(index, reads, above), *_making(index, ids)]
+
+
+def _ending_in(index: Index, calls: Collection[Call], above: Mapping[int, Sequence[int]]) -> list[Call]:
     named = {(sym_id, Place(call.doc_id, call.line, call.col, call.other, call.of)): call for call in calls for sym_id in above[call.of]}
-    return [*(named[pair]._replace(of=pair[0]) for pair in sorted(ending(index, named))), *_making(index, ids)]
+    return [named[pair]._replace(of=pair[0]) for pair in sorted(ending(index, named))] if named else []
 
 
 def dispatching(index: Index, calls: Collection[Call]) -> list[tuple[Call, int]]:

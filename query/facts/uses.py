@@ -13,6 +13,7 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence, Role, SymbolKind
+from query.facts.calls import unnamed
 from query.facts.dispatch import Place, ending, stand_ins
 from query.facts.documents import documents
 from query.facts.index import Index
@@ -124,7 +125,25 @@ def uses_of(index: Index, ids: Collection[int], *, dispatch: bool = False) -> li
             if by_dispatch and (called is None or holder == own or (own, Place(doc_id, line, col, called[0], sym_id)) not in may_end):
                 continue
             found.append(Use(own, doc_id, line, col, end_col, roles, holder, evidence, relation, is_test, by_dispatch))
+    if dispatch:
+        found += _unnamed(index, asked, {use[:4] for use in found})
     found.sort()
+    return found
+
+
+def _unnamed(index: Index, ids: Collection[int], told: Collection[tuple[int, ...]]) -> list[Use]:
+    """Reads of fields that an accessor stands in for, and calls of the class of a value: they end in these by dispatch."""
+    calls = [call for call in unnamed(index, ids) if (call.of, call.doc_id, call.line, call.col) not in told]
+    holder_of = holders(index, {call.other for call in calls})
+    docs = documents(index, {call.doc_id for call in calls})
+    in_tests = test_symbols(index, set(holder_of.values()))
+    found: list[Use] = []
+    for call in calls:
+        holder = holder_of.get(call.other, -1)
+        place = (call.doc_id, call.line, call.col, call.col)
+        is_test = docs[call.doc_id].is_test or holder in in_tests
+        if holder != call.of:
+            found.append(Use(call.of, *place, _CALL, holder, call.evidence, "call", is_test, dispatch=True))
     return found
 
 
