@@ -33,11 +33,10 @@ from indexer.syntax.tree.scopes import (
     Entry,
     Group,
     Scope,
-    owner_of,
     plain_name,
 )
 from indexer.syntax.tree.strings import enclosing_at, named_strings
-from indexer.syntax.tree.symbols import Symbols
+from indexer.syntax.tree.symbols import Symbols, enclosing_ordinal, type_of_this
 from indexer.syntax.tree.values import Values
 from indexer.text import OffsetMap
 
@@ -183,7 +182,7 @@ class Adapter:
         known: dict[Entry | None, int] = {None: 0}
         around = enclosing_at(self.sweep.changes, lambda entry: enclosing_ordinal(entry, known))
         result.strings = named_strings(
-            self.captures, self.lookups, self.offsets, around, lambda start: _type_of_this(definitions, around(start))
+            self.captures, self.lookups, self.offsets, around, lambda start: type_of_this(definitions, around(start))
         )
         if self.rules.signs:
             values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
@@ -484,13 +483,6 @@ class Adapter:
         return None
 
 
-def _type_of_this(definitions: Sequence[Definition], ordinal: int) -> int:
-    """The type whose member a symbol is, -1 where it is none."""
-    container = definitions[ordinal].container
-    is_member = container >= 0 and definitions[ordinal].kind in CALLABLES and definitions[container].kind in CLASS_LIKE
-    return container if is_member else -1
-
-
 def valid_utf8(source: bytes) -> bytes:
     """The same bytes, each that is no UTF-8 replaced by `?`: the plan lets no such file pass, and queries would raise."""
     if source.isascii():
@@ -501,17 +493,3 @@ def valid_utf8(source: bytes) -> bytes:
         text = source.decode("utf-8", "surrogateescape")
         return re.sub("[\udc80-\udcff]", "?", text).encode()
     return source
-
-
-def enclosing_ordinal(entry: Entry | None, known: dict[Entry | None, int]) -> int:
-    """The innermost function, method, class or namespace that an entry is or belongs to; `known` starts with 0, the module."""
-    passed: list[Entry | None] = []
-    while entry not in known:
-        passed.append(entry)
-        if entry is None or (entry.group is not None and (entry.kind in CALLABLES or entry.kind in CLASS_LIKE)):
-            break
-        entry = owner_of(entry.scope)
-    ordinal = known.get(entry, 0 if entry is None or entry.group is None else entry.group.ordinal)
-    for entry in passed:
-        known[entry] = ordinal
-    return ordinal

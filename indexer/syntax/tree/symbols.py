@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from indexer.languages import Grammar
@@ -414,3 +415,24 @@ def _place(group: Group) -> tuple[int, int]:
     best = group.best
     assert best is not None
     return best.start, best.end
+
+
+def type_of_this(definitions: Sequence[Definition], ordinal: int) -> int:
+    """The type whose member a symbol is, -1 where it is none."""
+    container = definitions[ordinal].container
+    is_member = container >= 0 and definitions[ordinal].kind in CALLABLES and definitions[container].kind in CLASS_LIKE
+    return container if is_member else -1
+
+
+def enclosing_ordinal(entry: Entry | None, known: dict[Entry | None, int]) -> int:
+    """The innermost function, method, class or namespace that an entry is or belongs to; `known` starts with 0, the module."""
+    passed: list[Entry | None] = []
+    while entry not in known:
+        passed.append(entry)
+        if entry is None or (entry.group is not None and (entry.kind in CALLABLES or entry.kind in CLASS_LIKE)):
+            break
+        entry = owner_of(entry.scope)
+    ordinal = known.get(entry, 0 if entry is None or entry.group is None else entry.group.ordinal)
+    for entry in passed:
+        known[entry] = ordinal
+    return ordinal
