@@ -67,12 +67,29 @@ def _of_unknown_bases(index: Index, uses: Uses) -> list[Reason]:
         """,
         {"ids": members},
     )
-    if not rows:
-        return []
-    names, paths = list(dict.fromkeys(name for name, _ in rows)), list(dict.fromkeys(path for _, path in rows))
-    detail = f"{listed(names)}, a base of its type, could not be resolved, and may call what inherits from it"
-    helps = hint(index, paths) or "; to resolve it, install the package that defines it, then: lspidx index"
-    return [of_paths("unresolved_base", detail + helps, paths, len(names))]
+    found: list[Reason] = []
+    if rows:
+        names, paths = list(dict.fromkeys(name for name, _ in rows)), list(dict.fromkeys(path for _, path in rows))
+        detail = f"{listed(names)}, a base of its type, could not be resolved, and may call what inherits from it"
+        helps = hint(index, paths) or "; to resolve it, install the package that defines it, then: lspidx index"
+        found.append(of_paths("unresolved_base", detail + helps, paths, len(names)))
+    beside = index.rows(_BESIDE_MADE, {"ids": members})
+    if beside:
+        names = list(dict.fromkeys(f"'{name}' ('{base}')" for name, base, _ in beside))
+        detail = f"{listed(names)} has it from its type, and beside that a base that only the running program knows, which may call it"
+        found.append(of_paths("unresolved_base", detail, sorted({path for *_, path in beside}), len(names)))
+    return found
+
+
+_BESIDE_MADE = """
+    WITH RECURSIVE down(type_id) AS (
+        SELECT t.sub_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+        JOIN type_edge_rev t ON t.super_id = s.container_id
+        UNION SELECT t.sub_id FROM down d JOIN type_edge_rev t ON t.super_id = d.type_id
+    )
+    SELECT DISTINCT c.name, b.name, d.path FROM down JOIN unresolved_base b ON b.class_id = down.type_id AND b.is_made
+    JOIN symbol c ON c.sym_id = b.class_id JOIN document d ON d.doc_id = b.doc_id ORDER BY ALL
+"""
 
 
 def _of_another_build(index: Index, uses: Uses) -> list[Reason]:

@@ -77,11 +77,15 @@ def _fitting(index: Index, ids: Collection[int]) -> list[Reason]:
 
 
 _MADE = """
+    WITH RECURSIVE up(class_id, type_id) AS (
+        SELECT class_id, class_id FROM unresolved_base WHERE is_made
+        UNION SELECT up.class_id, t.super_id FROM up JOIN type_edge t ON t.sub_id = up.type_id
+    )
     SELECT b.class_id, c.name, b.name, d.path, list_distinct(list(m.name)) FROM unresolved_base b JOIN symbol c ON c.sym_id = b.class_id
-    JOIN document d ON d.doc_id = b.doc_id LEFT JOIN symbol m ON m.container_id = b.class_id
+    JOIN document d ON d.doc_id = b.doc_id JOIN up ON up.class_id = b.class_id LEFT JOIN symbol m ON m.container_id = up.type_id
     WHERE b.is_made GROUP BY ALL ORDER BY ALL
 """
-
+"""With the names of the members that the class has, own or from a base that is known: they may stand in for those of the other base."""
 
 _FIND_ANY = frozenset({"getattr", "globals", "vars"})
 """Functions that give any type by its name: see `4_types.sql`."""
