@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from support import CORPORA, crawl_with_ty, write_tree
-from traced import Edges, cases_in, python_edges
+from traced import Direction, Edges, cases_in, python_edges, silent
 
 from query.facts.index import Index, open_index
 from query.surface.registry import call
-
-Direction = Literal["incoming", "outgoing"]
 
 CASES = cases_in(CORPORA / "callees")
 
@@ -53,24 +50,18 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         yield opened
 
 
-def _silent(index: Index, case: str, edges: Edges, direction: Direction) -> dict[str, set[str]]:
-    """By function: what ran and is missing in an answer that is said to be complete."""
-    of, other = (0, 1) if direction == "outgoing" else (1, 0)
-    found: dict[str, set[str]] = {}
-    for symbol in sorted({edge[of] for edge in edges} - {""}):
-        answer = call(index, "find_callers", {"symbol": f"{case}.{symbol}", "direction": direction})
-        told = {edge.symbol.qualified_name.removeprefix(case).lstrip(".") for edge in answer.result}
-        missing = {edge[other] for edge in edges if edge[of] == symbol} - told
-        if missing and answer.completeness.status == "complete":
-            found[symbol] = missing
-    return found
+def _told(index: Index, case: str, symbol: str, direction: Direction) -> tuple[set[str], bool]:
+    answer = call(index, "find_callers", {"symbol": f"{case}.{symbol}", "direction": direction})
+    names = {edge.symbol.qualified_name.removeprefix(case).lstrip(".") for edge in answer.result}
+    return names, answer.completeness.status == "complete"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", ["outgoing", "incoming"])
 def test_what_ran_is_in_the_list_or_the_list_is_not_complete(index: Index, ran: dict[str, Edges], direction: Direction) -> None:
-    silent = {case: found for case in CASES if (found := _silent(index, case, ran[case], direction))}
-    assert silent.keys() == {case for way, case in OUTSIDE_OF_THE_PROMISE if way == direction}, silent
+    found = {case: silent(ran[case], direction, lambda symbol, case=case: _told(index, case, symbol, direction)) for case in CASES}
+    found = {case: missing for case, missing in found.items() if missing}
+    assert found.keys() == {case for way, case in OUTSIDE_OF_THE_PROMISE if way == direction}, found
 
 
 def test_cases_call_something(ran: dict[str, Edges]) -> None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from ecmascript_cases import Case, Edges, cases_of, names_of, run
 from support import CORPORA, crawl_with_ty, write_tree
 from toolchains import requires
+from traced import Direction, silent
 
 from query.answers.envelope import Answer
 from query.facts.index import Index, open_index
 from query.surface.registry import call
-
-Direction = Literal["incoming", "outgoing"]
 
 CASES: dict[str, Case] = {
     case.name: case
@@ -83,23 +82,17 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
         yield Told(index, {names[place]: moniker for moniker, *where in rows if (place := tuple(where)) in names})
 
 
-def _silent(told: Told, case: str, edges: Edges, direction: Direction) -> dict[str, set[str]]:
-    """By function: what ran and is missing in an answer that is said to be complete."""
-    of, other = (0, 1) if direction == "outgoing" else (1, 0)
-    found: dict[str, set[str]] = {}
-    for symbol in sorted({edge[of] for edge in edges} - {""}):
-        answer = told.ask(case, symbol, direction)
-        missing = {edge[other] for edge in edges if edge[of] == symbol} - told.names(case, answer)
-        if missing and answer.completeness.status == "complete":
-            found[symbol] = missing
-    return found
+def _told(told: Told, case: str, symbol: str, direction: Direction) -> tuple[set[str], bool]:
+    answer = told.ask(case, symbol, direction)
+    return told.names(case, answer), answer.completeness.status == "complete"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", ["outgoing", "incoming"])
 def test_what_ran_is_in_the_list_or_the_list_is_not_complete(told: Told, ran: dict[str, Edges], direction: Direction) -> None:
-    silent = {case: found for case in CASES if (found := _silent(told, case, ran[case], direction))}
-    assert silent.keys() == {case for way, case in OUTSIDE_OF_THE_PROMISE if way == direction}, silent
+    found = {case: silent(ran[case], direction, lambda symbol, case=case: _told(told, case, symbol, direction)) for case in CASES}
+    found = {case: missing for case, missing in found.items() if missing}
+    assert found.keys() == {case for way, case in OUTSIDE_OF_THE_PROMISE if way == direction}, found
 
 
 def test_cases_call_something(ran: dict[str, Edges]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 Edges = set[tuple[str, str]]
+Direction = Literal["incoming", "outgoing"]
 
 
 class Differs(NamedTuple):
@@ -38,3 +39,19 @@ def python_edges(cases: Mapping[str, str], folder: Path) -> dict[str, Edges]:
     command = [sys.executable, "-I", str(Path(__file__).with_name("flow_run.py")), str(listed)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     return {name: {(caller, callee) for caller, callee in edges} for name, edges in json.loads(done.stdout).items()}
+
+
+def silent(edges: Edges, direction: Direction, told: Callable[[str], tuple[set[str], bool]]) -> dict[str, set[str]]:
+    """By function: what ran and is missing in an answer that is said to be complete.
+
+    Args:
+        told: gives of a function whom the answer lists, and whether it is said to be complete.
+    """
+    of, other = (0, 1) if direction == "outgoing" else (1, 0)
+    found: dict[str, set[str]] = {}
+    for symbol in sorted({edge[of] for edge in edges} - {""}):
+        listed, is_complete = told(symbol)
+        missing = {edge[other] for edge in edges if edge[of] == symbol} - listed
+        if missing and is_complete:
+            found[symbol] = missing
+    return found

@@ -131,6 +131,7 @@ PYTHON = Language(
     fields_by_assignment=True,
     binds_late=True,
     linearises=True,
+    type_finders=frozenset({"builtins.getattr", "builtins.globals", "builtins.vars"}),
     types_are_values=True,
     parameters="keyword",
     locks=Locks(

@@ -157,6 +157,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
     types_are_values: a type's name is a value as others are: who gets it may make instances.
     binds_late: a member is looked up by its name when the program runs: a field or a type that a subtype sets anew stands in for it.
+    type_finders: functions outside that give any type by its name, by qualified name.
     linearises: the types above a type are searched in one line, where a member of one base stands in for that of a base named later.
     parameters: how a parameter is written, for who reads lists of them (`query.changes.signatures`): "keyword" (Python: callers may name
         it), "colon" (`name: type`), "name type" or "type name"; "exact": any difference counts; empty: they are not read.
@@ -246,6 +247,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     types_are_values: bool = False
     binds_late: bool = False
     linearises: bool = False
+    type_finders: frozenset[str] = frozenset()
     parameters: Parameters = ""
     locks: Locks | None = None
 

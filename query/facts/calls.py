@@ -78,12 +78,15 @@ def dispatched(index: Index, ids: Collection[int]) -> list[Call]:
     """Calls of members that these override, which may end in them, as calls of them: see `query.facts.dispatch`."""
     above = stand_ins(index, ids)
     calls = _of_objects(index, calls_of(index, "incoming", sorted(above)), "of") if above else []
-    return [*_ending_in(index, calls, above), *unnamed(index, ids)]
+    return [*_ending_in(index, calls, above), *unnamed(index, ids, above)]
 
 
-def unnamed(index: Index, ids: Collection[int]) -> list[Call]:
-    """Calls that end in these by dispatch and name no member to call: reads of fields, objects of the class of a value."""
-    above = stand_ins(index, ids)
+def unnamed(index: Index, ids: Collection[int], above: Mapping[int, Sequence[int]]) -> list[Call]:
+    """Calls that end in these by dispatch and name no member to call: reads of fields, objects of the class of a value.
+
+    Args:
+        above: their `stand_ins`.
+    """
     reads = _reads(index, _READS_OF, sorted(above)) if above else []
     return [*_ending_in(index, reads, above), *_making(index, ids)]
 

@@ -16,6 +16,7 @@ from query.facts.families import family_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
 from query.facts.gaps import (
+    anew,
     callees,
     causes,
     declarations,
@@ -165,7 +166,7 @@ class Certificate:
         members = sorted(sym_id for sym_id in {*called} - beyond if around[sym_id].kind in _OVERRIDDEN)
         types = {container for sym_id in members for container in [around[sym_id].container] if container is not None}
         known = symbols_by_id(self._index, members) if members else {}
-        reasons = [*more, *self.unresolved_callees(opened), *callees.of_called(self._index, called)]
+        reasons = [*more, *self.unresolved_callees(opened), *anew.reasons(self._index, called)]
         if types:
             about = known[members[0]].record.path
             reasons += self.unresolved_subtypes({around[sym_id].name for sym_id in types}, about=about) + self.unlisted_subtypes(

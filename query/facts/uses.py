@@ -9,7 +9,7 @@ dispatch    a call of a member that this one overrides, which may end here (`que
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence, Role, SymbolKind
@@ -86,9 +86,9 @@ def uses_of(index: Index, ids: Collection[int], *, dispatch: bool = False) -> li
     if not asked:
         return []
     via: dict[int, list[tuple[int, bool]]] = {sym_id: [(sym_id, False)] for sym_id in asked}
-    if dispatch:
-        for super_id, overriding in stand_ins(index, asked).items():
-            via.setdefault(super_id, []).extend((sym_id, True) for sym_id in overriding)
+    above = stand_ins(index, asked) if dispatch else {}
+    for super_id, overriding in above.items():
+        via.setdefault(super_id, []).extend((sym_id, True) for sym_id in overriding)
     parameters = {"ids": sorted(via)}
     calls: dict[tuple[int, int, int, int], tuple[int, int]] = {}  # symbol and place: caller, evidence
     extra: list[tuple[int, int, int, int, int, int, int, int]] = []
@@ -126,14 +126,14 @@ def uses_of(index: Index, ids: Collection[int], *, dispatch: bool = False) -> li
                 continue
             found.append(Use(own, doc_id, line, col, end_col, roles, holder, evidence, relation, is_test, by_dispatch))
     if dispatch:
-        found += _unnamed(index, asked, {use[:4] for use in found})
+        found += _unnamed(index, asked, above, {use[:4] for use in found})
     found.sort()
     return found
 
 
-def _unnamed(index: Index, ids: Collection[int], told: Collection[tuple[int, ...]]) -> list[Use]:
+def _unnamed(index: Index, ids: Collection[int], above: Mapping[int, Sequence[int]], told: Collection[tuple[int, ...]]) -> list[Use]:
     """Reads of fields that an accessor stands in for, and calls of the class of a value: they end in these by dispatch."""
-    calls = [call for call in unnamed(index, ids) if (call.of, call.doc_id, call.line, call.col) not in told]
+    calls = [call for call in unnamed(index, ids, above) if (call.of, call.doc_id, call.line, call.col) not in told]
     holder_of = holders(index, {call.other for call in calls})
     docs = documents(index, {call.doc_id for call in calls})
     in_tests = test_symbols(index, set(holder_of.values()))

@@ -1,5 +1,5 @@
 -- Types and their supertypes.
--- Takes: document, symbol; raw_occ, sym_of, target_sym; facts_supertypes.
+-- Takes: document, symbol; raw_occ, sym_of, target_sym; type_finder (what languages say); facts_supertypes.
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
 -- number of steps to it; made_base.
 
@@ -45,7 +45,7 @@ CREATE TEMP TABLE made_base AS
 SELECT DISTINCT t.sub_id AS class_id, b.name, c.doc_id, b.sym_id, b.kind
 FROM type_edge t JOIN symbol b ON b.sym_id = t.super_id JOIN symbol c ON c.sym_id = t.sub_id JOIN document d ON d.doc_id = c.doc_id
 WHERE language_has(d.language, 'linearises') AND (has_flag(b.flags, 'parameter') OR is_kind(b.kind, 'field', 'property') OR is_callable(b.kind))
-  AND (NOT has_flag(b.flags, 'external') OR b.qualified_name IN ('builtins.getattr', 'builtins.globals', 'builtins.vars'));
+  AND (NOT has_flag(b.flags, 'external') OR (d.language, b.qualified_name) IN (SELECT language, qualified_name FROM type_finder));
 
 -- Needs: made_base.
 DELETE FROM type_edge t USING symbol b

@@ -159,6 +159,8 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
         for name in record.names
     ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
+    finders = [(name, finder) for record in LANGUAGES for name in record.names for finder in sorted(record.type_finders)]
+    _add_temporary(connection, "type_finder", ("language", "qualified_name"), finders)
     _add_temporary(connection, "operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
     _add_temporary(connection, "overloading_language", ("language",), chosen_later)
     _add_temporary(connection, "language_rule", ("language", "open_types", "closed_results", "closed_values"), rules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from indexer.languages import record_of
+from indexer.languages import LANGUAGES, record_of
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.dispatch import fitting
@@ -87,8 +87,7 @@ _MADE = """
 """
 """With the names of the members that the class has, own or from a base that is known: they may stand in for those of the other base."""
 
-_FIND_ANY = frozenset({"getattr", "globals", "vars"})
-"""Functions that give any type by its name: see `4_types.sql`."""
+_FIND_ANY = frozenset(finder.rpartition(".")[2] for language in LANGUAGES for finder in language.type_finders)
 
 
 def _on_made_bases(index: Index, ids: Collection[int], members: Collection[str] | None) -> list[Reason]:
