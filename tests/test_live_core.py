@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support import CORPORA, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.errors import NameNotFound, ServerMissing, UsageError
 from indexer.lsp.enums import FileChangeType
@@ -549,6 +550,7 @@ def test_a_file_that_its_build_leaves_out_costs_neither_an_error_nor_minutes(
     host_of: Callable[..., Host], monkeypatch: pytest.MonkeyPatch, files: dict[str, str | bytes], path: str, line: int
 ) -> None:
     """The server knows nothing of it, which is not the same as that there is nothing."""
+    requires("clangd" if path == "a.cc" else "rust-analyzer")
     monkeypatch.setattr("query.live.running._PROVES_S", 1.0)
     monkeypatch.setattr("query.live.running._PROVES_WITHOUT_SIGNAL_S", 1.0)
     host = host_of(files)

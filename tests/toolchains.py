@@ -16,6 +16,7 @@ import functools
 import ipaddress
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -26,10 +27,10 @@ from typing import Any
 
 import pytest
 
-from indexer.errors import LspidxError
+from indexer.errors import LspidxError, ServerMissing
 from indexer.servers.install import install
 from indexer.servers.installed import servers_dir
-from indexer.servers.registry import FoundServer, find_executables, find_server, load_table, server_spec
+from indexer.servers.registry import FoundServer, find_server, load_table
 
 PROGRAMS = {
     "npm": ("node", "npm"),
@@ -94,6 +95,10 @@ class Door:
     def is_untouched(self) -> bool:
         """Whether a test sees the plain environment, and has put nothing of its own in its place."""
         return self._plain["LSPIDX_SERVERS_DIR"] == os.environ.get("LSPIDX_SERVERS_DIR") and self._plain["PATH"] in os.environ["PATH"]
+
+    def is_as_the_machine(self) -> bool:
+        """Whether a test sees the machine's own environment, through the open door."""
+        return self.is_open and all(os.environ.get(name) == self.whole[name] for name in ("PATH", "LSPIDX_SERVERS_DIR"))
 
     @contextmanager
     def machine(self) -> Iterator[str]:
@@ -176,12 +181,15 @@ def chosen(find: Callable[..., FoundServer]) -> Callable[..., FoundServer]:
 
     def watching(name: str, avoid: Sequence[str] = ()) -> FoundServer:
         assert _door is not None
-        ours = not _door.is_open and _door.is_untouched() and name in load_table().server
-        if ours and not any(find_executables(server_spec(name), avoid)):
-            if threading.current_thread() is threading.main_thread():
-                requires(name)
-            elif not _door.is_quick:
-                _door.open()
+        try:
+            return find(name, avoid)
+        except ServerMissing:
+            if name not in load_table().server or not (_door.is_untouched() or _door.is_as_the_machine()):
+                raise
+        if threading.current_thread() is threading.main_thread():
+            requires(name)
+        elif not _door.is_quick:
+            _door.open()
         return find(name, avoid)
 
     return watching
@@ -223,7 +231,9 @@ def _why_not(need: str) -> str:
     if need in PROGRAMS:
         with _door.machine() as path:
             lacking = [name for name in PROGRAMS[need] if shutil.which(name, path=path) is None]
-        return f"no '{lacking[0]}' on PATH" if lacking else ""
+            if lacking:
+                return f"no '{lacking[0]}' on PATH"
+            return next(filter(None, (_why_not_run(name, path) for name in PROGRAMS[need] if name in _MAY_BE_SHIMS)), "")
     try:
         with _door.machine():
             ready(need)
@@ -231,6 +241,16 @@ def _why_not(need: str) -> str:
         return " ".join(str(error).split())
     clients = (ecosystem for ecosystem in load_table().server[need].install if ecosystem in PROGRAMS)
     return next(filter(None, map(_why_not, clients)), "")  # it also runs on what it came by
+
+
+_MAY_BE_SHIMS = frozenset(("cargo", "rustc"))
+"""Programs in whose place rustup puts one of its own, which cannot run where no toolchain was chosen (a new HOME)."""
+
+
+def _why_not_run(name: str, path: str) -> str:
+    command = [shutil.which(name, path=path) or name, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return "" if done.returncode == 0 else f"'{name} --version' ended with {done.returncode}: {' '.join(done.stderr.split()[:30])}"
 
 
 BESIDE = Path(sys.executable).parent
