@@ -112,6 +112,47 @@ def test_tests_whose_server_cannot_be_had_are_left_out_by_name_or_fail(tmp_path:
         assert text in done.stdout
 
 
+TESTS_OF_CARGO = """
+import toolchains
+
+def test_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    toolchains.requires("cargo")
+
+def test_two():
+    toolchains.requires("cargo")
+"""
+
+SHIM = """#!/bin/sh
+test -f "$HOME/.rustup/settings.toml" && echo "cargo 1.2.3" && exit 0
+echo "no default is configured" >&2
+exit 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "said"), [(True, 0, "2 passed"), (False, 1, "no default is configured")], ids=["a toolchain", "a new home"]
+)
+def test_whether_cargo_can_run_is_asked_of_the_machine_and_not_of_the_home_that_a_test_has_made(
+    tmp_path: Path, settings: bool, code: int, said: str
+):
+    """The first test to ask would else have settled it for all the others of its process."""
+    write_tree(tmp_path, {"test_x.py": TESTS_OF_CARGO, "pytest.ini": "[pytest]\n", "bin/cargo": SHIM, "bin/rustc": SHIM, "home/.keep": ""})
+    for name in ("cargo", "rustc"):
+        (tmp_path / "bin" / name).chmod(0o755)
+    if settings:
+        write_tree(tmp_path / "home", {".rustup/settings.toml": ""})
+    environment = {name: value for name, value in os.environ.items() if name not in ("CARGO_HOME", "RUSTUP_HOME")} | {
+        "PYTHONPATH": f"{ROOT / 'tests'}{os.pathsep}{ROOT}",
+        "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path / "home"),
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "conftest", "-p", "no:cacheprovider", "--all-servers", "test_x.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert said in done.stdout
+
+
 # ---- what a quick run chooses
 
 

@@ -73,6 +73,8 @@ class Door:
         self.is_quick, self.wants_all = is_quick, wants_all
         self.is_open = False
         self.whole = dict(whole or _whole())
+        self.home = {name: os.environ[name] for name in _HOMES if name in os.environ}
+        """Where the machine's toolchains have their settings, whatever home a test has given itself when it asks for one."""
         self.folder = Path(tempfile.mkdtemp(prefix="lspidx-plain-"))
         (self.folder / "servers").mkdir()
         self._plain = {
@@ -247,9 +249,16 @@ _MAY_BE_SHIMS = frozenset(("cargo", "rustc"))
 """Programs in whose place rustup puts one of its own, which cannot run where no toolchain was chosen (a new HOME)."""
 
 
+_HOMES = ("HOME", "CARGO_HOME", "RUSTUP_HOME")
+"""By what rustup finds its toolchains."""
+
+
 def _why_not_run(name: str, path: str) -> str:
+    """What the machine's own program answers: the need is looked at once in a process, by whichever test asks first."""
+    assert _door is not None
     command = [shutil.which(name, path=path) or name, "--version"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    environment = {name: value for name, value in os.environ.items() if name not in _HOMES} | _door.home
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
     return "" if done.returncode == 0 else f"'{name} --version' ended with {done.returncode}: {' '.join(done.stderr.split()[:30])}"
 
 
