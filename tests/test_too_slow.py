@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import Watcher, assert_all_ended, fake_server, rows, write_tree
+from change_support import commit, git
+from support import Watcher, assert_all_ended, crawl_with_ty, fake_server, rows, write_tree
 
 from indexer.config import Config
-from indexer.crawl.messages import OUT_OF_PROCESSOR
 from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl, crawl
-from indexer.crawl.worker.processor import allowed_s
 from indexer.model import Trust
+from indexer.reading_time import OUT_OF_PROCESSOR, Text, allowed_s, too_slow
 from indexer.syntax.lexer import parse_words
+from query.changes import trees
 from query.cli.progress import summary
 from query.facts.index import open_index
 from query.surface.registry import call
@@ -102,11 +103,38 @@ def test_what_ended_its_worker_otherwise_is_a_gap_of_its_words_too(crawl_with: C
 
 def test_a_process_within_its_limit_ends_by_the_signal_that_its_parent_knows() -> None:
     """Also where whoever started it ignores that signal."""
-    program = "import signal; signal.signal(signal.SIGPROF, signal.SIG_IGN)\nfrom indexer.crawl.worker.processor import bounded\n"
+    program = "import signal; signal.signal(signal.SIGPROF, signal.SIG_IGN)\nfrom indexer.reading_time import bounded\n"
     within = f"{program}with bounded(5):\n    pass\nwhile __import__('time').process_time() < 0.5: pass"
     assert subprocess.run([sys.executable, "-c", within], check=False).returncode == 0
     beyond = f"{program}with bounded(0.1):\n    while True: pass"
     assert subprocess.run([sys.executable, "-c", beyond], check=False).returncode == -OUT_OF_PROCESSOR
+
+
+def test_texts_that_no_crawl_has_read_are_tried_in_a_process_of_their_own() -> None:
+    """Which ends at each that takes too long; what is behind it is tried all the same."""
+    long = "x = 1\n" * 2_000
+    texts = [long, _NO_PYTHON, "x = 1\n", _NO_PYTHON * 2, long]
+    assert too_slow([Text("python", "a.py", text.encode()) for text in texts], 0.7) == {1, 3}
+
+
+@pytest.mark.slow
+def test_a_change_of_such_a_file_is_said_not_to_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of a review of anybody's change that does not end."""
+    monkeypatch.setattr(trees, "too_slow", lambda texts: too_slow(texts, 0.7))
+    root = write_tree(tmp_path / "work", {"a.py": "def first():\n    return 1\n", "b.py": "def other():\n    return 2\n"})
+    git(root, "init", "-q")
+    commit(root)
+    crawl_with_ty(root)
+    write_tree(root, {"a.py": f"def first():\n    return 3\n{_NO_PYTHON}", "b.py": "def other():\n    return 3\n"})
+    with open_index(root) as index:
+        answer = call(index, "detect_changes", {})
+    assert [item.file for item in answer.result.changed_symbols] == ["b.py"]
+    assert {item.code: item.paths for item in answer.completeness.reasons}["not_read"] == ["a.py"]
+
+
+def test_short_texts_take_no_process_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", pytest.fail)
+    assert too_slow([Text("python", "a.py", b"x = 1\n" * 1_000)] * 9) == set()
 
 
 def test_each_such_text_lowers_what_the_next_ones_may_take_down_to_a_multiple_of_real_ones() -> None:

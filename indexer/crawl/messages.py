@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from typing import Any, Literal
 
 import msgspec
@@ -160,10 +159,6 @@ class Progress(msgspec.Struct, kw_only=True, tag=True):
 
 READING = "reading"
 """In place of a `Progress`'s method: no server is asked, the worker reads the text of a large document."""
-
-
-OUT_OF_PROCESSOR = signal.SIGPROF
-"""What ends a worker that takes more of the processor for the text that it reads than it may."""
 
 
 class Reading(msgspec.Struct, kw_only=True, tag=True):

@@ -25,7 +25,6 @@ import msgspec
 
 from indexer import sandbox
 from indexer.crawl.messages import (
-    OUT_OF_PROCESSOR,
     Done,
     ExternalJob,
     Facts,
@@ -43,6 +42,7 @@ from indexer.crawl.units import Unit
 from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
 from indexer.model import LossReason, SkipReason
+from indexer.reading_time import OUT_OF_PROCESSOR
 from indexer.store.facts import DocumentFacts
 
 log = logging.getLogger(__name__)

@@ -11,10 +11,10 @@ from indexer.crawl.messages import Reading, Report, Setup
 from indexer.crawl.sources import read_source
 from indexer.crawl.worker.document import Document
 from indexer.crawl.worker.pace import Pace
-from indexer.crawl.worker.processor import allowed_s, bounded
 from indexer.drive.texts import Texts
 from indexer.embedded import alias, source_of
 from indexer.model import LossReason, SkipReason
+from indexer.reading_time import allowed_s, bounded
 from indexer.servers.registry import language_id
 from indexer.syntax.lexer import parse_words
 from indexer.syntax.model import Syntax
