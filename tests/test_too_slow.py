@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from indexer.syntax.lexer import parse_words
 from query.changes import trees
 from query.cli.progress import summary
 from query.facts.index import open_index
+from query.live import outline
 from query.surface.registry import call
 
 CrawlWith = Callable[..., Crawl]
@@ -154,3 +156,20 @@ def test_words_have_their_places_whatever_stands_around_them() -> None:
         *((1, 1, "g"), (1, 5, "h")),
     ]
     assert [symbol.name for symbol in syntax.symbols] == ["m"]
+
+
+def test_a_process_that_lives_on_is_not_held_by_the_text_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has such a text tried once, wherever it is asked about."""
+    tried: list[int] = []
+
+    def trying(texts: list[Text]) -> set[int]:
+        tried.append(len(texts))
+        return too_slow(texts, 0.7)
+
+    monkeypatch.setattr(outline, "too_slow", trying)
+    monkeypatch.setattr(outline, "_slow", OrderedDict())
+    text = f"def first(): ...\n{_NO_PYTHON}"
+    assert outline.outline("a.py", text) == []
+    assert outline.hangs([("b.py", "def b(): ...\n"), ("a.py", text)]) == {1}
+    assert [item.dotted for item in outline.outline("b.py", "def b(): ...\n")] == ["b"]
+    assert sum(tried) == 2
