@@ -39,14 +39,14 @@ _MANY = f"SELECT {_COLUMNS} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN d
 
 
 def documents(index: Index, ids: Collection[int]) -> dict[int, Document]:
-    """Documents by id; each is read once per index."""
+    """These documents by id, and no others; each is read once per index."""
     known: dict[int, Document] = index.keep("impact documents", dict)
     missing = [doc_id for doc_id in ids if doc_id not in known]
     if missing:
         rows = index.rows(_ONE, {"id": missing[0]}) if len(missing) == 1 else index.rows(_MANY, {"ids": missing})
         for doc_id, path, is_test, language, module, package, external in rows:
             known[doc_id] = Document(path, bool(is_test), language, package_of(path, language, module or "", package or ""), external)
-    return known
+    return {doc_id: known[doc_id] for doc_id in ids if doc_id in known}
 
 
 def package_of(path: str, language: str, module: str, package: str) -> str:
