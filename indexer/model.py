@@ -235,10 +235,24 @@ class Operation(IntEnum):
     INSTANCE_OF = 118  # of what stands for a type: whether a value is of it
     COPY = 119  # all its own members are read
     READ_MADE = 120  # as LOOK_UP, and it is read or written
+    INSTANTIATE = 121  # what the parameters of a template say, or what no compiler's tree was there to tell
 
     @property
     def label(self) -> str:
         return self.name.lower()
+
+
+class Unwritten(IntEnum):
+    """What a compiler puts in where the text does not name it. Stored as a number."""
+
+    MAKE = 0  # an object of a type is made or copied: a constructor
+    END = 1  # an object of a type ends: a destructor
+    DELETE = 2  # the same of an object that may be of a type below
+    CALL = 3  # a function: what a macro, an operator or a conversion calls; of a type where one is named
+    AGGREGATE = 5  # an object is made of its parts in braces
+    DEFAULT = 6  # a member that the compiler writes as the text asks for: it runs the same of the parts
+    VALUE = 7  # a function that a macro names and does not call
+    BESIDE = 4  # a function that stands beside a type, where the type has no member of that name
 
 
 REFLECTED = Operation.ADD_TO - Operation.ADD
@@ -422,6 +436,9 @@ class SkipReason(StrEnum):
 
 QUESTIONS_CUT = "questions_cut"
 """In place of a reason: so many of a document's questions were not asked, for the limits of questions."""
+
+TREE_KNOWN = "syntax_error: compiled"
+"""The reason of a document with a syntax error whose compiler has shown its own tree: all calls of its functions are known."""
 
 CUT = (QUESTIONS_CUT, SkipReason.TOO_DEEP, SkipReason.TOO_SLOW)
 """What the reason of a document begins with that has answers to some questions, or to none, for a limit on what a file may cost. It depends

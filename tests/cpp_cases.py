@@ -24,9 +24,10 @@ ENDINGS = {"c": "c", "cpp": "cc"}
 _TRACER = Path(__file__).with_name("cpp_trace.c")
 _FLAGS = ("-gdwarf-4", "-O0", "-w", "-finstrument-functions", "-no-pie", "-fno-pie")
 _STANDARD = {"c": "-std=gnu11", "cpp": "-std=c++20"}
-_OF_PROGRAM = re.compile(r"_GLOBAL__|__static_initialization|__tcf_")
+_OF_PROGRAM = re.compile(r"_GLOBAL__|__static_initialization|__tcf_|__tls_init|^_ZT[WH]")
 """Functions by which a compiler runs what stands outside of functions."""
 _OF_LAMBDA = re.compile(r"Ul\w*E\d*_cl")
+_WITH_CAPITAL = re.compile(r"\b(?!SIG)[A-Z]\w*")
 _WITH_LIBRARY = "#include <"
 
 
@@ -41,7 +42,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Ran:
-    """One function ran another. Places; None: what stands outside of functions. `by_library`: a function of a library stood between them."""
+    """One function ran another. Places; None: what stands outside of functions. `by_library`: one of a library stood between them."""
 
     caller: Place | None
     callee: Place
@@ -69,8 +70,13 @@ def cases_of(path: Path, language: str) -> list[Case]:
         for other in others:
             file, _, source = other.partition("\n")
             files[file] = source.rstrip() + "\n"
-        made.append(Case(f"{language}_{name}", language, files))
+        made.append(Case(f"{language}_{name}", language, {file: _of_case(source, name) for file, source in files.items()}))
     return made
+
+
+def _of_case(source: str, name: str) -> str:
+    """Names with a capital get that of the case, for types of one name in several programs are one type to a server's index."""
+    return _WITH_CAPITAL.sub(lambda match: f"{match[0]}_{name}", source)
 
 
 def run(cases: Sequence[Case], folder: Path) -> dict[str, set[Ran]]:
@@ -90,8 +96,18 @@ def run(cases: Sequence[Case], folder: Path) -> dict[str, set[Ran]]:
         more = ("-include", library) if needs else ()
         _do(compiler, *_FLAGS, _STANDARD[case.language], *more, *sources, tracer, "-o", root / "program")
         subprocess.run([str(root / "program")], timeout=20, check=False, cwd=root, stdout=subprocess.DEVNULL)
-        found[case.name] = set(_edges(case, root))
+        found[case.name] = _without_idle(set(_edges(case, root)), _types(case))
     return found
+
+
+def _without_idle(edges: set[Ran], types: set[Place]) -> set[Ran]:
+    """Without what the compiler makes of types and what runs nothing that is written."""
+    lively: set[Place] = set()
+    while True:
+        found = {edge.caller for edge in edges if edge.caller is not None and (edge.callee not in types or edge.callee in lively)} & types
+        if found <= lively:
+            return {edge for edge in edges if edge.callee not in types or edge.callee in lively}
+        lively |= found
 
 
 def _do(*command: str | Path) -> str:
@@ -103,7 +119,12 @@ def _do(*command: str | Path) -> str:
 def _precompiled(cases: Sequence[Case], folder: Path) -> Path:
     """All that the cases include of the library, read once."""
     included = {
-        line for case in cases if case.language == "cpp" for text in case.files.values() for line in text.split("\n") if _WITH_LIBRARY in line
+        line
+        for case in cases
+        if case.language == "cpp"
+        for text in case.files.values()
+        for line in text.split("\n")
+        if _WITH_LIBRARY in line
     }
     header = folder / "library.hh"
     header.write_text("\n".join(sorted(included)) + "\n", encoding="utf-8")
@@ -150,12 +171,23 @@ def _places(case: Case, root: Path, addresses: Iterable[int]) -> dict[int, _Fram
     return found
 
 
+def _types(case: Case) -> set[Place]:
+    return {
+        (file, symbol.selection.line, symbol.selection.col)
+        for file, text in case.files.items()
+        for symbol in parse(case.language, file, text.encode(), "").symbols
+        if symbol.kind in TYPE_KINDS
+    }
+
+
 def _functions(language: str, file: str, text: str) -> dict[int, Place]:
     """By line: the innermost function there, else the innermost type."""
     syntax = parse(language, file, text.encode(), "")
     found: dict[int, Place] = {}
     for kinds in (TYPE_KINDS, CALLABLE_KINDS):
-        spans = [(span, symbol.selection) for symbol in syntax.symbols if symbol.kind in kinds for span in (symbol.span, *symbol.extra_ranges)]
+        spans = [
+            (span, symbol.selection) for symbol in syntax.symbols if symbol.kind in kinds for span in (symbol.span, *symbol.extra_ranges)
+        ]
         for span, selection in sorted(spans):
             for line in range(span.line, span.end_line + 1):
                 found[line] = (file, selection.line, selection.col)

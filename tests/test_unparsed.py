@@ -46,6 +46,7 @@ def test_a_name_in_text_without_its_header_means_nothing_rather_than_what_is_aro
         calls = index.rows("SELECT line, callee FROM calls ORDER BY line")
         assert calls == [
             (4, "cpp . workspace . `item.h`/shop/Item#Parts#"),  # `Parts parts;` makes one
+            (11, "cpp . workspace . `item.h`/shop/Item#"),  # what makes a `Default` makes its parts
             (12, "cpp . workspace . `item.h`/shop/Item#"),
             (14, "cpp . workspace . `item.h`/shop/known()."),
         ]

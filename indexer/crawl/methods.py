@@ -12,10 +12,11 @@ DIAGNOSTIC = methods.TEXT_DOCUMENT_DIAGNOSTIC
 SUPERTYPES = methods.TYPE_HIERARCHY_SUPERTYPES
 HIGHLIGHT = methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT
 PREPARE_TYPE_HIERARCHY = methods.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY
+TREE = "textDocument/ast"  # clangd's own
 SYNTAX = "syntax"
 METHODS = (SYNTAX, DOCUMENT_SYMBOL, DEFINITION, HOVER, SUPERTYPES, DIAGNOSTIC)
 
-TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES, HIGHLIGHT: SYNTAX, TYPE_DEFINITION: SYNTAX}
+TALLIED = {PREPARE_TYPE_HIERARCHY: SUPERTYPES, HIGHLIGHT: SYNTAX, TYPE_DEFINITION: SYNTAX, TREE: SYNTAX}
 """Questions that prepare or check another one are counted with it; `syntax` gets its own count in the end.
 
 An unanswered question about a value's type is a gap of its own: the value then has no known type."""

@@ -67,6 +67,11 @@ _RUN_BY = (
     (("operator<<",), ("ostream_iterator", "ostream_formatter", "streamed")),
     (("operator>>",), ("istream_iterator", "istream_view", "ws")),
     (("operator[]",), ("move_iterator", "reverse_iterator", "span")),
+    (("lock", "unlock", "try_lock"), ("lock_guard", "unique_lock", "scoped_lock", "condition_variable_any")),
+    (("lock_shared", "unlock_shared", "try_lock_shared"), ("shared_lock",)),
+    (("push_back",), ("back_inserter", "back_insert_iterator", "stack", "queue", "priority_queue")),
+    (("push_front",), ("front_inserter", "front_insert_iterator")),
+    (("insert",), ("inserter", "insert_iterator")),
 )
 
 C = Language(
@@ -117,7 +122,8 @@ CPP = replace(
     # algorithms and containers compare, order, copy and call what they are given, and go through it
     runtime_members=frozenset(
         {
-            *("begin", "end", "cbegin", "cend", "rbegin", "rend", "await_ready", "await_suspend", "await_resume"),
+            *("begin", "end", "cbegin", "cend", "rbegin", "rend", "await_ready", "await_suspend", "await_resume", "await_transform"),
+            *("get_return_object", "initial_suspend", "final_suspend", "return_void", "return_value", "yield_value", "unhandled_exception"),
             *(f"operator{sign}" for sign in ("==", "!=", "<", "<=", ">", ">=", "<=>", "=", "()", "*", "->", "++", "--", "!", ",", "->*")),
         }
     ),

@@ -64,6 +64,17 @@ class DocumentSymbol(msgspec.Struct, frozen=True):
     children: list[DocumentSymbol] | None = None
 
 
+class TreeNode(msgspec.Struct, frozen=True):
+    """A node of clangd's `textDocument/ast`: `arcana` is the line in which the compiler prints it, without `range` it stands in no text."""
+
+    role: str = ""
+    kind: str = ""
+    detail: str = ""
+    arcana: str = ""
+    range: Range | None = None
+    children: list[TreeNode] = []
+
+
 class MarkupContent(msgspec.Struct, frozen=True):
     value: _Text
     kind: _Name = "plaintext"
@@ -174,6 +185,7 @@ _RawItems: TypeAlias = Annotated[list[msgspec.Raw], msgspec.Meta(max_length=_MOS
 message = msgspec.json.Decoder(Message).decode
 targets = msgspec.json.Decoder[_Targets](_Targets).decode
 document_symbols = msgspec.json.Decoder(list[DocumentSymbol] | None).decode
+tree = msgspec.json.Decoder(TreeNode | None).decode
 hover = msgspec.json.Decoder(Hover | None).decode
 type_hierarchy_items = msgspec.json.Decoder[_Types](_Types).decode
 diagnostic_report = msgspec.json.Decoder(DiagnosticReport | None).decode

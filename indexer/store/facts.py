@@ -7,8 +7,8 @@ that a worker adds (`DocumentFacts.add`), the views that the merge reads (`merge
 A new column is declared here and filled where it is computed, mostly in `crawl.harvest`. The merge carries it into the index: columns of
 the header into `document`, of symbols into `symbol`, of occurrences into `occ`, of supertypes into `type_edge`, of extra_ranges into
 `extra_definition`, of diagnostics, unresolved_imports and coverage into `diagnostic`, `unresolved_import` and `document_coverage`. Those
-of targets stay in the shards; those of members, silent_members, owners, nameless_calls, values, accessors, strings and flows are only read
-by the merge's stages. It needs a new
+of targets stay in the shards; those of members, silent_members, owners, nameless_calls, unwritten, values, accessors, strings and flows are
+only read by the merge's stages. It needs a new
 SCHEMA_VERSION; in the views for users it comes by hand, as they are a promise.
 
 Loads nothing, so that a worker does not carry Arrow (45 MB each) to say what it found.
@@ -21,7 +21,20 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from indexer.errors import Bug
-from indexer.model import Basis, CoverageStatus, Evidence, Flow, NameUse, Operation, Role, Severity, SymbolFlag, SymbolKind, TargetSymbol
+from indexer.model import (
+    Basis,
+    CoverageStatus,
+    Evidence,
+    Flow,
+    NameUse,
+    Operation,
+    Role,
+    Severity,
+    SymbolFlag,
+    SymbolKind,
+    TargetSymbol,
+    Unwritten,
+)
 
 U8, U16, I32, U64, TEXT, FLAG, LINES = "uint8", "uint16", "int32", "uint64", "string", "bool", "list<int32>"
 """Column types, as Arrow names them."""
@@ -144,6 +157,16 @@ NAMELESS_CALLS = {  # an operation on a value that may run a member of its type,
     "own": _leads_to("symbols"),  # the value's type, or
     "target": _leads_to("targets"),  # this; of a RESULT, what is called
 }
+UNWRITTEN = {  # what runs where the text does not name it, as a compiler's tree shows it
+    "line": _place(ROW_BEFORE),
+    "col": _place(),
+    "end_col": _place("col"),
+    "enclosing": _leads_to("symbols"),
+    "kind": Column(U8, one_of=Unwritten),
+    "name": Column(TEXT),  # of the function; of what makes and ends objects none
+    "scope": Column(TEXT),  # the type that it is of, as a path with dots
+    "own": _leads_to("symbols"),  # the function, where this document declares it
+}
 VALUES = {  # what a function gives back, or a variable is set to: one row for each possibility
     "symbol": _leads_to("symbols"),
     "basis": Column(U8, one_of=Basis),
@@ -217,6 +240,7 @@ TABLES: dict[str, dict[str, Column]] = {
     "targets": TARGETS,
     "supertypes": SUPERTYPES,
     "nameless_calls": NAMELESS_CALLS,
+    "unwritten": UNWRITTEN,
     "values": VALUES,
     "accessors": ACCESSORS,
     "diagnostics": DIAGNOSTICS,

@@ -9,6 +9,7 @@ Constants take names in quotes and become a number. Of flags and roles, several 
     symbol_kind('class')   evidence('inferred')   severity('error')   symbol_flag('local', 'parameter')   role('read', 'write')
     name_use('member')   how the name in a string is taken, see `indexer.model.NameUse`
     operation('get_item')   basis('result')   what a text does to a value, and how the value's type is known
+    unwritten('make')   what a compiler puts in, see `indexer.model.Unwritten`
     target_symbol('nothing')   what `symbol` of a target is in place of a key, see `indexer.model.TargetSymbol`
 
 Conditions take an expression and then names in quotes, and hold where ONE of the names does; those of a group of kinds take no names:
@@ -51,6 +52,7 @@ from indexer.model import (
     SymbolFlag,
     SymbolKind,
     TargetSymbol,
+    Unwritten,
 )
 
 _KINDS = {kind.label: int(kind) for kind in SymbolKind}
@@ -73,6 +75,7 @@ _NUMBERS: Mapping[str, Mapping[str, int]] = {
     "name_use": _USES,
     "operation": _lower_case(Operation),
     "basis": _BASES,
+    "unwritten": _lower_case(Unwritten),
 }
 _BITS: Mapping[str, Mapping[str, int]] = {"symbol_flag": _FLAGS, "role": _ROLES}
 _ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE, "is_use": _USES, "is_basis": _BASES}

@@ -10,6 +10,7 @@ SCHEMA_VERSION: the shape of index and shards; a reader refuses any other.
     7  2026-11-23  where values go: rows by syntax, calls and meanings by flow
     8  2026-11-24  calls of what a variable holds or an expression gives
     9  2026-11-24  bases that the running program makes
+   10  2026-11-25  what runs where the text does not name it
 CONTENT_VERSION: what the same source means; a change makes indexes want a rebuild, readers do not care.
     1  2026-11-21  first
     2  2026-11-22  monikers begin with the language
@@ -24,13 +25,14 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    11  2026-11-24  members that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
    12  2026-11-24  Python: overrides on every way up and of bases beside, patterns, iterators, both sides of operators
    13  2026-11-24  JavaScript, TypeScript: calls behind a comma, default values, operators and conversions, what patterns read
+   14  2026-11-25  C, C++: what the compiler adds: objects that are made, copied and ended, conversions, what macros call
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SCHEMA_VERSION = 9
-CONTENT_VERSION = 13
+SCHEMA_VERSION = 10
+CONTENT_VERSION = 14
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -80,11 +80,13 @@ class Certificate:
                 self._drift = replace(self._drift, changed=sorted({*self._drift.changed, *self._unsaved} - {*self._drift.new}))
         return self._drift
 
-    def of_documents(self, paths: Sequence[str], methods: Sequence[str], more: Sequence[Reason] = ()) -> Completeness:
-        """For answers that depend on these documents only: an outline, a source, a hover."""
+    def of_documents(
+        self, paths: Sequence[str], methods: Sequence[str], more: Sequence[Reason] = (), *, of_callees: bool = False
+    ) -> Completeness:
+        """For answers that depend on these documents only: an outline, a source, a hover; or what their texts call."""
         wanted = set(paths)
         reasons = reading.stale(self._index, [path for path in self.drift.paths if path in wanted], self._unsaved)
-        reasons += reading.coverage(self._index, methods, wanted.__contains__)
+        reasons += reading.coverage(self._index, methods, wanted.__contains__, of_callees=of_callees)
         return self._certify([*reasons, *more])
 
     def of_workspace(
@@ -147,11 +149,17 @@ class Certificate:
             reasons = _together(reasons)
         return self._certify([*reasons, *more], is_whole=False)
 
-    def of_rows(self, symbols: Sequence[Symbol], methods: Sequence[str], more: Sequence[Reason] = ()) -> Completeness:
-        """For lists of symbols whose rows say by themselves what may be missing of their uses: what was not read is left to say."""
+    def of_rows(
+        self, symbols: Sequence[Symbol], methods: Sequence[str], more: Sequence[Reason] = (), *, question: Question = "callers"
+    ) -> Completeness:
+        """For lists of symbols whose rows say by themselves what may be missing of their uses: what was not read is left to say.
+
+        Args:
+            question: "references" where a text has to name them, as one that overrides a member does.
+        """
         if not symbols:
             return self._certify([*more])
-        uses = self._uses(symbols, "callers", None)
+        uses = self._uses(symbols, question, None)
         reasons = reading.told(self._index, uses.scope, self._unread(uses, methods), self._unsaved) + environment.of_uses(self._index, uses)
         return self._certify([*reasons, *more], is_whole=False)
 
@@ -173,8 +181,8 @@ class Certificate:
                 types, {around[sym_id].name for sym_id in members}
             )
         docs = documents(self._index, {around[sym_id].doc_id for sym_id in {*opened} - beyond})
-        texts = self.of_documents(sorted({*paths, *(doc.path for doc in docs.values())}), DEFINITION, reasons)
-        rows = self.of_rows([known[sym_id] for sym_id in members], DEFINITION)
+        texts = self.of_documents(sorted({*paths, *(doc.path for doc in docs.values())}), DEFINITION, reasons, of_callees=True)
+        rows = self.of_rows([known[sym_id] for sym_id in members], DEFINITION, question="references")
         told = {(reason.code, reason.detail) for reason in texts.reasons}
         found = [*texts.reasons, *(reason for reason in rows.reasons if (reason.code, reason.detail) not in told)]
         is_unknown = "unknown" in (texts.status, rows.status)

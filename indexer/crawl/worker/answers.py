@@ -10,7 +10,7 @@ import msgspec
 from indexer import builds
 from indexer.crawl import methods
 from indexer.crawl.messages import Setup
-from indexer.crawl.worker import harvest
+from indexer.crawl.worker import harvest, unwritten
 from indexer.crawl.worker.document import Document
 from indexer.lsp import decode
 from indexer.lsp.session import Answer
@@ -42,6 +42,7 @@ class Reader:
             methods.SUPERTYPES: _supertypes,
             methods.TYPE_DEFINITION: _types,
             methods.HIGHLIGHT: _highlights,
+            methods.TREE: _tree,
             methods.PREPARE_TYPE_HIERARCHY: _prepared,
             methods.DOCUMENT_SYMBOL: _symbols,
             methods.DIAGNOSTIC: _diagnostics,
@@ -132,6 +133,14 @@ def _supertypes(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
 def _highlights(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
     """They check what we have, and are no answers of their own."""
     document.answers.highlights[ordinal] = decode.highlights(result)
+    return False
+
+
+def _tree(document: Document, ordinal: int, result: msgspec.Raw) -> bool:
+    """What runs unnamed is read from it at once, for a tree is many times as large as the text."""
+    root = decode.tree(result)
+    if root is not None and document.syntax is not None:
+        document.answers.unwritten = unwritten.read(root, document.syntax, document.source)
     return False
 
 

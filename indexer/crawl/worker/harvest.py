@@ -13,11 +13,24 @@ from typing import Protocol
 from indexer import monikers
 from indexer.crawl import methods
 from indexer.crawl.units import PlannedDocument
-from indexer.crawl.worker import nameless, unparsed
+from indexer.crawl.worker import nameless, unparsed, unwritten
 from indexer.crawl.worker.adoption import adopt_kinds, adopt_symbols, discover
 from indexer.languages import record_of
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
-from indexer.model import CALLABLE_KINDS, QUESTIONS_CUT, CoverageStatus, Evidence, LossReason, Role, Severity, SymbolFlag, SymbolKind
+from indexer.model import (
+    CALLABLE_KINDS,
+    QUESTIONS_CUT,
+    TREE_KNOWN,
+    Basis,
+    CoverageStatus,
+    Evidence,
+    LossReason,
+    Operation,
+    Role,
+    Severity,
+    SymbolFlag,
+    SymbolKind,
+)
 from indexer.store.facts import AT_PLACE, DocumentFacts
 from indexer.syntax.model import BUILTIN, Syntax, Tokens
 
@@ -64,6 +77,7 @@ class Answers:
     signs: dict[int, list[Place]] = field(default_factory=dict[int, "list[Place]"])
     symbols: list[DocumentSymbol] = field(default_factory=list[DocumentSymbol])
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    unwritten: unwritten.Found | None = None
     inactive: list[unparsed.Lines] = field(default_factory=list["unparsed.Lines"])
     tallies: dict[str, MethodTally] = field(default_factory=lambda: {method: MethodTally() for method in methods.METHODS})
 
@@ -119,6 +133,9 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     if syntax.discovers:
         discover(syntax, answers.definitions, path)
     adopt_kinds(syntax, answers.symbols)
+    if answers.unwritten is not None:
+        for token in answers.unwritten.dependent:
+            answers.definitions.pop(token, None)
     facts = DocumentFacts(document.header("", line_count=syntax.line_count, error_lines=syntax.error_lines))
     descriptors = module_prefix(document.language, document.module, document.place)
     add_symbols(facts, syntax, answers.hovers, monikers.package_prefix(document.language, *document.package) + descriptors, document.module)
@@ -129,6 +146,8 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     if any(diagnostic.severity == Severity.ERROR for diagnostic in answers.diagnostics):
         nameless.doubt(syntax)
     nameless.add(facts, syntax, answers.types, answers.signs, targets.number, surroundings, document.language, unresolved)
+    if record_of(document.language).is_included:
+        _add_unwritten(facts, syntax, answers.unwritten, constructs=record_of(document.language).constructs_by_type)
     _add_diagnostics(facts, answers.diagnostics, surroundings.root)
     _add_unresolved(facts, syntax, unresolved)
     _add_strings(facts, syntax)
@@ -315,6 +334,25 @@ def _first_of_package(found: Sequence[Place]) -> list[Place]:
     return [(first[0], 0, 0, 0, 0)]
 
 
+def _add_unwritten(facts: DocumentFacts, syntax: Syntax, found: unwritten.Found | None, *, constructs: bool) -> None:
+    """What runs where nothing names it. Without a compiler's tree nobody knows that of a function, where a language has such."""
+    for row in found.rows if found is not None else ():
+        facts.add("unwritten", **row._asdict() | {"kind": int(row.kind)})
+    for line, col, end_col, enclosing in found.called if found is not None else ():
+        facts.add(
+            "nameless_calls",
+            line=line, col=col, end_col=end_col, operation=int(Operation.CALL), enclosing=enclosing, basis=int(Basis.UNKNOWN),
+            at_line=line, at_col=col, own=-1, target=-1,
+        )  # fmt: skip
+    for ordinal in found.open if found is not None else unwritten.functions(syntax) if constructs else ():
+        at = syntax.symbols[ordinal].selection
+        facts.add(
+            "nameless_calls",
+            line=at.line, col=at.col, end_col=at.end_col if at.end_line == at.line else at.col, operation=int(Operation.INSTANTIATE),
+            enclosing=ordinal, basis=int(Basis.UNKNOWN), at_line=at.line, at_col=at.col, own=-1, target=-1,
+        )  # fmt: skip
+
+
 def _class_of_cls(symbol: int, syntax: Syntax) -> int:
     """The class that `cls()` makes, where the symbol is the first parameter of a class method; else -1."""
     parameter = syntax.symbols[symbol]
@@ -397,7 +435,7 @@ def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str
     """One row per method; returns the document's own status: ok, partial (something lost) or lost (nothing from a server)."""
     answers.tallies[methods.SYNTAX] = MethodTally(asked=len(syntax.tokens), answered=len(syntax.tokens))
     if syntax.error_lines:
-        answers.tallies[methods.SYNTAX].failed = LossReason.SYNTAX_ERROR
+        answers.tallies[methods.SYNTAX].failed = TREE_KNOWN if answers.unwritten is not None else LossReason.SYNTAX_ERROR
     statuses: list[CoverageStatus] = []
     for method in methods.METHODS:
         tally = answers.tallies[method]

@@ -18,6 +18,9 @@ from indexer.syntax.model import Syntax
 COSTLY = frozenset({methods.DIAGNOSTIC, methods.HOVER, methods.SUPERTYPES})
 """Left out at the last try of a document."""
 
+_MOST_TREE_BYTES = 400_000
+"""A compiler's tree of a text is some forty times as large as the text, and an answer has a limit (`indexer.lsp.framing`)."""
+
 Question = tuple[str, bytes, int]
 """Method, parameters as JSON, ordinal of the token or symbol that it is about; of a receiver, counted on from the tokens, at a sign."""
 
@@ -54,6 +57,8 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
             yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), -token - 1
     if session.supports("typeDefinitionProvider") and methods.TYPE_DEFINITION not in setup.lacks:
         yield from _types(syntax, text_document)
+    if session.supports("astProvider") and not document.state.is_lean and document.planned.size_bytes <= _MOST_TREE_BYTES:
+        yield methods.TREE, text_document + b"}", 0
     if session.supports("documentHighlightProvider") and methods.HIGHLIGHT not in setup.lacks:
         for ordinal in crosscheck.sample_symbols(document.planned.path, syntax, setup.cross_check):
             selection = syntax.symbols[ordinal].selection

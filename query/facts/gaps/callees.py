@@ -175,6 +175,17 @@ _OF_OPEN_TYPES = """
 """Members of types outside that any type fits which has such."""
 
 
+_OF_UNKNOWN_BASES = """
+    SELECT b.sym_id, b.qualified_name, m.sym_id, m.qualified_name FROM symbol m JOIN document d ON d.doc_id = m.doc_id
+    JOIN symbol_text t ON t.sym_id = m.sym_id AND regexp_matches(t.signature, '\\b(override|final)\\b')
+    JOIN symbol b ON b.name = m.name AND b.sym_id <> m.sym_id LEFT JOIN symbol c ON c.sym_id = b.container_id
+    WHERE (has_flag(b.flags, 'external') OR is_callable(b.kind) AND NOT coalesce(is_type(c.kind), false))
+      AND language_has(d.language, 'constructs_by_type') AND NOT has_flag(m.flags, 'external') AND is_kind(m.kind, 'method')
+      AND m.sym_id NOT IN (SELECT sub_id FROM override) ORDER BY ALL
+"""
+"""A member that says that it overrides another, and overrides none that is known: one outside, or of a type that was not understood."""
+
+
 def _outside(index: Index) -> _Outside:
     known: _Outside = index.keep("functions of libraries", lambda: _read_outside(index))
     return known
@@ -187,6 +198,8 @@ def _read_outside(index: Index) -> _Outside:
     }
     members: dict[int, tuple[str, set[tuple[int, str]]]] = {}
     for base, name, sym_id, own in index.rows(_OVERRIDDEN):
+        members.setdefault(base, (name, set()))[1].add((sym_id, own))
+    for base, name, sym_id, own in index.rows(_OF_UNKNOWN_BASES):
         members.setdefault(base, (name, set()))[1].add((sym_id, own))
     for language in languages(index):
         record = record_of(language)

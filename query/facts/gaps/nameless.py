@@ -53,6 +53,7 @@ _WRITTEN = {
     Operation.INSTANCE_OF: "`… instanceof x`",
     Operation.COPY: "`{...x}`",
     Operation.READ_MADE: "`x[name]`",
+    Operation.INSTANTIATE: "what depends on a template's parameters, or on names that several have",
 }
 
 _HOLDERS = VALUE_KINDS | CALLABLE_KINDS
@@ -77,6 +78,10 @@ _RUN = """
 _BY_LIBRARIES = """
     SELECT s.name, d.path, count(*) FROM symbol s JOIN refs r USING (sym_id) JOIN document d ON d.doc_id = r.doc_id
     WHERE s.name IN (SELECT unnest($names::VARCHAR[])) AND has_flag(s.flags, 'external') AND NOT has_role(r.roles, 'import') GROUP BY ALL
+    UNION ALL  -- in a header that macros make unreadable it has another name
+    SELECT o.name, d.path, count(*) FROM occ o JOIN symbol s USING (sym_id) JOIN document d ON d.doc_id = o.doc_id
+    WHERE o.name IN (SELECT unnest($names::VARCHAR[])) AND s.name <> o.name AND has_flag(s.flags, 'external')
+      AND NOT has_role(o.roles, 'import') GROUP BY ALL
     UNION ALL
     SELECT u.name, d.path, count(*) FROM unresolved_name u JOIN document d USING (doc_id)
     WHERE u.name IN (SELECT unnest($names::VARCHAR[])) GROUP BY ALL
@@ -232,6 +237,10 @@ def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: b
             f"'{name}' is {'also ' if is_operated else ''}run by the language or its libraries where nothing names it (operators, "
             f"conversions, comparing, formatting, copying, its end), and such places are not all known; look for uses of its type"
         )
+    if language.constructs_by_type and is_member and index.rows(_OVERRIDES_UNKNOWN, [symbol.sym_id]):
+        return (
+            f"'{name}' says that it overrides a member, which is not known here: who calls that one may run it; look for uses of its type"
+        )
     if not is_member and name in language.module_members:
         return (
             f"the language runs '{name}' for names that the module lacks, and such places are not all known; look at what uses the module"
@@ -248,6 +257,12 @@ def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: b
             f"may run '{name}'; look for uses of its type"
         )
     return ""
+
+
+_OVERRIDES_UNKNOWN = """
+    SELECT 1 FROM symbol_text t WHERE t.sym_id = ? AND regexp_matches(t.signature, '\\b(override|final)\\b')
+      AND t.sym_id NOT IN (SELECT sub_id FROM override)
+"""
 
 
 def _bases(index: Index, sym_id: int) -> list[str]:

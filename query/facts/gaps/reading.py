@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Sequence
 from typing import NamedTuple
 
-from indexer.model import QUESTIONS_CUT, CoverageStatus, SkipReason
+from indexer.model import QUESTIONS_CUT, TREE_KNOWN, CoverageStatus, SkipReason
 from indexer.text import word_digest
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
@@ -87,11 +87,16 @@ def _gaps(index: Index, methods: Sequence[str]) -> list[Gap]:
     return [gap for gap in found if gap.method in methods]
 
 
-def coverage(index: Index, methods: Sequence[str], holds: Callable[[str], bool] | None, family: Collection[str] = ()) -> list[Reason]:
-    """Documents that one of these methods was not asked about, or did not answer."""
-    return _told(
-        index, [gap for gap in _gaps(index, methods) if (holds is None or holds(gap.path)) and (not family or gap.language in family)]
-    )
+def coverage(
+    index: Index, methods: Sequence[str], holds: Callable[[str], bool] | None, family: Collection[str] = (), *, of_callees: bool = False
+) -> list[Reason]:
+    """Documents that one of these methods was not asked about, or did not answer.
+
+    Args:
+        of_callees: a text that was not understood lacks no call where its compiler told them all.
+    """
+    found = [gap for gap in _gaps(index, methods) if (holds is None or holds(gap.path)) and (not family or gap.language in family)]
+    return _told(index, [gap for gap in found if not of_callees or gap.reason != TREE_KNOWN])
 
 
 def skipped(index: Index, family: Collection[str] = (), holds: Callable[[str], bool] | None = None) -> list[Reason]:

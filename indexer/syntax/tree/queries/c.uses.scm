@@ -4,6 +4,7 @@
 [(type_identifier) (field_identifier)] @token
 (preproc_params (identifier) @drop)
 (attribute_specifier (argument_list (identifier) @drop))
+(attribute_specifier (argument_list (call_expression function: (identifier) @drop)))
 
 (type_identifier) @type
 

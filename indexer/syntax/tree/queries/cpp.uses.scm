@@ -3,6 +3,7 @@
 [(namespace_identifier) (destructor_name) (operator_name)] @token
 (destructor_name (identifier) @drop)
 (attribute name: (identifier) @drop)
+((call_expression function: (identifier) @drop) (#any-of? @drop "noexcept" "typeid"))
 ((template_function name: (identifier) @drop)
   (#any-of? @drop "static_cast" "dynamic_cast" "const_cast" "reinterpret_cast"))
 
