@@ -235,7 +235,7 @@ def _is_pnpms(table: Mapping[str, object], folder: str, folders: Collection[str]
 
 
 def _links_stay(lock: object, folder: str, folders: Collection[str]) -> bool:
-    """Whether folders that a lock file of pnpm names (`link:../b`) are packages of the workspace, seen from there or from the lock's place."""
+    """Whether folders that a lock file of pnpm names (`link:../b`) are packages of the workspace, from its place or from the lock's."""
     whole = cast("dict[object, object]", lock) if isinstance(lock, dict) else {}
     importers = whole.get("importers")
     parts: list[tuple[str, object]] = [(folder, {key: value for key, value in whole.items() if key != "importers"})]
