@@ -294,7 +294,7 @@ def _hostile(tmp_path: Path) -> Path:
     """A module whose replacements lead to a private one, to a device without an end, to a pipe, and to one of the repository."""
     secret = "module example.org/out\n\nrequire example.org/secret v1.0.0\n"
     private = write_tree(tmp_path / "private", {"go.mod": secret, "go.sum": "SECRET"})
-    inner = "module example.org/in\n\ngo 1.20\n\nrequire example.org/below v1.0.0\n"
+    inner = "module example.org/in\n\nrequire example.org/below v1.0.0\n"
     tree = {"go.mod": HOSTILE.format(outside=private), "in/go.mod": inner, "zero/a.go": "", "pipe/a.go": "", "linked/a.go": ""}
     root = write_tree(tmp_path / "app", tree)
     (root / "zero/go.mod").symlink_to("/dev/zero")
@@ -321,7 +321,7 @@ def test_the_go_command_is_shown_nothing_that_leads_out_of_the_repository(tmp_pa
     assert "require example.org/kept v1.0.0\n" in text
     assert "exclude example.org/kept v0.9.0\n" in text
     assert "replace example.org/in => ./in\n" in text
-    assert first.files[str(first.cwd / "in/go.mod")] == "module example.org/in\ngo 1.20\nrequire example.org/below v1.0.0\n"
+    assert first.files[str(first.cwd / "in/go.mod")] == "module example.org/in\nrequire example.org/below v1.0.0\n"
 
 
 @pytest.mark.slow
