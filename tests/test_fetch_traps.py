@@ -91,7 +91,7 @@ _LOCKS = {
 }
 _TEXTS = {"package-lock.json": "{}", "pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "bun.lock": "{}", "a.json": "{}"}
 _GO = {
-    "go.mod": "module app\n\ngo 1.20\ntoolchain go1.99.1-evil\ntool evil.test/x\nrequire kept.test/a v1.0.0\nreplace b.test/b => /srv/evil\n",
+    "go.mod": "module app\n\ngo 1.20\ntoolchain go1.99.1-evil\ntool evil.test\nrequire kept.test/a v1.0.0\nreplace b.test/b => /srv/evil\n",
     "go.sum": "",
     "go.env": "GOFLAGS=-toolexec=./evil.sh\n",
     "go.work": "use /srv/evil\n",
