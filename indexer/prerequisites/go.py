@@ -148,7 +148,7 @@ def _read(look: Look, folder: Path) -> go_modules.Manifest:
 
 
 def _text_of(said: go_modules.Manifest) -> str:
-    lines = [["module", said.module if _WORD.fullmatch(said.module) else "unnamed"], *([["go", said.go]] if said.go else [])]
+    lines = [["module", said.module if _WORD.fullmatch(said.module) else "unnamed"], *([f"go {said.go}".split()] if said.go else [])]
     lines += [["require", *item] for item in said.requires]
     lines += [["exclude", *item] for item in said.excludes]
     lines += [["replace", path, "=>", *filter(None, target)] for path, target in said.replaced.items()]
