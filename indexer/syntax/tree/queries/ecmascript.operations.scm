@@ -11,7 +11,7 @@
 (for_in_statement "await" right: (_) @typed.await)
 
 ; Operators that make a number or a text of a value; what those between two do, says `indexer.syntax.tree.binary`.
-(binary_expression) @binary
+(binary_expression) @sides.ecmascript
 (unary_expression operator: ["-" "+" "~"] argument: (_) @typed.primitive)
 (update_expression argument: (_) @typed.primitive)
 (augmented_assignment_expression

@@ -69,7 +69,7 @@
 (assignment_expression left: (subscript_expression index: (string (string_fragment) @write)))
 (augmented_assignment_expression left: (subscript_expression index: (string (string_fragment) @update)))
 
-; ---- values that go nowhere: a member is taken of them, they are compared (`@binary`), tested, discarded, or only made known to importers
+; ---- values that go nowhere: a member is taken of them, they are compared (`@sides`), tested, discarded, or only made known to importers
 
 ((member_expression object: (identifier) @confined property: (_) @_member) (#not-match? @_member "^(apply|bind|call)$"))
 ((member_expression object: (member_expression property: (_) @confined) property: (_) @_member)
