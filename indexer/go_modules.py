@@ -18,7 +18,7 @@ from typing import NamedTuple
 from indexer.encoding import open_plain
 
 _OPENED = re.compile(r"(\w{1,40})[ \t]*\(")
-_LINE = re.compile(r"(module|go|require|replace|use|toolchain)[ \t]+([^(\n]+)$")
+_LINE = re.compile(r"(module|go|require|exclude|replace|use|toolchain)[ \t]+([^(\n]+)$")
 _MOST_MANIFESTS = 5_000
 _MOST_BYTES = 4_000_000
 
@@ -40,6 +40,7 @@ class Manifest:
     direct: frozenset[str] = frozenset()
     replaced: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
     uses: tuple[str, ...] = ()
+    excludes: tuple[Version, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,7 @@ def parse(text: str) -> Manifest:
     direct: set[str] = set()
     replaced: dict[str, tuple[str, str]] = {}
     uses: list[str] = []
+    excludes: list[Version] = []
     for verb, line in statements:
         words = [word.strip('"`') for word in line.partition("//")[0].split()]
         if not words:
@@ -99,9 +101,19 @@ def parse(text: str) -> Manifest:
             requires.append(Version(*words))
             if "// indirect" not in line:
                 direct.add(words[0])
+        elif verb == "exclude" and len(words) == 2:
+            excludes.append(Version(*words))
         elif verb == "replace" and "=>" in words and len(words) > (at := words.index("=>")) + 1:
             replaced[words[0]] = (words[at + 1], words[at + 2] if len(words) > at + 2 else "")
-    return Manifest(module=module, go=go, requires=tuple(requires), direct=frozenset(direct), replaced=replaced, uses=tuple(uses))
+    return Manifest(
+        module=module,
+        go=go,
+        requires=tuple(requires),
+        direct=frozenset(direct),
+        replaced=replaced,
+        uses=tuple(uses),
+        excludes=tuple(excludes),
+    )
 
 
 def read(file: Path) -> Manifest:

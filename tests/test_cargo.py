@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from indexer.cargo.versions import allows
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.model import Trust
-from indexer.prerequisites import Look, rust
+from indexer.prerequisites import Look, rust, rust_sources
 from indexer.prerequisites.fetch import fetch
 from indexer.servers.grants import fetched_places
 from indexer.servers.registry import server_spec
@@ -491,6 +492,77 @@ def test_fetching_brings_no_repository_of_this_machine(tmp_path: Path) -> None:
     [outcome] = fetch(rust.steps(look), Trust.NONE, avoid=[str(root)], say=lambda text: None)
     assert "transport 'file' not allowed" in outcome.problem
     assert [path for path in look.fetched.rglob("*.rs") if path.read_bytes()] == []
+
+
+LEADING_OUT = """[package]
+name = "own"
+version = "1.0.0"
+workspace = "/srv/me"
+
+[lib]
+path = "src/lib.rs"
+
+[dependencies]
+itoa = "1"
+beside = { path = "crates/beside" }
+lib = { path = "/srv/me/private" }
+up = { path = "crates/../../private", version = "1" }
+
+[target.'cfg(any())'.build-dependencies]
+deep = { path = "~/../../../private" }
+
+[workspace]
+members = ["crates/*", "/srv/me/*", "../beside"]
+default-members = ["."]
+dependencies = { shared = { path = "../../private" }, kept = "1" }
+
+[patch.crates-io]
+itoa = { path = "/srv/me/itoa" }
+serde = { git = "https://example.org/serde" }
+"""
+
+
+def test_cargo_is_shown_nothing_that_leads_out_of_the_workspace(tmp_path: Path) -> None:
+    """It read the manifest of a private crate, and asked the registry for what that names."""
+    text, lost = rust_sources.inside(LEADING_OUT, ".")
+    made = tomllib.loads(text)
+    assert lost == ["lib", "up", "deep", "shared", "itoa"]
+    assert made["package"] == {"name": "own", "version": "1.0.0"}
+    assert made["lib"] == {"path": "src/lib.rs"}
+    assert made["dependencies"] == {"itoa": "1", "beside": {"path": "crates/beside"}}
+    assert made["workspace"] == {"members": ["crates/*"], "default-members": ["."], "dependencies": {"kept": "1"}}
+    assert made["patch"] == {"crates-io": {"serde": {"git": "https://example.org/serde"}}}
+    inner = '[package]\nname = "x" # as it was\n[dependencies]\nbeside = { path = "../beside" }\n'
+    assert rust_sources.inside(inner, "crates/x") == (inner, [])
+    assert rust_sources.inside(inner, ".")[1] == ["beside"]
+    with pytest.raises(ValueError, match="nested"):
+        rust_sources.inside("a = " + "[" * 100_000, ".")
+    root = write_tree(tmp_path / "work", {"Cargo.toml": LEADING_OUT, "src/lib.rs": ""})
+    [step] = rust.steps(_look(root, ["Cargo.toml", "src/lib.rs"], {"HOME": str(tmp_path)}, tmp_path / "fetched"))
+    assert not any("private" in content or "/srv" in content for content in step.files.values())
+    assert set(step.without) == set(lost)
+
+
+@pytest.mark.slow
+def test_fetching_asks_for_nothing_that_a_private_crate_names(tmp_path: Path) -> None:
+    """Shown by cargo itself, which ends well where it is told of no crate that has to be downloaded."""
+    requires("cargo")
+    private = write_tree(
+        tmp_path / "private",
+        {
+            "Cargo.toml": '[package]\nname = "private"\nversion = "1.0.0"\n[dependencies]\nsecret = { git = "file:///nowhere" }\n',
+            "src/lib.rs": "",
+        },
+    )
+    manifest = f'[package]\nname = "own"\nversion = "1.0.0"\n[dependencies]\nprivate = {{ path = "{private}" }}\n'
+    root = write_tree(tmp_path / "work", {"Cargo.toml": manifest, "src/lib.rs": ""})
+    environment = {name: os.environ[name] for name in ("HOME", "PATH")}
+    said: list[str] = []
+    look = _look(root, ["Cargo.toml", "src/lib.rs"], environment, tmp_path / "fetched")
+    [outcome] = fetch(rust.steps(look), Trust.NONE, avoid=[str(root)], say=said.append)
+    assert outcome.problem == ""
+    assert said[0] == "fetch rust: not fetched, since it comes from no registry: private"
+    assert "private" not in (look.fetched_here / COPIES / "Cargo.lock").read_text(encoding="utf-8")
 
 
 def test_a_server_is_pointed_at_what_was_fetched_and_else_at_the_users_own() -> None:

@@ -150,13 +150,26 @@ def test_every_command_is_run_here_or_says_why_not():
     assert set(_commands(main_group)) == COMMANDS.keys() | NOT_RUN.keys()
 
 
-def test_no_command_springs_a_trap(here: Repository):
+def _tree(at: Repository) -> dict[str, bytes]:
+    """Every file of the work tree, and every one beside it but what commands are told to write there."""
+    own = {path: path.read_bytes() for path in at.root.rglob("*") if path.is_file() and not path.is_symlink()}
+    return {str(path): text for path, text in own.items() if not {".lspidx", ".git"} & set(path.relative_to(at.root).parts)}
+
+
+WRITES = {"init": "lspidx.toml"}
+"""By command, the file of the work tree that it is there to write; all others write where they are told, or not before `--apply`."""
+
+
+def test_no_command_springs_a_trap_or_changes_the_work_tree(here: Repository):
     _lspidx(here, "index", "--jobs", "1")
     assert here.sprung() == set()
     failed: dict[str, str] = {}
-    for words in [words for several in COMMANDS.values() for words in several]:
+    for name, words in [(name, words) for name, several in COMMANDS.items() for words in several]:
+        before = _tree(here)
         done = _lspidx(here, *words)
         assert here.sprung() == set(), words
+        assert {path for path, text in _tree(here).items() if before.get(path) != text} <= {str(here.root / WRITES.get(name, ""))}, words
+        assert before.keys() <= _tree(here).keys(), words
         if done.returncode not in (0, 1):
             failed[" ".join(words)] = done.stderr
     assert failed == {}
@@ -207,11 +220,12 @@ def test_no_command_springs_a_trap_where_the_repository_lies_elsewhere(here: Rep
         assert here.sprung() == set(), words
 
 
-def test_no_tool_springs_a_trap(here: Repository, monkeypatch: pytest.MonkeyPatch):
+def test_no_tool_springs_a_trap_or_changes_the_work_tree(here: Repository, monkeypatch: pytest.MonkeyPatch):
     """In one process, as a server of tools is one: what it knows of the settings has to hold for all of them."""
     assert _lspidx(here, "index", "--jobs", "1").returncode == 0
     monkeypatch.chdir(here.root)
     answered: set[str] = set()
+    before = _tree(here)
     with open_index(here.root) as index:
         for name in names():
             if name in TOOLS_BY_CONSENT or (name in ASKED_ELSEWHERE and name not in MORE):
@@ -221,6 +235,7 @@ def test_no_tool_springs_a_trap(here: Repository, monkeypatch: pytest.MonkeyPatc
                     call(index, name, arguments)
                     answered.add(name)
                 assert here.sprung() == set(), (name, arguments)
+                assert _tree(here) == before, (name, arguments)
     assert {"detect_changes", "blast_radius", "why", "find_callers", "index_status"} <= answered
     assert len(answered) > 25
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from query_support import report_text
 from support import Watcher, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer import go_modules
 from indexer.config import Config
 from indexer.crawl.plan.companions import go_workspace
 from indexer.crawl.run import crawl
 from indexer.go_modules import Version
+from indexer.model import Trust
 from indexer.prerequisites import Look, go
+from indexer.prerequisites.fetch import fetch
 from indexer.servers.registry import load_table
 from indexer.workspace import find_folders
 from query.facts import status
@@ -167,7 +173,7 @@ def test_the_prerequisite_names_modules_and_command(tmp_path: Path):
     assert found.detail == "2 of 3 required modules are not downloaded (example.org/Kept, example.org/gone)"
     assert (found.remedy, found.can_fetch) == ("go mod download", True)
     [step] = go.steps(_look(root, tmp_path))
-    assert step.cwd == root
+    assert step.cwd in step.writes
     assert not any(str(path).startswith(str(root)) for path in [*step.writes, *map(Path, step.files)])
     _cache(tmp_path / "fetched/go/pkg/mod", ("example.org/Kept", "v1.0.0"), ("example.org/gone", "v1.2.0"), ("example.org/deep", "v1.1.0"))
     assert go.find(_look(root, tmp_path)) == []
@@ -253,6 +259,91 @@ def test_several_modules_are_downloaded_alone_and_together(tmp_path: Path):
     assert len(used) == 3
     assert all(str(folder / "go.mod") in together.files and folder in together.writes for folder in used)
     assert not any(str(path).startswith(str(root)) for path in [*together.writes, *map(Path, together.files)])
+
+
+HOSTILE = """module example.org/app
+
+go 1.20
+
+toolchain go1.99.1
+
+tool example.org/evil
+
+require (
+	example.org/kept v1.0.0
+	example.org/out v0.0.0
+	example.org/up v0.0.0
+	example.org/zero v0.0.0
+	example.org/pipe v0.0.0
+	example.org/in v0.0.0
+)
+
+exclude example.org/kept v0.9.0
+
+replace (
+	example.org/out => {outside}
+	example.org/up v0.0.0 => ../private
+	example.org/zero => ./zero
+	example.org/pipe => ./pipe
+	example.org/in => ./in
+)
+"""
+
+
+def _hostile(tmp_path: Path) -> Path:
+    """A module whose replacements lead to a private one, to a device without an end, to a pipe, and to one of the repository."""
+    secret = "module example.org/out\n\nrequire example.org/secret v1.0.0\n"
+    private = write_tree(tmp_path / "private", {"go.mod": secret, "go.sum": "SECRET"})
+    inner = "module example.org/in\n\nrequire example.org/below v1.0.0\n"
+    tree = {"go.mod": HOSTILE.format(outside=private), "in/go.mod": inner, "zero/a.go": "", "pipe/a.go": "", "linked/a.go": ""}
+    root = write_tree(tmp_path / "app", tree)
+    (root / "zero/go.mod").symlink_to("/dev/zero")
+    os.mkfifo(root / "pipe/go.mod")
+    (root / "linked/go.mod").symlink_to(private / "go.mod")
+    (root / "go.sum").symlink_to(private / "go.sum")
+    return root
+
+
+def test_the_go_command_is_shown_nothing_that_leads_out_of_the_repository(tmp_path: Path):
+    """It reads the go.mod of each folder that a module is replaced by, and asks a proxy for what stands in there."""
+    root = _hostile(tmp_path)
+    paths = ["go.mod", "go.sum", "in/go.mod", "zero/go.mod", "pipe/go.mod", "linked/go.mod"]
+    steps = go.steps(msgspec.structs.replace(_look(root, tmp_path), paths=paths))
+    assert len(steps) >= 2
+    for step in steps:
+        assert not step.cwd.is_relative_to(root)
+        for text in step.files.values():
+            assert not any(word in text for word in ("SECRET", "secret", "private", "toolchain", "tool ", str(root)))
+            for target in (line.split(" => ")[1] for line in text.splitlines() if line.startswith("replace") and " => ." in line):
+                assert any(Path(os.path.normpath(Path(file).parent / target / "go.mod")) in map(Path, step.files) for file in step.files)
+    first = steps[0]
+    text = first.files[str(first.cwd / "go.mod")]
+    assert "require example.org/kept v1.0.0\n" in text
+    assert "exclude example.org/kept v0.9.0\n" in text
+    assert "replace example.org/in => ./in\n" in text
+    assert first.files[str(first.cwd / "in/go.mod")] == "module example.org/in\nrequire example.org/below v1.0.0\n"
+
+
+@pytest.mark.slow
+def test_a_download_ends_whatever_a_module_is_replaced_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The go command read /dev/zero till no memory was left, waited for the pipe, and brought what the private module requires."""
+    requires("go")
+    shelf = tmp_path / "shelf"
+    for name in ("kept", "below", "secret"):
+        module = f"example.org/{name}"
+        write_tree(shelf / module / "@v", {"v1.0.0.info": '{"Version": "v1.0.0"}', "v1.0.0.mod": f"module {module}\n", "list": "v1.0.0\n"})
+        with zipfile.ZipFile(shelf / module / "@v/v1.0.0.zip", "w") as archive:
+            archive.writestr(f"{module}@v1.0.0/go.mod", f"module {module}\n")
+            archive.writestr(f"{module}@v1.0.0/a.go", "package a\n")
+    for name, value in {"GOPROXY": shelf.as_uri(), "GONOSUMDB": "*", "GOFLAGS": ""}.items():
+        monkeypatch.setenv(name, value)
+    root = _hostile(tmp_path)
+    look = msgspec.structs.replace(_look(root, tmp_path), paths=["go.mod"])
+    [outcome] = fetch(go.steps(look), Trust.NONE, avoid=[str(root)], say=lambda text: None)
+    assert outcome.problem == ""
+    cache = go_modules.fetched_cache(look.fetched)
+    assert [path.name for path in (cache / "example.org").iterdir()] == ["kept@v1.0.0"]
+    assert sorted(path.name for path in (cache / "cache/download/example.org").iterdir()) == ["below", "kept"]
 
 
 def test_no_checksum_is_looked_up_where_nothing_can_be_reached():

@@ -311,3 +311,23 @@ def test_both_ways_to_count_columns_agree() -> None:
 def test_nesting_without_end_is_read(language: Language, source: bytes) -> None:
     """By itself; what a server makes of it is the server's fault, and its document's loss."""
     assert syntax.parse(language.name, f"a.{language.ending}", source, "m").tokens.name[0] == "x"
+
+
+_TURNS = {
+    "javascript": ("x = {}1\n", ("f(y)+", "y.z || y.z == 1 && ", "y instanceof z && ")),
+    "typescript": ("x = {}1\n", ("f(y)+", "y.z || y.z == 1 && ")),
+    "cpp": ("int f() {{ x = {}1; }}\n", ("y << z << ", "y.z || y->z == 1 && ", "f<y>(z) + ")),
+    "c": ("int f() {{ x = {}1; }}\n", ("y.z || y->z == 1 && ",)),
+    "rust": ("fn f() {{ let x = {}1; }}\n", ("y.z || y == a::z && ",)),
+    "go": ("package a\n\nfunc f() {{ x = {}1 }}\n", ("y.z || y.z == 1 && ",)),
+}
+
+
+@pytest.mark.parametrize(("language", "step"), [(language, step) for language, (_, steps) in _TURNS.items() for step in steps])
+def test_operators_in_turn_cost_what_their_number_says(language: str, step: str) -> None:
+    """A query that waits for the operator holds a state for each that it is within: 1,000 took seven seconds, and 4,000 a hundred."""
+    around, _ = _TURNS[language]
+    begun = time.process_time()
+    found = syntax.parse(language, "a.x", around.format(step * 4_000).encode(), "m")
+    assert time.process_time() - begun < 5.0  # less than one
+    assert len(found.tokens) > 4_000

@@ -1045,6 +1045,27 @@ def test_tools_answer_over_http(web: Listening, mode: str):
     run(scenario)
 
 
+def test_a_client_that_leaves_in_the_midst_of_a_body_is_no_defect(shop_root: Path):
+    """The SDK logs a traceback for each, and uvicorn one for each that is still there when the server is told to end."""
+    with listening(shop_root) as made:
+        head = (
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{made.port}\r\nAuthorization: Bearer {made.token}\r\nContent-Type: application/json\r\n"
+        )
+        words = f"{head}Accept: application/json, text/event-stream\r\nExpect: 100-continue\r\nContent-Length: 99\r\n\r\n".encode()
+        clients = [socket.create_connection(("127.0.0.1", made.port), timeout=60) for _ in range(2)]
+        for client in clients:
+            client.sendall(words)
+            assert client.recv(100).startswith(b"HTTP/1.1 100")  # its body is waited for
+            client.sendall(b"{")
+        clients[0].close()
+        assert made.post({}) == 200
+        made.process.terminate()
+        assert clients[1].recv(100).startswith(b"HTTP/1.1 503")
+        clients[1].close()
+        assert made.process.stderr is not None
+        assert "Traceback" not in made.process.stderr.read()
+
+
 def test_a_generated_token_is_long_and_every_request_shows_it(web: Listening):
     assert len(web.token) >= 32
     assert web.post({}) == 200

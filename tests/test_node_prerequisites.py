@@ -409,11 +409,55 @@ def test_only_registries_and_the_workspace_itself_are_asked_for_packages(tmp_pat
     assert step.environment["GIT_ALLOW_PROTOCOL"] == "none"
 
 
+AWAY = "@x/../../../../../../../srv/me/.config/evil"
+NAMES_OF_PLACES = [AWAY, "../../../../srv/me/evil", "..", ".", "/srv/me/evil", "a/../../../../../srv/evil", "@x/..", "..\\evil", ""]
+
+
+def test_a_name_that_is_a_place_elsewhere_is_asked_of_nobody(tmp_path: Path) -> None:
+    """pnpm linked a package of a registry to `node_modules/@x/../../…`, and yarn wrote one there: anywhere in the home of the user."""
+    evil = dict.fromkeys(NAMES_OF_PLACES, "npm:is-number@6.0.0")
+    tables = {
+        **dict.fromkeys(("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"), evil | {"@s/kept.js": "1"}),
+        "overrides": {"a": {".": "1", **{name: "1" for name in evil if name != "."}}},
+        "resolutions": evil | {"**/@s/a/b": "1"},
+        "pnpm": {
+            "packageExtensions": {"is-odd": {"dependencies": evil | {"kept": "1"}}},
+            "overrides": evil | {"a@1>@s/b": "2"},
+            "patchedDependencies": {"a@1": {"path": "../../x.patch"}, "b@1": "patches/b.patch"},
+        },
+    }
+    workspace = json.dumps({"packages": ["packages/*"], "catalog": evil, "packageExtensions": {"a": {"dependencies": evil}}})
+    files = {
+        "package.json": json.dumps({"name": "root", **tables}),
+        "packages/own/package.json": json.dumps({"name": AWAY, "dependencies": evil | {"b": "1"}}),
+        "pnpm-workspace.yaml": workspace,
+        **LOCKS["pnpm"],
+    }
+    step = next(node.steps(look(tmp_path, files)))
+    made, own, settings = (json.loads(step.files[name]) for name in ("package.json", "packages/own/package.json", "pnpm-workspace.yaml"))
+    for table in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"):
+        assert made[table] == {"@s/kept.js": "1"}
+    assert made["overrides"] == {"a": {".": "1"}}
+    assert made["resolutions"] == {"**/@s/a/b": "1"}
+    assert made["pnpm"] == {
+        "packageExtensions": {"is-odd": {"dependencies": {"kept": "1"}}},
+        "overrides": {"a@1>@s/b": "2"},
+        "patchedDependencies": {"a@1": {}, "b@1": "patches/b.patch"},
+    }
+    assert own == {"dependencies": {"b": "1"}}
+    assert settings == {"packages": ["packages/*"], "catalog": {}, "packageExtensions": {"a": {"dependencies": {}}}}
+    assert set(step.without) >= set(NAMES_OF_PLACES)
+
+
 _HEAD = "# yarn lockfile v1\n\n\n"
 PLAIN_LOCKS = {
     "npm": ['{"packages": {"": {"dependencies": {"a": "1"}}, "node_modules/a": {"version": "1.0.0", "resolved": "https://registry.test/a/-/a.tgz"}}}'],
     "pnpm": ["lockfileVersion: '9.0'\npackages:\n  a@1.0.0:\n    resolution: {integrity: sha512-x==, tarball: https://registry.test/a.tgz}\n"
-             "  own@file:packages/own:\n    resolution: {directory: packages/own, type: directory}\n"],
+             "  own@file:packages/own:\n    resolution: {directory: packages/own, type: directory}\n",
+             "lockfileVersion: '9.0'\nimporters:\n  .: {dependencies: {own: {specifier: 'workspace:*', version: 'link:packages/own'}}}\n"
+             "  packages/own: {dependencies: {own: {specifier: 'link:../own', version: 'link:../own'}}}\n"
+             "snapshots: {'b@1.0.0(a@1.0.0)': {dependencies: {own: 'file:packages/own(a@1.0.0)'}}}\n",
+             "lockfileVersion: 5.4\ndependencies: {a: 1.0.0}\npackages: {/@s/a/1.0.0: {resolution: {integrity: sha512-x==}}}\n"],
     "yarn": [f'{_HEAD}"@s/a@^1.0.0", a@1:\n  version "1.0.0"\n  resolved "https://registry.test/a.tgz#0a"\n  integrity sha512-x==\n'
              '  dependencies:\n    b "^1 || 2"\n'],
     "berry": ['__metadata:\n  version: 8\n"a@npm:^1":\n  version: 1.0.0\n  resolution: "a@npm:1.0.0"\n"own@workspace:packages/own":\n'
@@ -426,7 +470,10 @@ OTHER_LOCKS = {
         for source in ("git+ssh://git@evil.test/a.git#0", "https://github.com/owner/a#0", "file:../../x.tgz",
                        "https://evil.test/a.git", "../../x")
     ] + ['{"packages": {"node_modules/a": {"resolved": "../../../home", "link": true}}}', '{"dependencies": {"a": {"version": "git+file:///x"}}}',
-         "\ufeff{}", "{'a': 1}", "[" * 100_000],
+         "\ufeff{}", "{'a': 1}", "[" * 100_000,
+         *(json.dumps({"packages": {place: {"version": "1.0.0"}}}) for place in (f"node_modules/{AWAY}", "../../x", "/srv/x", "a\\..\\b")),
+         json.dumps({"packages": {"node_modules/a": {"version": "1.0.0", "name": AWAY, "dependencies": {"b": "1"}}}}),
+         json.dumps({"packages": {"node_modules/a": {"version": "1.0.0", "bin": {"../../x": "x.js"}}}})],
     "pnpm": [
         "packages:\n  a:\n    resolution: {commit: '0', repo: 'https://evil.test/a', type: git}\n",
         'packages: {a: {"resolution": {"\\x72epo": "x", type: "g"}}}\n',
@@ -434,6 +481,10 @@ OTHER_LOCKS = {
         "packages:\n  a:\n    resolution: {tarball: 'https://codeload.github.com/a/b/tar.gz/0'}\n",
         "packages:\n  a:\n    resolution: {directory: ../../../srv/me/private, type: directory}\n",
         "x: &x {tarball: 'git+ssh://a'}\npackages:\n  a:\n    resolution: {<<: *x}\n",
+        f"snapshots: {{b@1.0.0: {{dependencies: {{'{AWAY}': a@1.0.0}}}}}}\n", f"packages: {{a@https://r/a.tgz: {{name: '{AWAY}'}}}}\n",
+        "importers: {.: {dependencies: {a: {specifier: '1', version: 'link:../../private'}}}}\n",
+        "importers: {../../x: {dependencies: {a: {specifier: '1', version: 1.0.0}}}}\n",
+        "snapshots: {b@1.0.0: {dependencies: {a: 'link:../../private'}}}\n", "snapshots: {b@1.0.0: {dependencies: {a: 'file:/srv/me'}}}\n",
         "a: 1\n---\nb: 2\n", "!!python/object/apply:os.system ['touch evil']\n",
         "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
             f"{c}: &{c} [{', '.join([f'*{b}'] * 9)}]\n" for b, c in zip("abcdefgh", "bcdefghi", strict=True)
@@ -442,12 +493,16 @@ OTHER_LOCKS = {
     "yarn": [
         f'{_HEAD}a@1:\n  version "1.0.0"\n  resolved "{source}"\n'
         for source in ("git+ssh://git@evil.test/a#0", "https://github.com/a/b.git#0", "file:/srv/me/x", "\\u0067it+ssh://a")
-    ] + [f'{_HEAD}a@1:\n  version "1.0.0"\n  "resolved" "git+ssh://a"\n', f'{_HEAD}a@1:\n  version "1"\n  dependencies:\n    b "git+ssh://a"\n'],
+    ] + [f'{_HEAD}a@1:\n  version "1.0.0"\n  "resolved" "git+ssh://a"\n', f'{_HEAD}a@1:\n  version "1"\n  dependencies:\n    b "git+ssh://a"\n',
+         f'{_HEAD}a@1:\n  version "1"\n  dependencies:\n    "{AWAY}" "npm:b@1"\n',
+         f'{_HEAD}a@1:\n  version "1"\n  dependencies:\n    .. "npm:b@1"\n'],
     "berry": [
         f'__metadata:\n  version: 8\n"a@x":\n  version: 1\n  resolution: "a@{source}"\n'
         for source in ("git@evil.test:a.git#commit=0", "https://evil.test/a.git#commit=0", "file:/srv/me", "portal:../../x",
                        "patch:a@git%2Bssh%3A//x#./a")
-    ] + ["# yarn lockfile v1\n__metadata:\n  version: 8\n"],
+    ] + ['__metadata:\n  version: 8\n"..@npm:a@1":\n  version: 1\n  resolution: "..@npm:1"\n',
+         f'__metadata:\n  version: 8\n"a@npm:1":\n  resolution: "a@npm:1"\n  dependencies:\n    "{AWAY}": "npm:b@1"\n',
+         "# yarn lockfile v1\n__metadata:\n  version: 8\n"],
 }  # fmt: skip
 
 

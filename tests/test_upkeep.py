@@ -200,6 +200,9 @@ def test_watching_refreshes_after_each_edit_and_ends_with_interrupt(root: Path) 
                 with duckdb.connect(str(generation), read_only=True) as connection:
                     found = connection.execute("SELECT count(*) FROM symbols WHERE name = ?", [f"edit_{number}"]).fetchall()
                 assert found == [(1,)]
+            (root / os.fsdecode(b"\xff.py")).touch()  # the library that watches ends at such a name
+            write_tree(root, {"d.py": "def late(): ...\n"})
+            _line(running.stderr.fileno(), b"indexed 4 files")
             running.send_signal(signal.SIGINT)
             assert running.wait(30) == 0
         finally:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from indexer import go_modules
 from indexer.encoding import read_manifest
 from indexer.languages import GO
 from indexer.prerequisites import Look, Prerequisite, Step
+from indexer.private_places import is_held
+from indexer.sandbox import lies_in
 
 _NAMED = 3
+_WORD = re.compile(r"[A-Za-z0-9._~/+!-]+")
+"""What go.mod takes without quotes, and nothing that it would read as more than a word."""
 
 
 def find(look: Look) -> list[Prerequisite]:
@@ -58,26 +65,38 @@ def _is_lacking(look: Look, folders: Sequence[Path]) -> bool:
 
 
 def _download(look: Look, folders: Sequence[Path]) -> Step:
-    """The download of what one module requires, or several as a workspace, by copies of their project files."""
+    """The download of what one module requires, or several as a workspace, by manifests that are made of theirs.
+
+    The go command reads the go.mod of every folder that a module is replaced by, wherever it lies and whatever it is (a link to a device
+    without an end), and asks for what stands there. So it is started beside manifests that lie to each other as those of the workspace
+    do, and what leads out of it is a module that requires nothing.
+    """
     cache = go_modules.fetched_cache(look.fetched)
     place = look.fetched_here / "go"
-    copies = {folder: place / (os.path.relpath(folder, look.root).replace(os.sep, "-").strip(".") or "root") for folder in folders}
-    files = {
-        str(copy / name): _text(folder / name)
-        for folder, copy in copies.items()
-        for name in ("go.mod", "go.sum")
-        if (folder / name).is_file()
-    }
-    first = copies[folders[0]]
+    files: dict[str, str] = {}
+    for folder in folders:
+        files |= _manifest(look, folder, place).files
+    for folder in folders:
+        own = str(_copy(look, folder, place) / "go.mod")
+        files[own] = _manifest(look, folder, place).files[own]  # and not the shorter one of a folder that it replaces
+        if is_held(str(look.root), os.path.relpath(folder / "go.sum", look.root)) and (folder / "go.sum").is_file():
+            files[str(_copy(look, folder, place) / "go.sum")] = _text(folder / "go.sum")
+    copies = [_copy(look, folder, place) for folder in folders]
     work = place / "workspace" / "go.work"
     if len(folders) > 1:
         modules = go_modules.look(folders, [cache])
-        known = [copies[folder] for folder in modules.folders]
-        files[str(work)] = go_modules.work_text(replace(modules, folders=known, missing=[], instead={}), (), place)
+        known = [_copy(look, folder, place) for folder in modules.folders]
+        replaced = {
+            path: (_copy(look, folder, place), target)
+            for path, (folder, _) in modules.replaced.items()
+            if (target := _manifest(look, folder, place).replaced.get(path)) is not None
+        }
+        modules = replace(modules, folders=known, missing=[], instead={}, replaced=replaced)
+        files[str(work)] = go_modules.work_text(modules, (), place)
     return Step(
         language=GO.name,
-        command=["go", "mod", "download", *([f"-modfile={first / 'go.mod'}"] if len(folders) == 1 else [])],
-        cwd=folders[0] if len(folders) == 1 else first,
+        command=["go", "mod", "download"],
+        cwd=copies[0],
         environment={
             "GOMODCACHE": str(cache),
             "GOFLAGS": "-modcacherw",
@@ -85,9 +104,55 @@ def _download(look: Look, folders: Sequence[Path]) -> Step:
             "GOWORK": "off" if len(folders) == 1 else str(work),
             "GIT_TERMINAL_PROMPT": "0",
         },
-        writes=[cache, *copies.values(), *([work.parent] if len(folders) > 1 else [])],
+        writes=[cache, *dict.fromkeys(Path(file).parent for file in files)],
         files=files,
     )
+
+
+class _Made(NamedTuple):
+    """A manifest of lspidx's own for a module, with those of the folders that replace others in it: texts by absolute path."""
+
+    files: dict[str, str]
+    replaced: dict[str, tuple[str, str]]
+
+
+def _copy(look: Look, folder: Path, place: Path) -> Path:
+    return place / "modules" / os.path.relpath(folder, look.root)
+
+
+def _manifest(look: Look, folder: Path, place: Path) -> _Made:
+    """Written anew of what is understood, so that the go command reads in it what was looked at here, and nothing else."""
+    here, said = _copy(look, folder, place), _read(look, folder)
+    files: dict[str, str] = {}
+    replaced: dict[str, tuple[str, str]] = {}
+    for path, (target, version) in said.replaced.items():
+        if version:
+            replaced[path] = (target, version)
+            continue
+        aim = Path(os.path.normpath(folder / target))
+        is_own = aim.is_relative_to(look.root) and bool(_WORD.fullmatch(target)) and bool(_read(look, aim).module)
+        there = _copy(look, aim, place) if is_own else place / "outside" / hashlib.sha256(path.encode()).hexdigest()[:12]
+        text = _text_of(replace(_read(look, aim), replaced={})) if is_own else _text_of(go_modules.Manifest(module=path))
+        if there != here:
+            files[str(there / "go.mod")] = text
+        replaced[path] = (os.path.join(".", os.path.relpath(there, here)), "")
+    files[str(here / "go.mod")] = _text_of(replace(said, replaced=replaced))
+    return _Made(files, replaced)
+
+
+def _read(look: Look, folder: Path) -> go_modules.Manifest:
+    """A go.mod that is the repository's own; an empty one where there is none."""
+    file = folder / "go.mod"
+    is_own = lies_in(os.path.realpath(file), [os.path.realpath(look.root)])
+    return go_modules.read(file) if is_own else go_modules.Manifest()
+
+
+def _text_of(said: go_modules.Manifest) -> str:
+    lines = [["module", said.module if _WORD.fullmatch(said.module) else "unnamed"], *([f"go {said.go}".split()] if said.go else [])]
+    lines += [["require", *item] for item in said.requires]
+    lines += [["exclude", *item] for item in said.excludes]
+    lines += [["replace", path, "=>", *filter(None, target)] for path, target in said.replaced.items()]
+    return "".join(f"{' '.join(words)}\n" for words in lines if all(_WORD.fullmatch(word) or word == "=>" for word in words))
 
 
 def _text(file: Path) -> str:

@@ -3,6 +3,7 @@
 Whatever else a manifest or a lock file may name would leave lspidx's promise to the author of the repository. A package from git is
 prepared by a package manager of its own, started in its folder, which reads settings there (`git=./evil.sh` in `.npmrc` is a program that
 npm starts, `yarnPath` one that yarn starts, whatever is said of scripts); `file:`, `link:` and `portal:` bring folders of this machine.
+A name is a place, too: pnpm and yarn install what is called `@x/../../y` below `node_modules/@x/../../y`.
 Pure: reads and writes nothing.
 """
 
@@ -44,6 +45,7 @@ _OWN = re.compile(r"(?:workspace|catalog):(?!\.\.)[^:/\\#]*|\$[^:#]*")
 _PATCHED = re.compile(r"patch:(?:@[^:/\\#@]+/)?[^:/\\#@]+@(?:npm:)?[^:/\\#]*")
 _BUILTIN = re.compile(r"~?(?:optional!)?builtin<[\w/-]+>")
 _LOCAL = re.compile(r"(?:file|link|portal|workspace):(?P<place>.*)", re.DOTALL)
+_LINKED = re.compile(r"(?:file|link|portal):")
 _HOSTS_OF_GIT = re.compile(r"(?:(?:www|gist|codeload|api)\.)?(?:github\.com|gitlab\.com|bitbucket\.org)\Z|git\.sr\.ht\Z")
 
 
@@ -65,6 +67,11 @@ def is_allowed(specifier: str, folder: str, folders: Collection[str]) -> bool:
     return False
 
 
+def is_name(name: str) -> bool:
+    """Whether a package of the name is installed below the folder of packages, and is not that folder: managers join the two."""
+    return not name.startswith("/") and not {"", ".", ".."} & set(re.split(r"[/\\]", name))
+
+
 def _is_inside(place: str, folder: str) -> bool:
     path = posixpath.normpath(posixpath.join(folder, place))
     return not (place.startswith(("/", "~")) or "\\" in place or "%" in place or path == ".." or path.startswith("../"))
@@ -82,12 +89,17 @@ def of_registries(manifest: Mapping[str, Any], folder: str, folders: Collection[
         return not isinstance(value, str) or is_allowed(value, folder, folders)
 
     made: dict[str, Any] = {key: value for key, value in manifest.items() if key in _KEPT}
+    if "name" in made and not is_name(str(made["name"])):
+        del made["name"]
     if "workspaces" in made:
         made["workspaces"] = _patterns_inside(made["workspaces"])
     for table in (*_TABLES, "pnpm"):
         if table in made:
-            value = settings_of_pnpm(made[table], folder, folders) if table == "pnpm" else _without(made[table], kept, left_out)
-            made[table] = value
+            made[table] = (
+                settings_of_pnpm(made[table], folder, folders)
+                if table == "pnpm"
+                else _without(made[table], kept, left_out, (".",) if table == "overrides" else ())  # npm's word for the package itself
+            )
     return made, left_out
 
 
@@ -102,7 +114,7 @@ def settings_of_pnpm(settings: object, folder: str, folders: Collection[str]) ->
             made[table] = _without(made[table], lambda value: not isinstance(value, str) or is_allowed(value, folder, folders), [])
     patches = made.get("patchedDependencies")
     if patches is not None:
-        made["patchedDependencies"] = _without(patches, lambda value: isinstance(value, (str, dict)) and _is_patch(value, folder), [])
+        made["patchedDependencies"] = _without(patches, lambda value: isinstance(value, str) and _is_inside(value, folder), [])
     return made
 
 
@@ -114,18 +126,16 @@ def _patterns_inside(value: object) -> object:
     return [one for one in patterns if isinstance(one, str) and ".." not in one and not one.lstrip("!").startswith(("/", "~"))]
 
 
-def _is_patch(value: object, folder: str) -> bool:
-    return not isinstance(value, str) or _is_inside(value, folder)
-
-
-def _without(value: object, kept: Any, left_out: list[str]) -> Any:
-    """Tables within tables without the texts that are not to be kept."""
+def _without(value: object, kept: Any, left_out: list[str], besides: Collection[str] = ()) -> Any:
+    """Tables within tables without the texts that are not to be kept, and without names that are none, but for `besides`."""
     if not isinstance(value, dict):
         return value if kept(value) else None
     made: dict[str, Any] = {}
     for name, inner in cast("dict[str, Any]", value).items():
-        if isinstance(inner, dict):
-            made[name] = _without(cast("dict[str, Any]", inner), kept, left_out)
+        if not is_name(name) and name not in besides:
+            left_out.append(name)
+        elif isinstance(inner, dict):
+            made[name] = _without(cast("dict[str, Any]", inner), kept, left_out, besides)
         elif kept(inner):
             made[name] = inner
         else:
@@ -168,8 +178,16 @@ def is_plain_lock(text: str, manager: str, folder: str, folders: Collection[str]
         found: object = json.loads(text) if manager == "npm" else parse_yaml(text)
     except (ValueError, RecursionError):
         return False
+    if manager == "pnpm" and not _links_stay(found, folder, folders):
+        return False
     check = {"npm": _is_npms, "pnpm": _is_pnpms, "berry": _is_berrys}[manager]
-    return all(check(table, folder, folders) for table in _tables_in(found))
+    return all(_is_in_place(table, manager) and check(table, folder, folders) for table in _tables_in(found))
+
+
+def _is_in_place(table: Mapping[str, object], manager: str) -> bool:
+    """Whether no package is called, or lies, where its name would lead out of the folder of packages."""
+    names = [str(name) for name in (*table, table.get("name", ""))]
+    return not any(".." in re.split(r"[/\\]", name) or (name.startswith("/") and manager != "pnpm") for name in names)
 
 
 def _tables_in(value: object) -> Iterator[dict[str, object]]:
@@ -216,17 +234,32 @@ def _is_pnpms(table: Mapping[str, object], folder: str, folders: Collection[str]
     return "directory" not in table or is_allowed(f"file:{table['directory']}", folder, folders)
 
 
+def _links_stay(lock: object, folder: str, folders: Collection[str]) -> bool:
+    """Whether folders that a lock file of pnpm names (`link:../b`) are packages of the workspace, from its place or from the lock's."""
+    whole = cast("dict[object, object]", lock) if isinstance(lock, dict) else {}
+    importers = whole.get("importers")
+    parts: list[tuple[str, object]] = [(folder, {key: value for key, value in whole.items() if key != "importers"})]
+    for place, importer in (cast("dict[object, object]", importers) if isinstance(importers, dict) else {}).items():
+        parts.append((posixpath.normpath(posixpath.join(folder, str(place))), importer))
+    return all(
+        is_allowed(one, place, folders) or is_allowed(one, folder, folders)
+        for place, part in parts
+        for table in _tables_in(part)
+        for one in (value.partition("(")[0] for value in table.values() if isinstance(value, str) and _LINKED.match(value))
+    )
+
+
 def _is_berrys(table: Mapping[str, object], folder: str, folders: Collection[str]) -> bool:
     if "resolution" not in table:
         return True
-    name = _NAMED.match(str(table["resolution"]))
-    return name is not None and is_allowed(name["source"].partition("::")[0], folder, folders)
+    found = _NAMED.match(str(table["resolution"]))
+    return found is not None and is_name(found["name"]) and is_allowed(found["source"].partition("::")[0], folder, folders)
 
 
-_NAMED = re.compile(r"(?:@[^@/]+/)?[^@/]+@(?P<source>.+)", re.DOTALL)
+_NAMED = re.compile(r"(?P<name>(?:@[^@/]+/)?[^@/]+)@(?P<source>.+)", re.DOTALL)
 _LINE_OF_YARN = re.compile(
     r"""(?x) \#.* | \s* | \S.*: | \ \ (?:dependencies|optionalDependencies): | \ \ (?:integrity|uid)\ .*
-    | \ \ version\ "[^"\\:/]*" | \ \ resolved\ "(?P<resolved>[^"\\]*)" | \ \ \ \ (?:"[^"\\]*"|[^\s":]+)\ "?(?P<wanted>[^"\\]*)"?"""
+    | \ \ version\ "[^"\\:/]*" | \ \ resolved\ "(?P<resolved>[^"\\]*)" | \ \ \ \ (?P<name>"[^"\\]*"|[^\s":]+)\ "?(?P<wanted>[^"\\]*)"?"""
 )
 
 
@@ -235,6 +268,6 @@ def _is_plain_yarn(text: str, folder: str, folders: Collection[str]) -> bool:
         found = _LINE_OF_YARN.fullmatch(line)
         if found is None or (found["resolved"] is not None and not _is_download(found["resolved"])):
             return False
-        if found["wanted"] is not None and not is_allowed(found["wanted"], folder, folders):
+        if found["wanted"] is not None and not (is_name(found["name"].strip('"')) and is_allowed(found["wanted"], folder, folders)):
             return False
     return True

@@ -14,7 +14,7 @@ from indexer.cargo.linked import COPIES, Crates, find_crates
 from indexer.cargo.toolchain import Toolchain
 from indexer.encoding import read_manifest
 from indexer.languages import RUST
-from indexer.prerequisites import Look, Prerequisite, Step
+from indexer.prerequisites import Look, Prerequisite, Step, rust_sources
 from indexer.private_places import is_held
 
 _NAMED = 3
@@ -34,7 +34,8 @@ def steps(look: Look) -> list[Step]:
         return []
     crates = _crates(look)
     copies = look.fetched_here / COPIES
-    files = _copies(look.root, crates, copies)
+    lost: list[str] = []
+    files = _copies(look.root, crates, copies, lost)
     found: list[Step] = []
     for folder in sorted(crates.survey.workspaces):
         own = _copied(look.root, Path(folder), copies)
@@ -48,9 +49,10 @@ def steps(look: Look) -> list[Step]:
                 environment=_environment(look, crates.toolchain),
                 writes=[look.fetched / "cargo", copies],
                 files=files,
+                without=sorted(set(lost)),
             )
         )
-        files = {}
+        files, lost = {}, []
     return found
 
 
@@ -105,14 +107,18 @@ def _of_crates(look: Look, crates: Crates) -> list[Prerequisite]:
     return [Prerequisite(language=RUST.name, name="crates", detail=detail, remedy=f"cargo fetch{where}", can_fetch=True)]
 
 
-def _copies(root: Path, crates: Crates, copies: Path) -> dict[str, str]:
-    """The manifests and lock files, and an empty file for each target, without which cargo takes no manifest."""
+def _copies(root: Path, crates: Crates, copies: Path, lost: list[str]) -> dict[str, str]:
+    """The manifests and lock files, and an empty file for each target, without which cargo takes no manifest.
+
+    Args:
+        lost: takes the names of dependencies that lie outside of the workspace, which cargo is not told of.
+    """
     files: dict[str, str] = {}
     copies = Path(os.path.normpath(copies))  # LSPIDX_SERVERS_DIR may hold `..`, and what is compared with it below does not
     for folder in crates.survey.workspaces:
-        _copy(root, Path(folder), copies, files)
+        _copy(root, Path(folder), copies, files, lost)
     for package in crates.survey.packages:
-        own = _copy(root, Path(package.folder), copies, files)
+        own = _copy(root, Path(package.folder), copies, files, lost)
         if own is not None:
             for target in package.targets:
                 path = Path(os.path.normpath(own / target.path))
@@ -121,16 +127,20 @@ def _copies(root: Path, crates: Crates, copies: Path) -> dict[str, str]:
     return files
 
 
-def _copy(root: Path, folder: Path, copies: Path, files: dict[str, str]) -> Path | None:
+def _copy(root: Path, folder: Path, copies: Path, files: dict[str, str], lost: list[str]) -> Path | None:
     own = _copied(root, folder, copies)
     if own is not None:
         for name in ("Cargo.toml", "Cargo.lock"):
             if not is_held(str(root), os.path.relpath(folder / name, root)):
                 continue
             try:
-                files[str(own / name)] = read_manifest(folder / name).decode("utf-8")
-            except (OSError, UnicodeDecodeError):
+                text = read_manifest(folder / name).decode("utf-8")
+                if name == "Cargo.toml":
+                    text, left_out = rust_sources.inside(text, folder.relative_to(root).as_posix())
+                    lost += left_out
+            except (OSError, ValueError):
                 continue
+            files[str(own / name)] = text
     return own
 
 

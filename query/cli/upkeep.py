@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from indexer.quoting import one_line
 from query.cli.terminal import echo
 from query.cli.trust_option import trust_option
+
+if TYPE_CHECKING:
+    import watchfiles
 
 _SAMPLE = 20
 _PAUSE_MS = 400
@@ -91,9 +95,29 @@ def watch(quiet: bool) -> None:
         if not (quiet and made.up_to_date):
             echo(progress.summary(made), err=True)
 
-    is_first = True  # the first look comes when changes are watched already, so that none is missed
-    options: dict[str, Any] = {"debounce": _PAUSE_MS * 4, "step": _PAUSE_MS, "rust_timeout": _PAUSE_MS, "yield_on_timeout": True}
-    for changes in watchfiles.watch(root, watch_filter=Filter(), raise_interrupt=False, **options):
-        if changes or is_first:
-            is_first = False
+    for is_changed in _changes(root, Filter()):
+        if is_changed:
             refresh()
+
+
+def _changes(root: Path, only: watchfiles.DefaultFilter) -> Iterator[bool]:
+    """Whether something has changed, again and again; the first time yes, for it is watched by then, so that nothing is missed.
+
+    The library ends at a name that is not UTF-8. It is begun anew then, which is such a first time.
+    """
+    import watchfiles
+    from watchfiles._rust_notify import WatchfilesRustInternalError
+
+    from indexer.errors import UsageError
+
+    options: dict[str, Any] = {"debounce": _PAUSE_MS * 4, "step": _PAUSE_MS, "rust_timeout": _PAUSE_MS, "yield_on_timeout": True}
+    while True:
+        is_watched = False
+        try:
+            for changes in watchfiles.watch(root, watch_filter=only, raise_interrupt=False, **options):
+                yield bool(changes) or not is_watched
+                is_watched = True
+            return
+        except (OSError, WatchfilesRustInternalError) as error:
+            if not is_watched:
+                raise UsageError(f"cannot watch '{root}': {one_line(str(error))}") from error

@@ -9,19 +9,19 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import anyio
-import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from indexer.errors import UsageError
+from query.surface import listening as web
 
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_MOST_BODY_BYTES = 1 << 22
+"""The SDK's own limit: what is longer is handed on as far as it came, and refused there."""
 GONE = "lspidx.gone"
 """In the scope of a request: an event, set when its client has gone before it had its answer."""
-_GRACE_S = 2
-"""Open streams are given so long when the server is told to end."""
 
 
 def is_loopback(host: str) -> bool:
@@ -52,11 +52,23 @@ def serve(server: Server[Any], host: str, port: int, token: str, hosts: Collecti
             allowed_origins=[f"{scheme}://{name}{port}" for name in names for scheme in ("http", "https") for port in ("", ":*")],
         )
         app = server.streamable_http_app(streamable_http_path=PATH, host=host, transport_security=security)
-        config = uvicorn.Config(
-            _Guarded(app, token), log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, lifespan="on", ws="none"
-        )
         say(f"http://{shown}:{port}{PATH}")
-        anyio.run(uvicorn.Server(config).serve, [listening])
+        web.serve(_Guarded(app, token), listening, has_lifespan=True)
+
+
+async def _received(receive: Receive) -> list[Message] | None:
+    """The parts of a body, all or more than is taken; None where the client has gone before, which the SDK would tell as its own defect."""
+    parts: list[Message] = []
+    size = 0
+    while size <= _MOST_BODY_BYTES:
+        part = await receive()
+        if part["type"] == "http.disconnect":
+            return None
+        parts.append(part)
+        size += len(part.get("body", b""))
+        if not part.get("more_body", False):
+            break
+    return parts
 
 
 class _Guarded:
@@ -72,9 +84,12 @@ class _Guarded:
             return
         if self._is_allowed(scope):
             gone = scope[GONE] = anyio.Event()
+            begun = await _received(receive)
+            if begun is None:
+                return
 
             async def watched() -> Message:
-                message = await receive()
+                message = begun.pop(0) if begun else await receive()
                 if message["type"] == "http.disconnect":
                     gone.set()
                 return message

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import anyio
-import uvicorn
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -24,11 +23,11 @@ from query.facts.index import Index
 from query.pages import lists, names
 from query.pages.book import Book
 from query.pages.markup import POLICY, Page, asset, el, join, stylesheet
+from query.surface import listening as web
 from query.surface.render import error_text
 from query.surface.service import Service
 
 HOST = "127.0.0.1"
-_GRACE_S = 2
 _HEADERS = {
     "Content-Security-Policy": POLICY.format(forms="'self'") + "; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -170,17 +169,8 @@ def serve(start: Path, token: str, port: int, say: Callable[[str], None]) -> Non
     with listening:
         port = listening.getsockname()[1]
         hosts = frozenset(f"{name}:{port}" for name in (HOST, "localhost"))
-        config = uvicorn.Config(
-            Server(service, token, hosts, port),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=_GRACE_S,
-            lifespan="off",
-            ws="none",
-        )
         say(f"http://{HOST}:{port}/?token={token}")
         try:
-            anyio.run(uvicorn.Server(config).serve, [listening])
+            web.serve(Server(service, token, hosts, port), listening)
         finally:
             service.close()

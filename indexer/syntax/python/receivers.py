@@ -106,9 +106,7 @@ class Values(Operations):
 
         That is a name or a dotted path within a function, unless it is set more than once there or a test tells its type.
         """
-        whole = root = named if named.kind_id != K_IDENTIFIER or named.parent.kind_id != K_ATTRIBUTE else named.parent
-        if whole.kind_id == K_ATTRIBUTE and whole.child_by_field_name("attribute").start_byte != named.start_byte:
-            whole = root = named  # the first part of a path
+        whole = root = self._path_of(named)
         while root is not None and root.kind_id == K_ATTRIBUTE:
             root = root.child_by_field_name("object")
         binding = (
@@ -118,6 +116,10 @@ class Values(Operations):
         if binding is None or len(binding.tokens) > 1 or path in self.narrowed:
             return named.start_byte
         return binding, *path
+
+    def _path_of(self, named: Any) -> Any:
+        """The dotted path that ends with a name; the name itself where there is none, or where it is the first part of one."""
+        return self.dotted.get(named.start_byte, named) if named.kind_id == K_IDENTIFIER else named
 
     def _values(self, node: Any, scope: Scope) -> Iterator[tuple[Basis, Any, int]]:
         """The values that an expression may give: what is known of each, the node that names it, its class if it is one of this file."""
@@ -141,6 +143,8 @@ class Values(Operations):
                 yield self._of_name(node, scope)
             elif kind == K_ATTRIBUTE:
                 name = node.child_by_field_name("attribute")
+                if name is not None:
+                    self.dotted[name.start_byte] = node
                 yield (Basis.VALUE if name is not None and name.start_byte in self.node_token else Basis.UNKNOWN), name or node, -1
             elif kind == K_SUBSCRIPT:
                 yield Basis.VALUE, node.children[1], -1  # servers say at the bracket what the item is
@@ -208,6 +212,7 @@ class Values(Operations):
             if value is not None and value.kind_id == K_STRING:
                 return Basis.ELSEWHERE, function, -1
             if name is not None and name.start_byte in self.node_token:
+                self.dotted[name.start_byte] = function
                 return Basis.RESULT, name, -1
         return Basis.UNKNOWN, node, -1
 

@@ -16,6 +16,7 @@ from indexer.syntax import ecmascript
 from indexer.syntax.depth import depth_of
 from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
+from indexer.syntax.tree.binary import add_sides
 from indexer.syntax.tree.conditional import Blank, repairs
 from indexer.syntax.tree.damage import damaged_bytes, deep_offset, error_offsets
 from indexer.syntax.tree.grammars import LoadedGrammar
@@ -93,6 +94,7 @@ class Adapter:
         if unread >= 0:  # text that is passed over is said to be
             self.error_lines = sorted({*self.error_lines, self.offsets.line(unread)})
         self.captures: dict[str, list[Any]] = cursor.captures(root)
+        add_sides(self.captures)
         self._add_blanked(query)
         self.line_count = source.count(b"\n") + (0 if source.endswith(b"\n") or not source else 1)
         self.module = Definition(

@@ -38,8 +38,7 @@
 ; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded
 
 (field_expression argument: [(identifier) @confined (field_expression field: (_) @confined)])
-(binary_expression left: [(identifier) @confined (field_expression field: (_) @confined)] operator: ["==" "!="])
-(binary_expression operator: ["==" "!="] right: [(identifier) @confined (field_expression field: (_) @confined)])
+(binary_expression) @sides.equal_fields
 (unary_expression operator: "!" argument: [(identifier) @confined (field_expression field: (_) @confined)])
 (sizeof_expression value: (parenthesized_expression (identifier) @confined))
 (expression_statement [(identifier) @confined (field_expression field: (_) @confined)])

@@ -1,6 +1,6 @@
 ; What runs a member without naming it.
 
-(binary_expression operator: _ @sign.binary)
+(binary_expression) @sides.sign @sides.truth
 (assignment_expression operator: _ @sign.assigning)
 (unary_expression operator: ["-" "+" "~"] @sign.unary)
 (update_expression operator: _ @sign.unary)
@@ -13,8 +13,6 @@
 (condition_clause value: (_) @typed.truth)
 (conditional_expression condition: (_) @typed.truth)
 (unary_expression operator: "!" argument: (_) @typed.truth)
-(binary_expression left: (_) @typed.truth operator: ["&&" "||"])
-(binary_expression operator: ["&&" "||"] right: (_) @typed.truth)
 (do_statement condition: (_) @typed.truth)
 (for_statement condition: (_) @typed.truth)
 

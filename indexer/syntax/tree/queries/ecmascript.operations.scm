@@ -10,18 +10,12 @@
 (await_expression (_) @typed.await)
 (for_in_statement "await" right: (_) @typed.await)
 
-; Operators that make a number or a text of a value.
-(binary_expression
-  left: (_) @typed.primitive operator: ["+" "-" "*" "/" "%" "**" "<<" ">>" ">>>" "&" "|" "^" "<" "<=" ">" ">="])
-(binary_expression
-  operator: ["+" "-" "*" "/" "%" "**" "<<" ">>" ">>>" "&" "|" "^" "<" "<=" ">" ">="] right: (_) @typed.primitive)
-(binary_expression left: (_) @typed.equal operator: ["==" "!="])
-(binary_expression operator: ["==" "!="] right: (_) @typed.equal)
+; Operators that make a number or a text of a value; what those between two do, says `indexer.syntax.tree.binary`.
+(binary_expression) @sides.ecmascript
 (unary_expression operator: ["-" "+" "~"] argument: (_) @typed.primitive)
 (update_expression argument: (_) @typed.primitive)
 (augmented_assignment_expression
   left: (_) @typed.primitive operator: ["+=" "-=" "*=" "/=" "%=" "**=" "<<=" ">>=" ">>>=" "&=" "|=" "^="] right: (_) @typed.primitive)
-(binary_expression operator: "instanceof" right: (_) @typed.instance_of)
 
 ; All members of an object are read.
 (object (spread_element (_) @typed.copy))

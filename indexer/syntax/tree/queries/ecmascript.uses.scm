@@ -69,18 +69,12 @@
 (assignment_expression left: (subscript_expression index: (string (string_fragment) @write)))
 (augmented_assignment_expression left: (subscript_expression index: (string (string_fragment) @update)))
 
-; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded, or only made known to importers
+; ---- values that go nowhere: a member is taken of them, they are compared (`@sides`), tested, discarded, or only made known to importers
 
 ((member_expression object: (identifier) @confined property: (_) @_member) (#not-match? @_member "^(apply|bind|call)$"))
 ((member_expression object: (member_expression property: (_) @confined) property: (_) @_member)
   (#not-match? @_member "^(apply|bind|call)$"))
 (subscript_expression object: [(identifier) @confined (member_expression property: (_) @confined)])
-(binary_expression
-  [(identifier) @confined (member_expression property: (_) @confined)]
-  operator: ["==" "===" "!=" "!==" "<" ">" "<=" ">=" "in" "instanceof"])
-(binary_expression
-  operator: ["==" "===" "!=" "!==" "<" ">" "<=" ">=" "in" "instanceof"]
-  right: [(identifier) @confined (member_expression property: (_) @confined)])
 (unary_expression operator: ["!" "typeof" "void"] argument: [(identifier) @confined (member_expression property: (_) @confined)])
 (if_statement condition: (parenthesized_expression [(identifier) @confined (member_expression property: (_) @confined)]))
 (while_statement condition: (parenthesized_expression [(identifier) @confined (member_expression property: (_) @confined)]))

@@ -69,8 +69,7 @@
 ; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded
 
 (selector_expression operand: [(identifier) @confined (selector_expression field: (_) @confined)])
-(binary_expression [(identifier) @confined (selector_expression field: (_) @confined)] operator: ["==" "!="])
-(binary_expression operator: ["==" "!="] right: [(identifier) @confined (selector_expression field: (_) @confined)])
+(binary_expression) @sides.equal_selectors
 (assignment_statement
   left: (expression_list . (identifier) @_blank .)
   right: (expression_list . [(identifier) @confined (selector_expression field: (_) @confined)] .)

@@ -1,6 +1,6 @@
 ; What runs a member without naming it.
 
-(binary_expression operator: _ @sign.binary)
+(binary_expression) @sides.sign
 (compound_assignment_expr operator: _ @sign.assigning)
 (unary_expression ["-" "!" "*"] @sign.unary)
 (index_expression "]" @sign.subscript)

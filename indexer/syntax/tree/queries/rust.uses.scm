@@ -62,8 +62,7 @@
 
 (field_expression value: [(identifier) @confined (field_expression field: (_) @confined)])
 (scoped_identifier path: [(identifier) @confined (scoped_identifier name: (identifier) @confined)])
-(binary_expression left: [(identifier) @confined (scoped_identifier name: (identifier) @confined)] operator: ["==" "!="])
-(binary_expression operator: ["==" "!="] right: [(identifier) @confined (scoped_identifier name: (identifier) @confined)])
+(binary_expression) @sides.equal_paths
 (expression_statement [(identifier) @confined (scoped_identifier name: (identifier) @confined)])
 ((call_expression
   function: (field_expression field: (field_identifier) @_method)

@@ -1,0 +1,71 @@
+"""Operators between two values, for which a query would wait.
+
+A pattern with an operator keeps a state for each `binary_expression` whose operator has not come yet, and one more for each of its
+alternatives; and operators in turn are nested: a thousand terms took seconds. So a query takes the whole, which waits for nothing, and
+says what is meant: `(binary_expression) @sides.truth` is both sides of `&&` and `||`, as `@typed.truth`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+_NUMBERS = frozenset({"+", "-", "*", "/", "%", "**", "<<", ">>", ">>>", "&", "|", "^", "<", "<=", ">", ">="})
+_EQUAL = frozenset({"==", "!="})
+_COMPARED = _EQUAL | {"===", "!==", "<", ">", "<=", ">=", "in", "instanceof"}
+_Meant = Iterator[tuple[str, Any]]
+"""Captures, each with its node."""
+
+
+def add_sides(captures: MutableMapping[str, list[Any]]) -> None:
+    """Adds to the captures what is meant by those called `sides`, in place of them."""
+    for capture in [name for name in captures if name.startswith("sides.")]:
+        meaning = _MEANINGS[capture.removeprefix("sides.")]
+        for node in captures.pop(capture):
+            sign = node.child_by_field_name("operator")
+            sides = [side for name in ("left", "right") if (side := node.child_by_field_name(name)) is not None]
+            if sign is not None:
+                for name, found in meaning(sign, sides):
+                    captures.setdefault(name, []).append(found)
+
+
+def _signs(sign: Any, _sides: list[Any]) -> _Meant:
+    yield "sign.binary", sign
+
+
+def _truth(sign: Any, sides: list[Any]) -> _Meant:
+    if sign.type in ("&&", "||"):
+        yield from (("typed.truth", side) for side in sides)
+
+
+def _ecmascript(sign: Any, sides: list[Any]) -> _Meant:
+    if sign.type in _NUMBERS:
+        yield from (("typed.primitive", side) for side in sides)
+    elif sign.type in _EQUAL:
+        yield from (("typed.equal", side) for side in sides)
+    elif sign.type == "instanceof":
+        yield "typed.instance_of", sides[-1]
+    if sign.type in _COMPARED:
+        yield from _names(sides, "member_expression", "property")
+
+
+def _equal(path: str, field: str) -> Callable[[Any, list[Any]], _Meant]:
+    return lambda sign, sides: _names(sides, path, field) if sign.type in _EQUAL else iter(())
+
+
+def _names(sides: list[Any], path: str, field: str) -> _Meant:
+    """Names whose values go nowhere by being compared: alone, or at the end of a path."""
+    for side in sides:
+        name = side.child_by_field_name(field) if side.type == path else side if side.type == "identifier" else None
+        if name is not None:
+            yield "confined", name
+
+
+_MEANINGS: Mapping[str, Callable[[Any, list[Any]], _Meant]] = {
+    "sign": _signs,
+    "truth": _truth,
+    "ecmascript": _ecmascript,
+    "equal_fields": _equal("field_expression", "field"),
+    "equal_selectors": _equal("selector_expression", "field"),
+    "equal_paths": _equal("scoped_identifier", "name"),
+}
