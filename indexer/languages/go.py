@@ -34,6 +34,8 @@ GO = Language(
         }
     ),
     satisfies="unsaid",
+    interfaces_alone_dispatch=True,
+    open_types=r"builtin\.builtin\.(any|comparable|error)",
     parameters="name type",
     locks=Locks(
         # a Cond holds a Locker

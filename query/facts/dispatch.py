@@ -5,7 +5,8 @@ member overrides, at any distance, are calls that may end in it; they are marked
 after the direct ones. Three are none: `Base.m(x)`, which names the very one; `self.m()` in a class that no class has among its bases
 together with that of the member; and `super().m()`, which only leads to a class that stands beside the caller's in some class's list of
 bases, and in the member itself nowhere but upwards. Any other call in the member itself is of another object, as in a tree or a chain of
-wrappers, and may end in it again. What lies outside the workspace is called by its own code too, which nobody has read: that is a gap
+wrappers, and may end in it again. Where interfaces alone dispatch none of this holds: `w.Writer.Write()` in a `Write` names an interface, and
+`self` is a name like others. What lies outside the workspace is called by its own code too, which nobody has read: that is a gap
 (`query.facts.gaps.registration`) and no list of calls.
 
 A class may fit a protocol (Python) or an interface (TypeScript) without naming it. Who has all of its members' names, own or inherited, is
@@ -218,8 +219,12 @@ def ending(index: Index, calls: Collection[tuple[int, Place]]) -> set[tuple[int,
     places = {place for _, place in calls}
     before = _before(index, places, {known[place.callee].container for place in places}) if places else {}
     texts, beside = _Texts(index), _Beside(index)
+    docs = documents(index, {place.doc_id for place in places})
     found: set[tuple[int, Place]] = set()
     for member, place in calls:
+        if record_of(docs[place.doc_id].language).interfaces_alone_dispatch:
+            found.add((member, place))
+            continue
         by_super = before.get(place)
         if by_super is False or (place.caller == member and (by_super or texts.is_of_super(place))):
             continue

@@ -43,13 +43,14 @@ CREATE TABLE flow_gap AS
 SELECT DISTINCT doc_id, line, col, end_col, encl_id, reason FROM flow_stop ORDER BY ALL;
 
 -- Members that may stand in for others, and be stood in for. A method may stand in for a variable, and, where members are looked up by name,
--- the other way round.
+-- the other way round. Nothing stands in for a member that is `fixed`: of a type that is no interface, where only these are dispatched.
 -- Needs: type_edge. Else: sym_id INTEGER, name VARCHAR, container_id INTEGER, is_callable BOOLEAN, is_late BOOLEAN, is_outside BOOLEAN,
--- linearises BOOLEAN
+-- linearises BOOLEAN, is_fixed BOOLEAN
 CREATE TEMP TABLE named_member AS
 SELECT m.sym_id, m.name, m.container_id, is_kind(m.kind, 'method', 'property', 'constructor') AS is_callable,
        language_has(d.language, 'binds_late') AS is_late, has_flag(m.flags, 'external') AS is_outside,
-       language_has(d.language, 'linearises') AS linearises
+       language_has(d.language, 'linearises') AS linearises,
+       language_has(d.language, 'interfaces_alone_dispatch') AND NOT is_kind(c.kind, 'interface') AS is_fixed
 FROM symbol m JOIN document d USING (doc_id) JOIN symbol c ON c.sym_id = m.container_id AND is_type(c.kind)
 WHERE NOT has_flag(m.flags, 'parameter')
   AND (is_kind(m.kind, 'method', 'property', 'constructor', 'field', 'variable', 'constant')
@@ -63,7 +64,7 @@ SELECT DISTINCT m.sym_id AS sub_id, b.sym_id AS super_id
 FROM named_member m
 JOIN ancestor a ON a.sub_id = m.container_id
 JOIN named_member b ON b.container_id = a.super_id AND b.name = m.name
-WHERE m.is_callable OR m.is_late;
+WHERE (m.is_callable OR m.is_late) AND NOT b.is_fixed;
 
 -- What a type is derived from, in the order of the text, where the types above are searched in one line: of types with several bases alone.
 -- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, place INTEGER

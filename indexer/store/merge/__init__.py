@@ -155,7 +155,7 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     rules = [
         (name, record.open_types, record.closed_results, record.closed_values)
         for record in LANGUAGES
-        if record.operations
+        if record.operations or record.open_types
         for name in record.names
     ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
