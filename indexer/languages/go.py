@@ -36,6 +36,9 @@ GO = Language(
     satisfies="unsaid",
     interfaces_alone_dispatch=True,
     open_types=r"builtin\.builtin\.(any|comparable|error)",
+    function_types=r"^type \w+(?:\[.*\])? (?:= )?func\b",
+    # maps, which are what servers have no name of a type for, beside functions
+    closed_values=r"^(?:(?:var )?[\w, ]+ (?:= )?(?:make\()?|func .*\) )map\[[^()]*(?:$|[{)])",
     parameters="name type",
     locks=Locks(
         # a Cond holds a Locker

@@ -181,6 +181,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     says_implementations: the text shows which members implement an interface (flag `implements`); no interface asks for others.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
+    function_types: a regex of how a type is declared whose values are functions, where a loop over a function calls it.
     closed_values: a regex of what a variable or a function is declared as whose value or result is a number, a text or the like.
     fields_stand_first: an object has the fields of its classes itself, so that reading one runs no accessor of a class below.
     reads_by_key: `x[name]` reads any member, accessors too, and `{...x}` all that the object is written with.
@@ -271,6 +272,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     open_files: tuple[str, ...] = ()
     closed_results: str = ""
     closed_values: str = ""
+    function_types: str = ""
     reads_by_key: bool = False
     fields_stand_first: bool = False
 

@@ -20,6 +20,8 @@
 (call_expression function: (identifier) @call)
 (call_expression function: (selector_expression field: (_) @call))
 (call_expression function: (parenthesized_expression [(identifier) @call (selector_expression field: (_) @call)]))
+(call_expression function: (parenthesized_expression
+  (unary_expression operator: "*" operand: [(identifier) @call (selector_expression field: (_) @call)])))
 (call_expression function: (index_expression operand: [(identifier) @call (selector_expression field: (_) @call)]))
 (call_expression function: (type_instantiation_expression type: [(type_identifier) @call (qualified_type name: (_) @call)]))
 (type_conversion_expression type: [
