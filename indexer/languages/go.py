@@ -6,6 +6,8 @@ from indexer.languages.hooks import GO_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
+_HOLDS = r"(?:\*?(?:map)?\[|(?:<-)?chan )"
+
 GO = Language(
     names=("go",),
     family="go",
@@ -37,8 +39,8 @@ GO = Language(
     interfaces_alone_dispatch=True,
     open_types=r"builtin\.builtin\.(any|comparable|error)",
     function_types=r"^type \w+(?:\[.*\])? (?:= )?func\b",
-    # maps, which are what servers have no name of a type for, beside functions
-    closed_values=r"^(?:(?:var )?[\w, ]+ (?:= )?(?:make\()?|func .*\) )map\[[^()]*(?:$|[{)])",
+    # maps, and what holds values of a type without a name: beside functions it is these that servers have no name of a type for
+    closed_values=rf"^(?:(?:var )?[\w, ]+ (?:= )?(?:make\()?{_HOLDS}|func .*\) {_HOLDS}[^()]*$)",
     parameters="name type",
     locks=Locks(
         # a Cond holds a Locker

@@ -143,12 +143,13 @@ JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
 -- Needs: operated, open_type.
 UPDATE operated SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
 
--- A loop over a value of a type that is a function runs whatever function it is.
+-- A loop over a value of a type that is a function runs whatever function it is. Of a list of functions the server tells that type too.
 -- Needs: operated.
 UPDATE operated SET type_id = NULL
 FROM symbol s JOIN symbol_text t USING (sym_id) JOIN document d ON d.doc_id = s.doc_id JOIN language_rule r ON r.language = d.language
 WHERE operated.operation = operation('iterate') AND operated.type_id = s.sym_id
-  AND r.function_types <> '' AND regexp_matches(t.signature, r.function_types);
+  AND r.function_types <> '' AND regexp_matches(t.signature, r.function_types)
+  AND (operated.doc_id, operated.line, operated.col) NOT IN (SELECT doc_id, line, col FROM closed_value);
 
 -- The member that runs: of each part the one of the lowest rank, of the nearest type that has it.
 -- Needs: operated or given. Else: class_id INTEGER, sym_id INTEGER, name VARCHAR, operation BIGINT, part BIGINT, rank BIGINT, evidence

@@ -11,17 +11,29 @@ from typing import Any, NamedTuple
 
 from indexer.model import Basis
 
-_TYPES = frozenset({"slice_type", "array_type", "implicit_length_array_type", "map_type", "channel_type", "pointer_type"})
+_HOLDERS = {
+    "slice_type": "element",
+    "array_type": "element",
+    "implicit_length_array_type": "element",
+    "map_type": "value",
+    "channel_type": "value",
+    "variadic_parameter_declaration": "type",
+}
+"""By node of a type, or of what stands for one, whose values hold others: the field of the type of those."""
+_TYPES = frozenset({*_HOLDERS, "pointer_type"})
 _OTHERS = frozenset(
     {
-        *("int_literal", "rune_literal", "interpreted_string_literal", "raw_string_literal", "composite_literal", "slice_expression"),
+        *("int_literal", "rune_literal", "interpreted_string_literal", "raw_string_literal", "slice_expression"),
         *("binary_expression", "unary_expression"),
         "func_literal",  # its text is part of the text around it
     }
 )
 """Nodes of values that are no function of another text."""
-_MAKERS = frozenset({b"make", b"append", b"len", b"cap", b"min", b"max", b"new"})
+_GIVES_OTHERS = frozenset({b"make", b"append", b"len", b"cap", b"min", b"max", b"new"})
 _MOST_STEPS = 12
+
+Declared = Callable[[str, int], int]
+"""Where the local variable is declared that a name at a byte offset certainly means; -1 where it means nothing of the kind."""
 
 
 class Ranged(NamedTuple):
@@ -36,14 +48,11 @@ class Ranged(NamedTuple):
     silent: Basis
 
 
-def ranged(node: Any, root: Any, declared: Callable[[str, int], int]) -> Ranged | None:
-    """Of the operand of a loop; None where it is no function.
-
-    Args:
-        declared: where the local variable is declared that a name at a byte offset certainly means; -1 where it means nothing of the kind.
-    """
+def ranged(node: Any, root: Any, declared: Declared) -> Ranged | None:
+    """Of the operand of a loop; None where it is no function."""
     node = _inner(node)
-    if _is_other(node, root, declared):
+    known = _Shown(root, declared)
+    if node.type in _OTHERS or known.type(node) in _TYPES or _is_call_of(node, _GIVES_OTHERS):
         return None
     start, end = node.start_byte, node.end_byte
     if node.type in ("identifier", "selector_expression"):
@@ -70,39 +79,68 @@ def _inner(node: Any) -> Any:
     return node
 
 
-def _is_other(node: Any, root: Any, declared: Callable[[str, int], int], depth: int = 0) -> bool:
-    if node is None or depth > _MOST_STEPS:
-        return False
-    if node.type in _OTHERS:
-        return True
-    if node.type == "identifier":
-        start = declared((node.text or b"").decode("utf-8", "replace"), node.start_byte)
-        return start >= 0 and _is_declared_so(root.descendant_for_byte_range(start, start + 1), root, declared, depth + 1)
-    if node.type == "call_expression":
-        function = node.child_by_field_name("function")
-        return function.type == "identifier" and function.text in _MAKERS
-    if node.type in ("type_conversion_expression", "type_assertion_expression"):
-        of = node.child_by_field_name("type")
-        return of is not None and of.type in _TYPES
-    return False
+def _is_call_of(node: Any, names: frozenset[bytes]) -> bool:
+    function = node.child_by_field_name("function") if node.type == "call_expression" else None
+    return function is not None and function.type == "identifier" and function.text in names
 
 
-def _is_declared_so(name: Any, root: Any, declared: Callable[[str, int], int], depth: int) -> bool:
-    """Whether the declaration of a variable shows that it is no function."""
-    node = name
-    for _ in range(3):
-        node = node.parent
-        if node is None:
-            break
-        if node.type == "variadic_parameter_declaration":
-            return True
-        of = node.child_by_field_name("type") if node.type in ("parameter_declaration", "var_spec") else None
-        if of is not None:
-            return of.type in _TYPES
-        if node.type in ("short_var_declaration", "var_spec"):
-            values = node.child_by_field_name("right" if node.type == "short_var_declaration" else "value")
-            names = node.child_by_field_name("left") if node.type == "short_var_declaration" else node
-            number = [child.start_byte for child in names.named_children].index(name.start_byte)
-            made = values.named_children if values is not None else []
-            return number < len(made) and _is_other(_inner(made[number]), root, declared, depth)
-    return False
+class _Shown:
+    """The types of values, as far as the text shows them."""
+
+    def __init__(self, root: Any, declared: Declared) -> None:
+        self._root = root
+        self._declared = declared
+        self._steps = _MOST_STEPS
+
+    def type(self, node: Any) -> str:
+        """What kind of type a value has, by the name of its node; empty: the text does not show it."""
+        found = self._of(_inner(node))
+        return "" if found is None else found.type
+
+    def _of(self, node: Any) -> Any:
+        self._steps -= 1
+        if self._steps < 0:
+            return None
+        if node.type in ("composite_literal", "type_conversion_expression", "type_assertion_expression"):
+            return node.child_by_field_name("type")
+        if node.type == "index_expression":
+            return self._held(self._of(_inner(node.child_by_field_name("operand"))))
+        if _is_call_of(node, frozenset({b"make"})):
+            given = node.child_by_field_name("arguments")
+            return given.named_children[0] if given is not None and given.named_child_count else None
+        if node.type != "identifier":
+            return None
+        start = self._declared((node.text or b"").decode("utf-8", "replace"), node.start_byte)
+        return None if start < 0 else self._of_declaration(self._root.descendant_for_byte_range(start, start + 1))
+
+    def _held(self, of: Any) -> Any:
+        return None if of is None or of.type not in _HOLDERS else of.child_by_field_name(_HOLDERS[of.type])
+
+    def _of_declaration(self, name: Any) -> Any:
+        node = name
+        for _ in range(3):
+            node = node.parent
+            if node is None:
+                break
+            if node.type == "variadic_parameter_declaration":
+                return node
+            if node.type in ("parameter_declaration", "var_spec") and (of := node.child_by_field_name("type")) is not None:
+                return of
+            if node.type in ("short_var_declaration", "var_spec", "range_clause"):
+                return self._of_assignment(name, node)
+        return None
+
+    def _of_assignment(self, name: Any, node: Any) -> Any:
+        names = node if node.type == "var_spec" else node.child_by_field_name("left")
+        values = node.child_by_field_name("value" if node.type == "var_spec" else "right")
+        number = [child.start_byte for child in names.named_children].index(name.start_byte)
+        if values is None:
+            return None
+        if node.type == "range_clause":
+            of = self._of(_inner(values))
+            is_item = number == 1 or (of is not None and of.type == "channel_type")
+            return self._held(of) if is_item else None
+        made = values.named_children
+        if len(made) == 1 and number == 0 or number < len(made):  # `x, ok := m[key]`
+            return self._of(_inner(made[number]))
+        return None
