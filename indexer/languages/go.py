@@ -20,7 +20,7 @@ GO = Language(
         blank="_",
         rebinds=True,
     ),
-    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName")),
+    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{")),
     imports_folders=True,
     imports_files=False,
     spreads=True,

@@ -67,6 +67,11 @@
 ; ---- strings that may name something (`strings.py`)
 
 (interpreted_string_literal (interpreted_string_literal_content) @string)
+(raw_string_literal (raw_string_literal_content) @string)
+((call_expression
+  function: (selector_expression field: (_) @_by)
+  arguments: (argument_list . [(identifier) (selector_expression) (index_expression) (call_expression) (binary_expression)] @made_lookup .))
+  (#eq? @_by "MethodByName"))
 
 ; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded
 
