@@ -16,6 +16,7 @@ _WORD = rb"[A-Za-z_$\x80-\xef][\w$\x80-\xef]*"
 _NAME = re.compile(rb"%b(?:(?:\.|::)%b)*" % (_WORD, _WORD))
 _FILE = re.compile(rb"\.{1,2}/[\w@.$/-]*[\w$]")
 _LINKNAME = re.compile(rb"//go:linkname[ \t]+(\w+)(?:[ \t]+([\w./~-]+\.\w+))?[ \t\r]*\Z")
+_EXPORT = re.compile(rb"//(?:export|go:wasmexport)[ \t]+(\w+)[ \t\r]*\Z")
 _BEGINNING = re.compile(rb"""["'`]([\w@.$/-]{1,100})""")
 _MOST_BYTES, _MOST_TEMPLATE_BYTES = 250, 100_000
 _ACTION = re.compile(rb"\{\{[^{}]*\}\}")
@@ -93,6 +94,9 @@ def named_strings(
         add(node.start_byte, match[1] if match else b"", _Taken(NameUse.BEGINNING, Role.READ | Role.CALL))
     for node in captures.get("comment", ()):
         text = node.text
+        exported = _EXPORT.match(text) if text.startswith((b"//export", b"//go:wasmexport")) else None
+        if exported is not None:
+            add(node.start_byte + exported.start(1), exported[1], _Taken(NameUse.GLOBAL, Role.READ))
         match = _LINKNAME.match(text) if text.startswith(b"//go:linkname") else None
         if match is not None:
             add(node.start_byte + match.start(1), match[1], _Taken(NameUse.GLOBAL, Role.READ))
