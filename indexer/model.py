@@ -394,6 +394,7 @@ class SkipReason(StrEnum):
 
     TOO_LARGE = "too_large"
     TOO_DEEP = "too_deep"  # nested; of a document: read for its text only, no server is asked
+    TOO_SLOW = "too_slow"  # of a document: no parser of ours reads it in a time that fits its size; its words are known
     BINARY = "binary"
     NOT_DECODABLE = "not_decodable"
     GENERATED = "generated"
@@ -418,6 +419,13 @@ class SkipReason(StrEnum):
     SUBMODULE = "submodule"  # not checked out
     HIDDEN_FOLDER = "hidden_folder"  # of a folder without git
 
+
+QUESTIONS_CUT = "questions_cut"
+"""In place of a reason: so many of a document's questions were not asked, for the limits of questions."""
+
+CUT = (QUESTIONS_CUT, SkipReason.TOO_DEEP, SkipReason.TOO_SLOW)
+"""What the reason of a document begins with that has answers to some questions, or to none, for a limit on what a file may cost. It depends
+on the text, so nothing is lost, and no later crawl asks again (ADR 0030, 0041)."""
 
 FOREIGN = (SkipReason.VENDORED, SkipReason.GENERATED, SkipReason.MINIFIED, SkipReason.BUNDLED, SkipReason.BUILT)
 """Reasons that say: not the project's own source. `include` reads such files all the same."""

@@ -203,7 +203,14 @@ def _named(files: dict[str, str]) -> list[Named]:
                 words = ".".join(filter(None, (folder, _receiver(node), name.text.decode())))
                 key = f"{path}:{words}" if words in made else words
                 line, col = name.start_point
-                made[key] = Named(words if words.endswith("init") else key, path, line, col, node.end_point[0], -1 if body is None else body.start_byte + 1)
+                made[key] = Named(
+                    words if words.endswith("init") else key,
+                    path,
+                    line,
+                    col,
+                    node.end_point[0],
+                    -1 if body is None else body.start_byte + 1,
+                )
         made[path] = Named(path, path, 0, 0, text.count("\n"), -1)
     return list(made.values())
 

@@ -161,7 +161,7 @@ def test_what_cannot_run_is_no_row(told: Told, case: str, caller: str, callee: s
         ("runs_range_over_func_generic", "first", "outgoing", "nameless_calls"),
         ("values_pointer_to_function", "Run", "outgoing", "called_values"),
         ("runs_template_method", "User.Greet", "incoming", "string_member"),
-        ("runs_reflect_method_made_name", "Droid.DoJump", "incoming", "string_beginning"),
+        ("runs_reflect_method_made_name", "Droid.ZapJump", "incoming", "string_beginning"),
     ],
 )
 def test_a_reason_says_what_may_be_missing(told: Told, case: str, symbol: str, direction: Direction, code: str) -> None:

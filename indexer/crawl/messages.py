@@ -82,6 +82,8 @@ class Job(msgspec.Struct, kw_only=True, tag=True):
 
     After a worker has ended with it: `quarantine` are the documents that are not even read, by path the reason; `careful` means one
     document at a time.
+    hung: documents of this run that took more of the processor to read than they may. Where there are some, all documents of the unit
+    behind `rehearsed` (a path; empty: all) are read once for nothing before a server is started, with little patience.
     `patient`: the second try of a unit whose server was not ready in time.
     """
 
@@ -89,6 +91,8 @@ class Job(msgspec.Struct, kw_only=True, tag=True):
     setup: int
     quarantine: dict[str, str] = {}
     careful: bool = False
+    hung: int = 0
+    rehearsed: str = ""
     patient: bool = False
 
 
@@ -158,7 +162,7 @@ READING = "reading"
 
 
 class Reading(msgspec.Struct, kw_only=True, tag=True):
-    """The document that a careful worker has in hand from now on: should it end, this one is to blame."""
+    """The document that a worker reads next. Should it end by `OUT_OF_PROCESSOR`, or is it careful, this one is to blame."""
 
     path: str
 

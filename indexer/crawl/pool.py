@@ -2,6 +2,7 @@
 
 A worker that ends costs its unit another try, careful then: one document at a time. A document that two careful workers have ended
 with is quarantined, and the unit tried again without it; a unit that ends too many workers is lost.
+A worker that ends for what the reading of a document takes has told which one: the others go on without it (ADR 0041).
 A worker that says nothing for long, not even that it waits, hangs in code of our own, and is ended.
 """
 
@@ -23,11 +24,25 @@ from typing import NamedTuple
 import msgspec
 
 from indexer import sandbox
-from indexer.crawl.messages import Done, ExternalJob, Facts, Failed, Hello, Job, Prepare, Progress, Reading, Release, Report, Setup
+from indexer.crawl.messages import (
+    Done,
+    ExternalJob,
+    Facts,
+    Failed,
+    Hello,
+    Job,
+    Prepare,
+    Progress,
+    Reading,
+    Release,
+    Report,
+    Setup,
+)
 from indexer.crawl.units import Unit
 from indexer.drive.process import end_marked, marked_environment
 from indexer.errors import LspidxError, ServerError, ServerMissing
-from indexer.model import LossReason
+from indexer.model import LossReason, SkipReason
+from indexer.reading_time import OUT_OF_PROCESSOR
 from indexer.store.facts import DocumentFacts
 
 log = logging.getLogger(__name__)
@@ -87,10 +102,10 @@ class Worker:
         self.buffer = bytearray()
         self.busy: Task | None = None
         self.facts: list[DocumentFacts] = []
-        self.reading = ""  # path of the document that it has in hand, where it is careful
+        self.reading = ""  # path of the document that it has read last
         self.heard = self.spoken_for = time.monotonic()
         self.last: Progress | None = None
-        self.is_careful = self.reads_outside = False
+        self.is_careful = self.is_wary = self.reads_outside = False  # wary: it reads all documents once for nothing before
         self.is_overdue = False  # it was ended for its silence
 
     def send(self, message: msgspec.Struct | list[Setup]) -> bool:
@@ -139,6 +154,11 @@ class Worker:
         )
 
     @property
+    def suspect(self) -> str:
+        """Path of the document that is to blame should it end; empty where nobody knows, for it has several in hand."""
+        return self.reading if self.is_careful else ""
+
+    @property
     def is_at_work(self) -> bool:
         """Whether it has something in hand that it must tell of."""
         return self.busy is not None or self.reads_outside
@@ -164,12 +184,14 @@ class _Shift:
     """What is to be done, and what has happened on the way. By number of the worker: who was told to get ready, and to end its server.
 
     crashed: by unit, the documents that were in hand when a worker ended. holders: by lane, the worker that goes on with it.
+    rehearsed: by unit, the document up to which all were read once, none of them for too long.
     """
 
     queue: deque[Task]
     failures: list[Failed] = field(default_factory=list[Failed])
     crashed: dict[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
     holders: dict[str, Worker] = field(default_factory=dict[str, Worker])
+    rehearsed: dict[str, str] = field(default_factory=dict[str, str])
     prepared: set[int] = field(default_factory=set[int])
     released: set[int] = field(default_factory=set[int])
 
@@ -196,7 +218,8 @@ class Pool:
         self.is_set_up = False
         self._silence_s = silence_s
         self._looked = time.monotonic()
-        self._overdue: set[str] = set()  # paths of documents with which careful workers were ended for their silence
+        self._overdue: dict[str, str] = {}
+        """Paths of documents that held workers for longer than they may when they were read, with the reason that is written down."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called again and again while no worker has anything to say; may raise what ends the crawl."""
 
@@ -278,15 +301,22 @@ class Pool:
             if job.lane:
                 shift.holders[job.lane] = worker
             suspects = shift.crashed.get(job.unit.name, Counter[str]())
-            quarantine = {
-                path: str(LossReason.TIME_LIMIT if path in self._overdue else LossReason.WORKER_CRASHED)
-                for path, count in suspects.items()
-                if path and count > 1
-            }
-            worker.reading, worker.is_careful, worker.last = "", bool(suspects), None
+            quarantine = {path: str(LossReason.WORKER_CRASHED) for path, count in suspects.items() if path and count > 1}
+            quarantine |= self._overdue
+            worker.reading, worker.is_careful, worker.is_wary, worker.last = "", bool(suspects), bool(self._overdue), None
             worker.heard = worker.spoken_for = time.monotonic()
             shift.released.discard(worker.number)
-            worker.send(Job(unit=job.unit, setup=job.setup, quarantine=quarantine, careful=bool(suspects), patient=job.patient))
+            worker.send(
+                Job(
+                    unit=job.unit,
+                    setup=job.setup,
+                    quarantine=quarantine,
+                    careful=bool(suspects),
+                    hung=len(self._overdue),
+                    rehearsed=shift.rehearsed.get(job.unit.name, ""),
+                    patient=job.patient,
+                )
+            )
         elif shift.queue and full and worker.number not in shift.released:
             shift.released.add(worker.number)
             worker.send(Release())
@@ -341,12 +371,17 @@ class Pool:
             if not self.workers:
                 raise _error_of(shift.failures[-1])
             return
-        if job is not None:
+        if job is not None and worker.process.returncode == -OUT_OF_PROCESSOR and worker.reading not in self._overdue:
+            if worker.is_wary:
+                shift.rehearsed[job.unit.name] = worker.reading
+            self._overdue[worker.reading] = str(SkipReason.TOO_SLOW)
+            shift.queue.appendleft(job)
+        elif job is not None:
             suspects = shift.crashed.setdefault(job.unit.name, Counter())
-            suspects[worker.reading] += 1
-            if worker.is_overdue and worker.reading:  # no chance about it: the same again would take as long again
-                self._overdue.add(worker.reading)
-                suspects[worker.reading] += 1
+            suspects[worker.suspect] += 1
+            if worker.is_overdue and worker.suspect:  # no chance about it: the same again would take as long again
+                self._overdue[worker.suspect] = str(LossReason.TIME_LIMIT)
+                suspects[worker.suspect] += 1
             if suspects.total() < _CRASHES_PER_UNIT:
                 shift.queue.append(job)
             else:

@@ -22,7 +22,8 @@ yes or no; a statement names no language:
 
     language_has(d.language, 'is_module')   language_has(d.language, 'satisfies', 'shape')
 
-`moniker_key(moniker)` is the number that stands for a symbol in other files' facts, `severity_label(severity)` the name of a diagnostic's.
+`moniker_key(moniker)` is the number that stands for a symbol in other files' facts, `severity_label(severity)` the name of a diagnostic's,
+`is_cut(reason)` whether a document was asked in part or not at all for a limit on what a file may cost.
 
 Names are those that the views print: of a kind with spaces (`enum member`), of all else the member of the enum in lower case. Macros are
 written in lower case with no space before the parenthesis. Text in quotes and comments is left alone.
@@ -37,6 +38,7 @@ from functools import lru_cache
 
 from indexer.model import (
     CALLABLE_KINDS,
+    CUT,
     SCOPE_KINDS,
     TYPE_KINDS,
     VALUE_KINDS,
@@ -83,6 +85,7 @@ _GROUPS: Mapping[str, Iterable[int]] = {
 }
 _WRITTEN_OUT: Mapping[str, str] = {
     "moniker_key": "md5_number_lower({})",  # 64 bits, of which two symbols in ten million are alike with odds of 3e-6
+    "is_cut": "split_part({}, ':', 1) IN (" + ", ".join(f"'{reason}'" for reason in CUT) + ")",
     # A server may send a number that the protocol does not know: it is the least.
     "severity_label": "CASE {} " + " ".join(f"WHEN {number} THEN '{name}'" for name, number in _SEVERITIES.items()) + " ELSE 'hint' END",
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexer.languages import record_of
+from indexer.reading_time import Text, too_slow
 from indexer.servers.registry import is_test, language_of, languages_present, load_table
 from query.changes import bases
 from query.changes.compare import Side
@@ -111,6 +112,7 @@ class _Outlines:
     ) -> None:
         self._known, self._contents = known, contents
         by_text: dict[tuple[str, str], bytes] = {}
+        together: list[set[tuple[str, str]]] = []
         held: list[Held] = []
         for item in files:
             ends = [(item.old_path, item.old_blob, contents.old), (item.new_path, item.new_blob, contents.new)]
@@ -119,14 +121,20 @@ class _Outlines:
             if not record_of(language(item.path)).bodies_elsewhere and all((path, blob) in known for path, blob, _ in ends):
                 held += [known[path, blob] for path, blob, _ in ends]
             else:
-                by_text.update({(path, blob): text for path, blob, read in ends if (text := read(item)) is not None})
+                of_both = {(path, blob): text for path, blob, read in ends if (text := read(item)) is not None}
+                together.append(set(of_both))
+                by_text |= of_both
         self._made: dict[tuple[str, str], Outline] = {}
         from_indexes = from_index(held)
         for (path, blob), one in known.items():
             key = (path, one.content.doc_id, id(one.by))
             if key in from_indexes:
                 self._made[path, blob] = from_indexes[key]
-        self._read(by_text, described)
+        unread = _too_slow(by_text)
+        for ends in together:
+            if ends & unread:  # what only one side shows is no difference
+                unread |= ends
+        self._read({key: text for key, text in by_text.items() if key not in unread}, described)
 
     def _read(self, texts: Mapping[tuple[str, str], bytes], described: Mapping[str, tuple[str, bool]]) -> None:
         to_number: list[tuple[tuple[str, str], Outline, Held]] = []
@@ -153,6 +161,12 @@ class _Outlines:
         if outline is None or text is None or not outline.entities:
             return None
         return Side(outline, text.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n"))
+
+
+def _too_slow(texts: Mapping[tuple[str, str], bytes]) -> set[tuple[str, str]]:
+    """Those that no parser reads in time; a change may come from anybody."""
+    keys = list(texts)
+    return {keys[number] for number in too_slow([Text(language(path), path, texts[path, blob]) for path, blob in keys])}
 
 
 # ---- indexes of the sides

@@ -13,17 +13,13 @@ from tqdm import tqdm
 
 from indexer.crawl.plan.estimate import line
 from indexer.crawl.run import Crawl, Watcher
-from indexer.model import FOREIGN
+from indexer.model import CUT, FOREIGN
 from query.answers.style import one_line
 from query.cli.terminal import echo
 
 _LINE_EVERY_S = 10.0
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of {total_fmt} files, {elapsed}{postfix}"
 """Without tqdm's own estimate, which counts files and the time in which a server loads."""
-
-
-_CUT = ("questions_cut", "too_deep")
-"""Counts of the manifest: files that have answers to some questions only, for a limit of the settings (ADR 0030, 0041)."""
 
 
 class Quiet:
@@ -125,7 +121,7 @@ def summary(made: Crawl) -> str:
     if skipped:
         how = " (to read such: --include PATTERN)" if any(reason in FOREIGN for reason in skipped) else ""
         parts.append("skipped " + ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items())) + how)
-    cut = {name: counts[name] for name in _CUT if counts.get(name)}
+    cut = {name: counts[name] for name in CUT if counts.get(name)}
     if cut:
         parts.append("asked in part or not at all about " + ", ".join(f"{count} {reason}" for reason, count in cut.items()))
     lost = manifest.get("lost") or {}

@@ -104,7 +104,7 @@ _DOCUMENTS = f"(SELECT doc_id, path, language FROM document d WHERE d.status NOT
 _COVERAGE = f"FROM document_coverage c JOIN {_DOCUMENTS} USING (doc_id) WHERE ($method = '' OR c.method = $method)"
 _GAPS = f"""
     {_COVERAGE} AND (c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR (c.method = 'syntax' AND c.reason <> '')
-    OR starts_with(c.reason, 'questions_cut') OR starts_with(c.reason, 'too_deep'))
+    OR is_cut(c.reason))
 """
 
 

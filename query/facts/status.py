@@ -56,8 +56,8 @@ def status(index: Index) -> Report:
     gaps = index.rows(
         """
         SELECT d.path, c.method, c.reason FROM document_coverage c JOIN document d USING (doc_id)
-        WHERE c.status = 'lost' OR (c.method = 'syntax' AND c.reason <> '') OR starts_with(c.reason, 'questions_cut')
-            OR starts_with(c.reason, 'too_deep') ORDER BY ALL LIMIT 200
+        WHERE c.status = 'lost' OR (c.method = 'syntax' AND c.reason <> '') OR is_cut(c.reason)
+        ORDER BY ALL LIMIT 200
         """
     )
     modules = index.rows(

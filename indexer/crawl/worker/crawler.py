@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from indexer.crawl import methods
-from indexer.crawl.messages import Check, Report, Setup
-from indexer.crawl.units import Unit
+from indexer.crawl.messages import Check, Job, Report, Setup
 from indexer.crawl.worker import crosscheck
 from indexer.crawl.worker.agenda import Asked, agenda
 from indexer.crawl.worker.answers import Reader, leave_out, leave_unasked
@@ -46,7 +45,7 @@ class Crawler:
         self.pace = Pace(say, self._in_hand, loads_each_time=setup.fresh)
         self.restarts = self.asked = 0
         self.shared, self.backward = Check(), Check()
-        self._sources = Sources(self.pace, say)
+        self._sources = Sources(self.pace, say, setup.limits.file_s)
         self._reader = Reader(setup)
         self._probing = Probing(setup, self._sources, self._reader)
         self.server = Server(setup, number, self.pace, self.places, self._probing, say)
@@ -55,25 +54,25 @@ class Crawler:
         self._used = False
         self._facts: dict[str, DocumentFacts] = {}
 
-    def crawl(self, unit: Unit, *, quarantine: dict[str, str], careful: bool) -> list[DocumentFacts]:
+    def crawl(self, job: Job) -> list[DocumentFacts]:
         """Facts of the unit's documents, in the unit's order. Never fails because of a document.
 
         A used server is replaced first where its table says so: what it infers for circular definitions depends on what it was
         asked before, and a shard must depend on the tree and the unit alone (ADR 0006).
-
-        Args:
-            quarantine: documents that are not even read, by path the reason. careful: one document at a time.
         """
+        unit = job.unit
         self.pace.begin()
         self._budget.begin(time.monotonic())
-        self._sources.careful, self._facts = careful, {}
+        self._sources.careful, self._sources.quarantine, self._facts = job.careful, job.quarantine, {}
+        if job.hung:
+            self._rehearse(job)
         documents = [Document(planned, self.setup.root) for planned in unit.documents]
         if not self.setup.command:
             _leave_without_server(documents)
-        kept, apart = split_quarantined(documents, quarantine)
+        kept, apart = split_quarantined(documents, job.quarantine)
         for document in apart:
             log.error("document quarantined: path=%s", document.name)
-            self._sources.pass_over(document, quarantine[document.name])
+            self._sources.read(document)
             self._keep(document)
         if self.setup.command:
             self._crawl(kept)
@@ -82,6 +81,11 @@ class Crawler:
                 self._sources.read(document)
                 self._keep(document)
         return [self._facts[document.name] for document in documents if document.name in self._facts]
+
+    def _rehearse(self, job: Job) -> None:
+        names = [planned.path for planned in job.unit.documents]
+        first = names.index(job.rehearsed) + 1 if job.rehearsed in names else 0
+        self._sources.rehearse((Document(planned, self.setup.root) for planned in job.unit.documents[first:]), job.hung)
 
     def _crawl(self, documents: list[Document]) -> None:
         server = self.server

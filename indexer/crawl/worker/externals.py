@@ -6,6 +6,7 @@ include) is there for its names alone; where it lies in a closed place, it is no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from indexer.encoding import as_utf8, encoding_of
 from indexer.languages import CPP, PYTHON, C, record_of
 from indexer.model import SymbolFlag, SymbolKind
 from indexer.packages import Externals
+from indexer.reading_time import allowed_s, bounded
 from indexer.scip.external import ExternalSymbol, of_place
 from indexer.store.facts import DocumentFacts
 from indexer.syntax import tree
@@ -56,7 +58,8 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
         source = read_source(path, _MAX_BYTES) if is_installed or reach.may_read(path) else b""
         source = b"" if len(source) > _MAX_BYTES or encoding_of(source) is None else as_utf8(source)
         language = job.languages.get(path) or _language_of_text(source)
-        syntax = syntaxes.parse(language, path, _wanted(language, path, source, positions), external.module, definitions_only=True)
+        with bounded(allowed_s(len(source), math.inf)):
+            syntax = syntaxes.parse(language, path, _wanted(language, path, source, positions), external.module, definitions_only=True)
         kept, meant = _only_wanted(syntax, set(positions), with_asked=record_of(language).satisfies == "unsaid")
         if not is_installed:
             _keep_names_alone(kept)

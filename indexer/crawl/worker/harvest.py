@@ -17,7 +17,7 @@ from indexer.crawl.worker import nameless, unparsed
 from indexer.crawl.worker.adoption import adopt_kinds, adopt_symbols, discover
 from indexer.languages import record_of
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
-from indexer.model import CALLABLE_KINDS, CoverageStatus, Evidence, LossReason, Role, Severity, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, QUESTIONS_CUT, CoverageStatus, Evidence, LossReason, Role, Severity, SymbolFlag, SymbolKind
 from indexer.store.facts import AT_PLACE, DocumentFacts
 from indexer.syntax.model import BUILTIN, Syntax, Tokens
 
@@ -31,10 +31,6 @@ MAX_TARGETS = 40
 
 TARGETS_CUT = "targets_cut"
 """Begins the reason of a document with such an identifier: its coverage is `done`, and something is missing all the same."""
-
-
-QUESTIONS_CUT = "questions_cut"
-"""Begins the reason of a document about which no more was asked, at its limit of questions: what was answered is kept."""
 
 
 @dataclass(slots=True)

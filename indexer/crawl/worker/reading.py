@@ -3,38 +3,67 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from indexer import syntax as syntaxes
+from indexer.crawl import methods
 from indexer.crawl.messages import Reading, Report, Setup
 from indexer.crawl.sources import read_source
 from indexer.crawl.worker.document import Document
 from indexer.crawl.worker.pace import Pace
 from indexer.drive.texts import Texts
 from indexer.embedded import alias, source_of
-from indexer.model import LossReason
+from indexer.model import LossReason, SkipReason
+from indexer.reading_time import allowed_s, bounded
 from indexer.servers.registry import language_id
+from indexer.syntax.lexer import parse_words
 from indexer.syntax.model import Syntax
 from indexer.text import blob_digest
 
 
 class Sources:
-    """Reads the documents of one crawler. `careful`: the parent is told of each before it is read, which may end this process."""
+    """Reads the documents of one crawler. The parent is told of each before it is read, which may end this process.
 
-    def __init__(self, pace: Pace, say: Callable[[Report], None]) -> None:
-        self._pace, self._say = pace, say
+    careful: one document at a time. quarantine: documents that are not read, by path the reason.
+    """
+
+    def __init__(self, pace: Pace, say: Callable[[Report], None], most_s: float) -> None:
+        """Args: what the parent is told by, and the seconds that one document may take (`max_file_s`)."""
+        self._pace, self._say, self._most_s = pace, say, most_s
         self.careful = False
+        self.quarantine: Mapping[str, str] = {}
 
-    def read(self, document: Document) -> bool:
-        """Reads and parses it; False where it is no longer what was planned, which all its methods then say."""
+    def rehearse(self, documents: Iterable[Document], hung: int) -> None:
+        """Reads each for nothing. One that holds a grammar ends this process here, where that costs no server and no answers."""
+        for document in documents:
+            self.read(document, hung)
+
+    def read(self, document: Document, hung: int = 0) -> bool:
+        """Reads and parses it; False where it is no longer what was planned, or must not be read, which all its methods then say.
+
+        Args:
+            hung: as in `allowed_s`.
+        """
         document.source = read_source(document.file, document.planned.size_bytes)
         if blob_digest(document.source) != document.planned.digest:
             self.pass_over(document, LossReason.CHANGED_DURING_CRAWL)
             return False
         if document.planned.encoding:
             document.source = source_of(document.planned.path, document.source) or b""
-        document.syntax = self._parse(document, document.source)
+        if document.name in self.quarantine:
+            self._leave_unread(document, self.quarantine[document.name])
+            return False
+        document.syntax = self._parse(document, document.source, hung)
         return True
+
+    def _leave_unread(self, document: Document, reason: str) -> None:
+        """Takes its words for identifiers of which nothing is known, so that only answers about one of them lack something."""
+        document.syntax = parse_words(document.source, document.planned.module)
+        for method, tally in document.answers.tallies.items():
+            if reason != SkipReason.TOO_SLOW:
+                tally.failed = reason
+            elif method != methods.SYNTAX:
+                tally.skipped = f"{reason}: {len(document.source)} bytes"
 
     def pass_over(self, document: Document, reason: str) -> None:
         """Takes it for an empty one, and all its methods say why."""
@@ -43,11 +72,10 @@ class Sources:
         for tally in document.answers.tallies.values():
             tally.failed = reason
 
-    def _parse(self, document: Document, source: bytes) -> Syntax:
+    def _parse(self, document: Document, source: bytes, hung: int = 0) -> Syntax:
         planned = document.planned
-        if self.careful:
-            self._say(Reading(path=planned.path))
-        with self._pace.reading(planned.path, len(source)):
+        self._say(Reading(path=planned.path))
+        with self._pace.reading(planned.path, len(source)), bounded(allowed_s(len(source), self._most_s, hung)):
             return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test)
 
 

@@ -56,7 +56,7 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
     server = crawler.server
     if job.patient:
         server.be_patient()
-    facts = crawler.crawl(job.unit, quarantine=job.quarantine, careful=job.careful)
+    facts = crawler.crawl(job)
     hello = server.hello() if job.setup not in greeted else None
     if hello is not None:
         send(hello)

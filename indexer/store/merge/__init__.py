@@ -402,8 +402,6 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     }
     # One statement for each: to plan all of them as one takes ten times as long.
     rows = {name: connection.execute(expand(f"SELECT count(*) FROM {what}")).fetchall() for name, what in counted.items()}
-    cut = connection.execute("""
-        SELECT split_part(reason, ':', 1), count(DISTINCT doc_id) FROM document_coverage
-        WHERE starts_with(reason, 'questions_cut:') OR starts_with(reason, 'too_deep:') GROUP BY ALL ORDER BY ALL
-        """)
+    by_limit = "SELECT split_part(reason, ':', 1), count(DISTINCT doc_id) FROM document_coverage WHERE is_cut(reason) GROUP BY 1 ORDER BY 1"
+    cut = connection.execute(expand(by_limit))
     return {name: number for name, [(number,)] in rows.items()} | dict(cut.fetchall())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Sequence
 from typing import NamedTuple
 
-from indexer.model import CoverageStatus, SkipReason
+from indexer.model import QUESTIONS_CUT, CoverageStatus, SkipReason
 from indexer.text import word_digest
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
@@ -42,8 +42,7 @@ _GAPS = """
     SELECT d.path, d.language, c.method, c.status, c.reason
     FROM document_coverage c JOIN document d USING (doc_id)
     WHERE c.status IN ('lost', 'unsupported') OR c.reason = 'no_server' OR starts_with(c.reason, 'targets_cut')
-       OR starts_with(c.reason, 'not_in_build') OR starts_with(c.reason, 'questions_cut')
-       OR starts_with(c.reason, 'too_deep')
+       OR starts_with(c.reason, 'not_in_build') OR is_cut(c.reason)
        OR (c.method = 'syntax' AND c.reason <> '')
     ORDER BY c.method, c.status, c.reason, d.path
 """
@@ -230,13 +229,19 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
         )
     if code == SkipReason.NOT_IN_BUILD:
         return code, f"{what} are unknown in {files}{named} {causes.not_in_build(reason)}"
-    if code == "questions_cut":
+    if code == QUESTIONS_CUT:
         return (
             code,
             f"{what} are known of a part of {files}{named} only, at the limit of questions; to ask more: max_file_questions in lspidx.toml",
         )
     if code == SkipReason.TOO_DEEP:
         return code, f"{what} are unknown in {files}{named}: nested more deeply than max_file_depth, no server was asked about it"
+    if code == SkipReason.TOO_SLOW:
+        return (
+            code,
+            f"{what} are unknown in {files}{named}: no parser reads such a text in a time that fits its size;"
+            f" if it is no source, leave it out: lspidx index --exclude '{gaps[0].path}'",
+        )
     if status == CoverageStatus.SKIPPED:
         return code, f"{what} are unknown in {files}{named}: there was no language server; what to install: lspidx doctor"
     if code == "targets_cut":
