@@ -75,7 +75,7 @@ func Enter(of, callee string) {
 
 
 class Named(NamedTuple):
-    """A function, a method, or the text of a file, which is what variables of a package are set to: its name within the case, and its place.
+    """A function, a method, or the text of a file (what variables of a package are set to): its name within the case, and its place.
 
     Names are `f`, `T.m`, `main.go`; in a folder of the case behind the folder's own: `lib.T.m`. What another build has too is named behind
     its file. Lines and columns are 0-based.

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from go_cases import Case, Ran, cases_of, run, tree_of
 from support import CORPORA, crawl_with_ty, write_tree
 from toolchains import requires
-from traced import Direction, Edges, silent
+from traced import Direction, Edges, Told, silent
 
-from query.answers.envelope import Answer
-from query.facts.index import Index, open_index
-from query.surface.registry import call
+from query.facts.index import open_index
 
 pytestmark = pytest.mark.slow
 
@@ -29,24 +27,6 @@ OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
 
 What functions of libraries run is not listed here: `Ran.by_library` has it, and no list of callees promises it.
 """
-
-
-class Told(NamedTuple):
-    """The index of all cases, and by case and name the moniker of each function."""
-
-    index: Index
-    symbols: dict[tuple[str, str], str]
-
-    def ask(self, case: str, symbol: str, direction: Direction, **more: Any) -> Answer[Any]:
-        return call(self.index, "find_callers", {"symbol": self.symbols[case, symbol], "direction": direction, **more})
-
-    def names(self, case: str, answer: Answer[Any]) -> set[str]:
-        own = {moniker: name for (of, name), moniker in self.symbols.items() if of == case}
-        return {own.get(edge.symbol.symbol, edge.symbol.qualified_name) for edge in answer.result}
-
-    def said(self, case: str, symbol: str, direction: Direction) -> tuple[set[str], bool]:
-        answer = self.ask(case, symbol, direction)
-        return self.names(case, answer), answer.completeness.status == "complete"
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ member overrides, at any distance, are calls that may end in it; they are marked
 after the direct ones. Three are none: `Base.m(x)`, which names the very one; `self.m()` in a class that no class has among its bases
 together with that of the member; and `super().m()`, which only leads to a class that stands beside the caller's in some class's list of
 bases, and in the member itself nowhere but upwards. Any other call in the member itself is of another object, as in a tree or a chain of
-wrappers, and may end in it again. Where interfaces alone dispatch none of this holds: `w.Writer.Write()` in a `Write` names an interface, and
-`self` is a name like others. What lies outside the workspace is called by its own code too, which nobody has read: that is a gap
+wrappers, and may end in it again. Where interfaces alone dispatch none of this holds: `w.Writer.Write()` in a `Write` names an interface,
+and `self` is a name like others. What lies outside the workspace is called by its own code too, which nobody has read: that is a gap
 (`query.facts.gaps.registration`) and no list of calls.
 
 A class may fit a protocol (Python) or an interface (TypeScript) without naming it. Who has all of its members' names, own or inherited, is
@@ -187,7 +187,8 @@ _WRITTEN = """
 
 _NAMELESS = """
     SELECT m.sym_id AS owner, d.language, m.name, m.sym_id
-    FROM symbol m JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = m.container_id LEFT JOIN symbol_text t ON t.sym_id = m.sym_id
+    FROM symbol m JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = m.container_id
+    LEFT JOIN symbol_text t ON t.sym_id = m.sym_id
     WHERE is_kind(m.kind, 'method') AND NOT coalesce(is_type(c.kind), false) AND NOT starts_with(coalesce(t.signature, ''), 'func ')
       AND NOT has_flag(m.flags, 'external') AND d.language IN (SELECT unnest($languages::VARCHAR[])) ORDER BY ALL
 """

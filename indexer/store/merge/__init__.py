@@ -140,8 +140,9 @@ def merge_facts(
 
 def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
-    that the type has), `language_rule`, which types outside any value may have, which results of functions outside and declared
-    values have none, and which types are functions, and `overloading_language`, in which functions of one name are told apart by what they are given.
+    that the type has), `language_rule`, which types outside any value may have, which results of functions outside and declared values
+    have none, and which types are functions, and `overloading_language`, in which functions of one name are told apart by what they are
+    given.
     """
     members = [
         (language, int(operation), group, rank, name, int(Evidence.OPERATOR if operation in SIGNS else Evidence.PROTOCOL))

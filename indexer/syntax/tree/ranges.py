@@ -1,4 +1,4 @@
-"""What a loop goes over, in a language in which it may be a function that runs then: what the text shows of it, and where a server is asked.
+"""What a loop goes over, where that may be a function, which runs then: what the text shows of it, and where a server is asked.
 
 Types are static, so that a variable is what its declaration shows, whatever it is set to later. A server has no name for the type of a map,
 nor for that of a function, so those it does not tell apart; the text does where the map is declared in it.
@@ -141,6 +141,6 @@ class _Shown:
             is_item = number == 1 or (of is not None and of.type == "channel_type")
             return self._held(of) if is_item else None
         made = values.named_children
-        if len(made) == 1 and number == 0 or number < len(made):  # `x, ok := m[key]`
+        if (len(made) == 1 and number == 0) or number < len(made):  # `x, ok := m[key]`
             return self._of(_inner(made[number]))
         return None
