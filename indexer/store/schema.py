@@ -24,6 +24,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    11  2026-11-24  members that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
    12  2026-11-24  Python: overrides on every way up and of bases beside, patterns, iterators, both sides of operators
    13  2026-11-24  JavaScript, TypeScript: calls behind a comma, default values, operators and conversions, what patterns read
+   14  2026-11-25  Go: members of interfaces outside, loops over functions, names in templates, what embedding stands in for
 """
 
 from __future__ import annotations
@@ -31,6 +32,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 9
-CONTENT_VERSION = 13
+CONTENT_VERSION = 14
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")
