@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from indexer.syntax.lexer import parse_words
 from query.changes import trees
 from query.cli.progress import summary
 from query.facts.index import open_index
+from query.live import outline
 from query.surface.registry import call
 
 CrawlWith = Callable[..., Crawl]
@@ -141,7 +143,7 @@ def test_each_such_text_lowers_what_the_next_ones_may_take_down_to_a_multiple_of
     assert allowed_s(0, 180) == 8
     assert allowed_s(1_000_000, 180) == 48
     assert allowed_s(1_000_000, 180, hung=1) == 24
-    assert allowed_s(1_000_000, 180, hung=50) == 21
+    assert allowed_s(1_000_000, 180, hung=50) == 20.3
     assert allowed_s(5_000_000, 100) == 100, "max_file_s is the most"
     assert allowed_s(5_000_000, 0) == 0, "and no limit is none"
 
@@ -154,3 +156,20 @@ def test_words_have_their_places_whatever_stands_around_them() -> None:
         *((1, 1, "g"), (1, 5, "h")),
     ]
     assert [symbol.name for symbol in syntax.symbols] == ["m"]
+
+
+def test_a_process_that_lives_on_is_not_held_by_the_text_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has such a text tried once, wherever it is asked about."""
+    tried: list[int] = []
+
+    def trying(texts: list[Text]) -> set[int]:
+        tried.append(len(texts))
+        return too_slow(texts, 0.7)
+
+    monkeypatch.setattr(outline, "too_slow", trying)
+    monkeypatch.setattr(outline, "_slow", OrderedDict())
+    text = f"def first(): ...\n{_NO_PYTHON}"
+    assert outline.outline("a.py", text) == []
+    assert outline.hangs([("b.py", "def b(): ...\n"), ("a.py", text)]) == {1}
+    assert [item.dotted for item in outline.outline("b.py", "def b(): ...\n")] == ["b"]
+    assert sum(tried) == 2

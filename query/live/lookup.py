@@ -93,6 +93,7 @@ def _texts(root: Path, last: str, may_define: re.Pattern[bytes]) -> list[tuple[s
         if len(found) == _MOST_FILES:
             raise UsageError(f"the name stands in more than {_MOST_FILES} files; give file_path beside it, or wait until there is an index")
         found.append((path, as_text(content)))
+    outline.hangs(found)  # one process for all of them, where one is needed
     return found
 
 

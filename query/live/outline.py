@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from indexer import syntax as syntaxes
@@ -10,6 +12,7 @@ from indexer.errors import AmbiguousName, NameNotFound
 from indexer.languages import record_of
 from indexer.lsp.decode import Range
 from indexer.model import SymbolFlag
+from indexer.reading_time import Text, too_slow
 from indexer.servers.registry import language_of
 from indexer.servers.scripts import SHEBANG_BYTES, language_of_script
 from indexer.syntax.model import Span
@@ -30,10 +33,36 @@ class Present(NamedTuple):
     selection: Span
 
 
+_TRIED = 256
+_slow: OrderedDict[tuple[str, bytes], bool] = OrderedDict()
+"""By language and digest of texts that were tried, whether no parser reads them in time; the last so many."""
+
+
+def hangs(texts: Sequence[tuple[str, str]]) -> set[int]:
+    """Numbers of the texts (path, text) that no parser of ours reads in a time that fits their size, which no index has told yet.
+
+    This process would read one of them for minutes, and answer nothing meanwhile. Long ones are tried in a process of its own, one for all.
+    """
+    read = [Text(_language(path, text), path, text.encode("utf-8", "replace")) for path, text in texts]
+    keys = [(text.language, hashlib.blake2b(text.source, digest_size=16).digest()) for text in read]
+    unknown = [number for number, key in enumerate(keys) if read[number].language and key not in _slow]
+    found = too_slow([read[number] for number in unknown])
+    for at, number in enumerate(unknown):
+        _slow[keys[number]] = at in found
+    slow = {number for number, key in enumerate(keys) if _slow.get(key, False)}
+    while len(_slow) > max(_TRIED, len(texts)):
+        _slow.popitem(last=False)
+    return slow
+
+
+def _language(path: str, text: str) -> str:
+    return language_of(path) or language_of_script(text[:SHEBANG_BYTES].encode("utf-8", "replace"))
+
+
 def outline(path: str, text: str) -> list[Present]:
-    """What a file defines, in document order, locals left out; empty in a language whose text alone does not show it."""
-    language = language_of(path) or language_of_script(text[:SHEBANG_BYTES].encode("utf-8", "replace"))
-    if not language:
+    """What a file defines, in order, locals left out; nothing in a language whose text alone does not show it, and of what `hangs`."""
+    language = _language(path, text)
+    if not language or hangs([(path, text)]):
         return []
     parsed = syntaxes.parse(language, path, text.encode("utf-8", "replace"), "", definitions_only=True)
     if parsed.adopts:

@@ -35,7 +35,12 @@ class Sources:
 
     def rehearse(self, documents: Iterable[Document], hung: int) -> None:
         """Reads each for nothing. One that holds a grammar ends this process here, where that costs no server and no answers."""
+        loaded: set[str] = set()
         for document in documents:
+            planned = document.planned
+            if planned.language not in loaded:
+                loaded.add(planned.language)
+                syntaxes.parse(planned.language, planned.path, b"", "")
             self.read(document, hung)
 
     def read(self, document: Document, hung: int = 0) -> bool:
