@@ -156,6 +156,8 @@ def test_a_reason_says_what_may_be_missing(told: Told, case: str, symbol: str, d
         ("runs_ranges_over_functions_held", "holder.each"),
         ("runs_ranges_over_functions_held", "nested"),
         ("runs_range_over_func", "Run"),
+        ("generics_loops_over_parameters_of_types", "lists"),
+        ("generics_loops_over_parameters_of_types", "tables"),
         ("values_function_in_slice", "Run"),
         ("interfaces_anonymous_interface_in_struct", "hive.wake"),
     ],

@@ -30,7 +30,7 @@ _OTHERS = frozenset(
 )
 """Nodes of values that are no function of another text."""
 _GIVES_OTHERS = frozenset({b"make", b"append", b"len", b"cap", b"min", b"max", b"new"})
-_MOST_STEPS = 12
+_MOST_STEPS, _MOST_OUTWARDS = 12, 100
 
 Declared = Callable[[str, int], int]
 """Where the local variable is declared that a name at a byte offset certainly means; -1 where it means nothing of the kind."""
@@ -84,6 +84,30 @@ def _is_call_of(node: Any, names: frozenset[bytes]) -> bool:
     return function is not None and function.type == "identifier" and function.text in names
 
 
+def _core(of: Any) -> Any:
+    """What a type parameter allows, if that is one kind of types: `S ~[]T`; else the type itself."""
+    node = of if of.type == "type_identifier" else None
+    for _ in range(_MOST_OUTWARDS):
+        if node is None:
+            return of
+        given = node.child_by_field_name("type_parameters")
+        for parameter in given.named_children if given is not None else ():
+            if any(name.text == of.text for name in parameter.children_by_field_name("name")):
+                return _only_type(parameter.child_by_field_name("type")) or of
+        node = node.parent
+    return of
+
+
+def _only_type(constraint: Any) -> Any:
+    for _ in range(3):
+        if constraint is None or constraint.named_child_count != 1:
+            break
+        constraint = constraint.named_child(0)
+        if constraint.type in _TYPES:
+            return constraint
+    return None
+
+
 class _Shown:
     """The types of values, as far as the text shows them."""
 
@@ -95,7 +119,7 @@ class _Shown:
     def type(self, node: Any) -> str:
         """What kind of type a value has, by the name of its node; empty: the text does not show it."""
         found = self._of(_inner(node))
-        return "" if found is None else found.type
+        return "" if found is None else _core(found).type
 
     def _of(self, node: Any) -> Any:
         self._steps -= 1
@@ -114,6 +138,7 @@ class _Shown:
         return None if start < 0 else self._of_declaration(self._root.descendant_for_byte_range(start, start + 1))
 
     def _held(self, of: Any) -> Any:
+        of = None if of is None else _core(of)
         return None if of is None or of.type not in _HOLDERS else of.child_by_field_name(_HOLDERS[of.type])
 
     def _of_declaration(self, name: Any) -> Any:
