@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from ecmascript_cases import Case, Edges, cases_of, names_of, run
 from support import CORPORA, crawl_with_ty, write_tree
 from toolchains import requires
-from traced import Direction, silent
+from traced import Direction, Told, silent
 
-from query.answers.envelope import Answer
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
@@ -45,20 +43,6 @@ OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
 """Cases in which an answer is complete without what ran, and why it does not promise that; a test fails where that changes."""
 
 
-class Told(NamedTuple):
-    """The index of all cases, and by case and name the moniker of each symbol."""
-
-    index: Index
-    symbols: dict[tuple[str, str], str]
-
-    def ask(self, case: str, symbol: str, direction: Direction, **more: Any) -> Answer[Any]:
-        return call(self.index, "find_callers", {"symbol": self.symbols[case, symbol], "direction": direction, **more})
-
-    def names(self, case: str, answer: Answer[Any]) -> set[str]:
-        own = {moniker: name for (of, name), moniker in self.symbols.items() if of == case}
-        return {own.get(edge.symbol.symbol, edge.symbol.qualified_name) for edge in answer.result}
-
-
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Edges]:
     requires("ts7")
@@ -82,15 +66,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
         yield Told(index, {names[place]: moniker for moniker, *where in rows if (place := tuple(where)) in names})
 
 
-def _told(told: Told, case: str, symbol: str, direction: Direction) -> tuple[set[str], bool]:
-    answer = told.ask(case, symbol, direction)
-    return told.names(case, answer), answer.completeness.status == "complete"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", ["outgoing", "incoming"])
 def test_what_ran_is_in_the_list_or_the_list_is_not_complete(told: Told, ran: dict[str, Edges], direction: Direction) -> None:
-    found = {case: silent(ran[case], direction, lambda symbol, case=case: _told(told, case, symbol, direction)) for case in CASES}
+    found = {case: silent(ran[case], direction, lambda symbol, case=case: told.said(case, symbol, direction)) for case in CASES}
     found = {case: missing for case, missing in found.items() if missing}
     assert found.keys() == {case for way, case in OUTSIDE_OF_THE_PROMISE if way == direction}, found
 

@@ -7,7 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from query.answers.envelope import Answer
+from query.facts.index import Index
+from query.surface.registry import call
 
 Edges = set[tuple[str, str]]
 Direction = Literal["incoming", "outgoing"]
@@ -19,6 +23,25 @@ class Differs(NamedTuple):
     why: str
     missing: Edges = set()
     wrong: Edges = set()
+
+
+class Told(NamedTuple):
+    """The index of all cases, and by case and name the moniker of each symbol."""
+
+    index: Index
+    symbols: dict[tuple[str, str], str]
+
+    def ask(self, case: str, symbol: str, direction: Direction, **more: Any) -> Answer[Any]:
+        return call(self.index, "find_callers", {"symbol": self.symbols[case, symbol], "direction": direction, **more})
+
+    def names(self, case: str, answer: Answer[Any]) -> set[str]:
+        own = {moniker: name for (of, name), moniker in self.symbols.items() if of == case}
+        return {own.get(edge.symbol.symbol, edge.symbol.qualified_name) for edge in answer.result}
+
+    def said(self, case: str, symbol: str, direction: Direction) -> tuple[set[str], bool]:
+        """Whom an answer lists, and whether it is said to be complete."""
+        answer = self.ask(case, symbol, direction)
+        return self.names(case, answer), answer.completeness.status == "complete"
 
 
 def cases_in(folder: Path, pattern: str = "*.txt") -> dict[str, str]:

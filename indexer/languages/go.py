@@ -6,6 +6,8 @@ from indexer.languages.hooks import GO_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
+_HOLDS = r"(?:\*?(?:map)?\[|(?:<-)?chan )"
+
 GO = Language(
     names=("go",),
     family="go",
@@ -18,7 +20,7 @@ GO = Language(
         blank="_",
         rebinds=True,
     ),
-    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName")),
+    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{")),
     imports_folders=True,
     imports_files=False,
     spreads=True,
@@ -34,6 +36,11 @@ GO = Language(
         }
     ),
     satisfies="unsaid",
+    interfaces_alone_dispatch=True,
+    open_types=r"builtin\.builtin\.(any|comparable|error)",
+    function_types=r"^type \w+(?:\[.*\])? (?:= )?func\b",
+    # maps, and what holds values of a type without a name: beside functions it is these that servers have no name of a type for
+    closed_values=rf"^(?:(?:var )?[\w, ]+ (?:= )?(?:make\()?{_HOLDS}|func .*\) {_HOLDS}[^()]*$)",
     parameters="name type",
     locks=Locks(
         # a Cond holds a Locker

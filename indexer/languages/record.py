@@ -75,7 +75,8 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
 class Lookup(msgspec.Struct, frozen=True, kw_only=True):
     """A call that takes a name as a string.
 
-    call: the name of what is called, or its last two names with a dot between them; `=`: what is assigned to a variable of a shell.
+    call: the name of what is called, or its last two names with a dot between them; `=`: what is assigned to a variable of a shell; `{{`:
+        names with a dot before them in the braces of a template, wherever it stands.
     use: how the string is taken.
     argument: the position of the string; -1: each argument is one; -2: it has none. keyword: the name that it may be given by.
     of: the position of what the name is looked up in; -1: what the call is made on, or nothing.
@@ -158,6 +159,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     types_are_values: a type's name is a value as others are: who gets it may make instances.
     binds_late: a member is looked up by its name when the program runs: a field or a type that a subtype sets anew stands in for it.
     type_finders: functions outside that give any type by its name, by qualified name.
+    interfaces_alone_dispatch: a call of a member of a type that is no interface runs that member, whatever has the type in itself.
     linearises: the types above a type are searched in one line, where a member of one base stands in for that of a base named later.
     parameters: how a parameter is written, for who reads lists of them (`query.changes.signatures`): "keyword" (Python: callers may name
         it), "colon" (`name: type`), "name type" or "type name"; "exact": any difference counts; empty: they are not read.
@@ -180,6 +182,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     says_implementations: the text shows which members implement an interface (flag `implements`); no interface asks for others.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
+    function_types: a regex of how a type is declared whose values are functions, where a loop over a function calls it.
     closed_values: a regex of what a variable or a function is declared as whose value or result is a number, a text or the like.
     fields_stand_first: an object has the fields of its classes itself, so that reading one runs no accessor of a class below.
     reads_by_key: `x[name]` reads any member, accessors too, and `{...x}` all that the object is written with.
@@ -246,6 +249,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     points_at_texts: bool = False
     types_are_values: bool = False
     binds_late: bool = False
+    interfaces_alone_dispatch: bool = False
     linearises: bool = False
     type_finders: frozenset[str] = frozenset()
     parameters: Parameters = ""
@@ -269,6 +273,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     open_files: tuple[str, ...] = ()
     closed_results: str = ""
     closed_values: str = ""
+    function_types: str = ""
     reads_by_key: bool = False
     fields_stand_first: bool = False
 

@@ -25,7 +25,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    11  2026-11-24  members that override a variable; values that are raised; flow in JavaScript and TypeScript, more in Python
    12  2026-11-24  Python: overrides on every way up and of bases beside, patterns, iterators, both sides of operators
    13  2026-11-24  JavaScript, TypeScript: calls behind a comma, default values, operators and conversions, what patterns read
-   14  2026-11-25  C, C++: what the compiler adds: objects that are made, copied and ended, conversions, what macros call
+    14  2026-11-25  C, C++: what the compiler adds; Go: interfaces outside, loops over functions, embedding; Rust: the texts of macros
 """
 
 from __future__ import annotations

@@ -5,11 +5,13 @@ member overrides, at any distance, are calls that may end in it; they are marked
 after the direct ones. Three are none: `Base.m(x)`, which names the very one; `self.m()` in a class that no class has among its bases
 together with that of the member; and `super().m()`, which only leads to a class that stands beside the caller's in some class's list of
 bases, and in the member itself nowhere but upwards. Any other call in the member itself is of another object, as in a tree or a chain of
-wrappers, and may end in it again. What lies outside the workspace is called by its own code too, which nobody has read: that is a gap
+wrappers, and may end in it again. Where interfaces alone dispatch none of this holds: `w.Writer.Write()` in a `Write` names an interface,
+and `self` is a name like others. What lies outside the workspace is called by its own code too, which nobody has read: that is a gap
 (`query.facts.gaps.registration`) and no list of calls.
 
 A class may fit a protocol (Python) or an interface (TypeScript) without naming it. Who has all of its members' names, own or inherited, is
-taken to fit: types are not compared, so a call listed in this way may be none.
+taken to fit: types are not compared, so a call listed in this way may be none. Of Go's interfaces the server says who fits them, but for
+those without a name (`x.(interface{ Close() })`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from indexer.languages import record_of
-from indexer.model import SymbolKind
+from indexer.model import TYPE_KINDS, SymbolKind
 from indexer.text import utf16_to_index
 from query.facts.documents import documents, languages
 from query.facts.hierarchy import all_overriders, overridden
@@ -96,7 +98,10 @@ def _fitted(index: Index, ids: Collection[int]) -> list[tuple[int, int]]:
     docs = documents(index, {known[sym_id].doc_id for sym_id in wanted})
     found: list[tuple[int, int]] = []
     for sym_id, class_id in wanted.items():
-        family = record_of(docs[known[sym_id].doc_id].language).family
+        language = record_of(docs[known[sym_id].doc_id].language)
+        family = language.family
+        if language.satisfies == "unsaid" and not (class_id is not None and known[class_id].kind in TYPE_KINDS - {SymbolKind.INTERFACE}):
+            continue
         for shape in shapes[known[sym_id].name]:
             if class_id is not None and class_id != shape.type_id and shape.family == family and shape.members.keys() <= names[class_id]:
                 found.append((sym_id, shape.members[known[sym_id].name]))
@@ -180,6 +185,15 @@ _WRITTEN = """
 """
 """Members of a type without a name in the head of a function: each by itself, for which of them stand together is not in the index."""
 
+_NAMELESS = """
+    SELECT m.sym_id AS owner, d.language, m.name, m.sym_id
+    FROM symbol m JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = m.container_id
+    LEFT JOIN symbol_text t ON t.sym_id = m.sym_id
+    WHERE is_kind(m.kind, 'method') AND NOT coalesce(is_type(c.kind), false) AND NOT starts_with(coalesce(t.signature, ''), 'func ')
+      AND NOT has_flag(m.flags, 'external') AND d.language IN (SELECT unnest($languages::VARCHAR[])) ORDER BY ALL
+"""
+"""What interfaces without a name ask for, each by itself; without methods of a type that is not known."""
+
 _METHODS_NAMED = """
     SELECT sym_id FROM symbol
     WHERE name IN (SELECT unnest($names::VARCHAR[])) AND (is_kind(kind, 'method') OR has_flag(flags, 'property'))
@@ -197,13 +211,15 @@ _NAMES_OF = """
 def _shapes(index: Index) -> dict[str, list[Shape]]:
     """By name of a method: the types with it that others fit by their shape."""
     shaped = [name for name in languages(index) if record_of(name).satisfies in ("shape", "protocol")]
+    unsaid = [name for name in languages(index) if record_of(name).satisfies == "unsaid"]
     types: dict[int, Shape] = {}
     for type_id, language, name, sym_id in index.rows(_SHAPED, {"languages": shaped}) if shaped else ():
         shape = types.setdefault(type_id, Shape(type_id, record_of(language).family, {}))
         shape.members.setdefault(name, sym_id)
     written = [
         Shape(type_id, record_of(language).family, {name: sym_id})
-        for type_id, language, name, sym_id in (index.rows(_WRITTEN, {"languages": shaped}) if shaped else ())
+        for sql, named in ((_WRITTEN, shaped), (_NAMELESS, unsaid))
+        for type_id, language, name, sym_id in (index.rows(sql, {"languages": named}) if named else ())
     ]
     found: dict[str, list[Shape]] = {}
     for shape in [*types.values(), *written]:
@@ -218,8 +234,12 @@ def ending(index: Index, calls: Collection[tuple[int, Place]]) -> set[tuple[int,
     places = {place for _, place in calls}
     before = _before(index, places, {known[place.callee].container for place in places}) if places else {}
     texts, beside = _Texts(index), _Beside(index)
+    docs = documents(index, {place.doc_id for place in places})
     found: set[tuple[int, Place]] = set()
     for member, place in calls:
+        if record_of(docs[place.doc_id].language).interfaces_alone_dispatch:
+            found.add((member, place))
+            continue
         by_super = before.get(place)
         if by_super is False or (place.caller == member and (by_super or texts.is_of_super(place))):
             continue

@@ -18,8 +18,8 @@ from indexer.crawl.sources import read_source
 from indexer.crawl.units import PlannedDocument
 from indexer.crawl.worker import harvest
 from indexer.encoding import as_utf8, encoding_of
-from indexer.languages import CPP, PYTHON, C
-from indexer.model import SymbolFlag
+from indexer.languages import CPP, PYTHON, C, record_of
+from indexer.model import SymbolFlag, SymbolKind
 from indexer.packages import Externals
 from indexer.reading_time import allowed_s, bounded
 from indexer.scip.external import ExternalSymbol, of_place
@@ -60,7 +60,7 @@ def read_external(job: ExternalJob, externals: Externals, root: str) -> list[Doc
         language = job.languages.get(path) or _language_of_text(source)
         with bounded(allowed_s(len(source), math.inf)):
             syntax = syntaxes.parse(language, path, _wanted(language, path, source, positions), external.module, definitions_only=True)
-        kept, meant = _only_wanted(syntax, set(positions))
+        kept, meant = _only_wanted(syntax, set(positions), with_asked=record_of(language).satisfies == "unsaid")
         if not is_installed:
             _keep_names_alone(kept)
         document = PlannedDocument(
@@ -126,10 +126,13 @@ def _language_of_text(source: bytes) -> str:
     return CPP.name if b"C++" in source[:200] or b"<bits/" in source else C.name
 
 
-def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list[tuple[int, Position]]]:
+def _only_wanted(syntax: Syntax, positions: set[Position], *, with_asked: bool) -> tuple[Syntax, list[tuple[int, Position]]]:
     """The module, the symbols at `positions` and their containers, renumbered; and which position means which symbol.
 
     Servers point at a name or at a whole `self.name`: what counts is where the range ends.
+
+    Args:
+        with_asked: also what an interface asks for, by which one tells the members that implement it.
     """
     tokens = syntax.tokens
     ends = {(tokens.line[i], tokens.end_col[i]): tokens.symbol[i] for i in range(len(tokens)) if tokens.symbol[i] >= 0}
@@ -148,6 +151,9 @@ def _only_wanted(syntax: Syntax, positions: set[Position]) -> tuple[Syntax, list
         while ordinal > 0 and ordinal not in keep:
             keep.add(ordinal)
             ordinal = syntax.symbols[ordinal].container
+    if with_asked:
+        interfaces = {ordinal for ordinal, _ in meant if syntax.symbols[ordinal].kind == SymbolKind.INTERFACE}
+        keep |= {i for i, symbol in enumerate(syntax.symbols) if symbol.container in interfaces and symbol.kind == SymbolKind.METHOD}
     order = sorted(keep)
     renumbered = {old: new for new, old in enumerate(order)}
     syntax.symbols = [syntax.symbols[i] for i in order]

@@ -1,5 +1,5 @@
 -- Types and their supertypes.
--- Takes: document, symbol; raw_occ, sym_of, target_sym; type_finder (what languages say); facts_supertypes.
+-- Takes: document, symbol; raw_occ, sym_of, target_sym; type_finder and language_rule (what languages say); facts_supertypes.
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
 -- number of steps to it; made_base.
 
@@ -14,9 +14,10 @@ LEFT JOIN sym_of own ON own.doc_id = x.doc_id AND own.ordinal = x.own AND x.own 
 LEFT JOIN symbol there ON there.sym_id = t.sym_id
 LEFT JOIN document beyond ON beyond.doc_id = there.doc_id
 WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
-  -- where no type names its interfaces, one that a package keeps to itself is implemented by chance only
+  -- where no type names its interfaces, one that a package keeps to itself is implemented by chance only, but for those of the language
   AND NOT (is_evidence(x.evidence, 'type_hierarchy') AND beyond.status = 'external' AND language_has(beyond.language, 'satisfies', 'unsaid')
-           AND NOT has_flag(there.flags, 'exported'))
+           AND NOT has_flag(there.flags, 'exported')
+           AND NOT coalesce(regexp_full_match(there.qualified_name, (SELECT open_types FROM language_rule r WHERE r.language = beyond.language)), false))
 ORDER BY sub_id, super_id, evidence;
 
 CREATE TEMP TABLE implementing AS

@@ -43,13 +43,14 @@ CREATE TABLE flow_gap AS
 SELECT DISTINCT doc_id, line, col, end_col, encl_id, reason FROM flow_stop ORDER BY ALL;
 
 -- Members that may stand in for others, and be stood in for. A method may stand in for a variable, and, where members are looked up by name,
--- the other way round.
+-- the other way round. Nothing stands in for a member that is `fixed`: of a type that is no interface, where only these are dispatched.
 -- Needs: type_edge. Else: sym_id INTEGER, name VARCHAR, container_id INTEGER, is_callable BOOLEAN, is_late BOOLEAN, is_outside BOOLEAN,
--- linearises BOOLEAN
+-- linearises BOOLEAN, is_fixed BOOLEAN
 CREATE TEMP TABLE named_member AS
 SELECT m.sym_id, m.name, m.container_id, is_kind(m.kind, 'method', 'property', 'constructor') AS is_callable,
        language_has(d.language, 'binds_late') AS is_late, has_flag(m.flags, 'external') AS is_outside,
-       language_has(d.language, 'linearises') AS linearises
+       language_has(d.language, 'linearises') AS linearises,
+       language_has(d.language, 'interfaces_alone_dispatch') AND NOT is_kind(c.kind, 'interface') AS is_fixed
 FROM symbol m JOIN document d USING (doc_id) JOIN symbol c ON c.sym_id = m.container_id AND is_type(c.kind)
 WHERE NOT has_flag(m.flags, 'parameter')
   AND (is_kind(m.kind, 'method', 'property', 'constructor', 'field', 'variable', 'constant')
@@ -63,7 +64,7 @@ SELECT DISTINCT m.sym_id AS sub_id, b.sym_id AS super_id
 FROM named_member m
 JOIN ancestor a ON a.sub_id = m.container_id
 JOIN named_member b ON b.container_id = a.super_id AND b.name = m.name
-WHERE m.is_callable OR m.is_late;
+WHERE (m.is_callable OR m.is_late) AND NOT b.is_fixed;
 
 -- What a type is derived from, in the order of the text, where the types above are searched in one line: of types with several bases alone.
 -- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, place INTEGER
@@ -116,6 +117,33 @@ WITH pair AS (
 )
 SELECT DISTINCT p.sub_id, p.super_id FROM apart p LEFT JOIN akin k ON k.base_id = p.base_id AND k.beside_id = p.beside_id
 WHERE p.is_first OR k.base_id IS NOT NULL;
+
+-- What a type has of one that it embeds, at the least depth, where interfaces alone dispatch.
+-- Needs: named_member. Else: sub_id INTEGER, sym_id INTEGER, name VARCHAR, container_id INTEGER
+CREATE TEMP TABLE embedded_member AS
+WITH RECURSIVE embedding AS (
+    SELECT DISTINCT t.sub_id, t.super_id
+    FROM type_edge t JOIN symbol s ON s.sym_id = t.sub_id AND NOT is_kind(s.kind, 'interface') JOIN document d ON d.doc_id = s.doc_id
+    WHERE is_evidence(t.evidence, 'subclass_list') AND language_has(d.language, 'interfaces_alone_dispatch')
+), up(sub_id, super_id, depth) USING KEY (sub_id, super_id) AS (
+    SELECT sub_id, super_id, 1 FROM embedding
+    UNION
+    SELECT u.sub_id, e.super_id, u.depth + 1 FROM up u JOIN embedding e ON e.sub_id = u.super_id
+    WHERE u.depth < 30
+      AND NOT EXISTS (SELECT 1 FROM recurring.up known WHERE known.sub_id = u.sub_id AND known.super_id = e.super_id)
+)
+SELECT u.sub_id, m.sym_id, m.name, m.container_id FROM up u JOIN named_member m ON m.container_id = u.super_id AND m.is_callable
+ANTI JOIN named_member own ON own.container_id = u.sub_id AND own.name = m.name
+QUALIFY u.depth = min(u.depth) OVER (PARTITION BY u.sub_id, m.name);
+
+-- It is what an interface asks for of the type, though the embedded one has not all of that.
+-- Needs: embedded_member.
+INSERT INTO beside_member
+SELECT DISTINCT m.sym_id, i.sym_id
+FROM embedded_member m JOIN ancestor a ON a.sub_id = m.sub_id
+JOIN named_member i ON i.container_id = a.super_id AND i.name = m.name AND NOT i.is_fixed AND i.container_id <> m.container_id
+ANTI JOIN above_member known ON known.sub_id = m.sym_id AND known.super_id = i.sym_id
+ANTI JOIN beside_member beside ON beside.sub_id = m.sym_id AND beside.super_id = i.sym_id;
 
 -- On each way up the nearest member of the name; what stands in for one of a base beside it.
 -- Needs: above_member or beside_member. Else: sub_id INTEGER, super_id INTEGER

@@ -133,14 +133,23 @@ FROM (
     JOIN document d ON d.doc_id = n.doc_id
     WHERE is_basis(n.basis, 'value', 'result')
       AND (b.sym_id IS NULL OR is_type(b.kind)
-           -- where types are shapes, nobody follows what a variable holds: the server has told no type
-           OR CASE WHEN language_has(d.language, 'satisfies', 'shape') THEN z.doc_id IS NULL AND (is_value(b.kind) OR is_callable(b.kind))
+           -- where types are shapes or functions, nobody follows what a variable holds: the server has told no type
+           OR CASE WHEN language_has(d.language, 'satisfies', 'shape') OR language_has(d.language, 'function_types')
+                   THEN z.doc_id IS NULL AND (is_value(b.kind) OR is_callable(b.kind))
                    ELSE h.sym_id IS NOT NULL END)  -- else what it holds is of no type here
       AND NOT coalesce(is_kind(b.kind, 'module') OR is_basis(n.basis, 'value') AND is_callable(b.kind), false)
 ) n
 JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
 -- Needs: operated, open_type.
 UPDATE operated SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
+
+-- A loop over a value of a type that is a function runs whatever function it is. Of a list of functions the server tells that type too.
+-- Needs: operated.
+UPDATE operated SET type_id = NULL
+FROM symbol s JOIN symbol_text t USING (sym_id) JOIN document d ON d.doc_id = s.doc_id JOIN language_rule r ON r.language = d.language
+WHERE operated.operation = operation('iterate') AND operated.type_id = s.sym_id
+  AND r.function_types <> '' AND regexp_matches(t.signature, r.function_types)
+  AND (operated.doc_id, operated.line, operated.col) NOT IN (SELECT doc_id, line, col FROM closed_value);
 
 -- The member that runs: of each part the one of the lowest rank, of the nearest type that has it.
 -- Needs: operated or given. Else: class_id INTEGER, sym_id INTEGER, name VARCHAR, operation BIGINT, part BIGINT, rank BIGINT, evidence
@@ -216,6 +225,16 @@ INSERT INTO nameless_call
 SELECT g.caller, r.sym_id, g.doc_id, g.line, g.col, g.end_col, r.evidence, g.operation
 FROM going_on g JOIN runs r ON r.class_id = g.type_id AND r.operation = g.operation AND r.part > 0
 EXCEPT SELECT caller, callee, doc_id, line, col, end_col, evidence, operation FROM nameless_call;
+
+-- A loop over a function that is named runs it.
+-- Needs: nameless.
+INSERT INTO nameless_call
+SELECT DISTINCT e.sym_id, b.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('protocol'), n.operation
+FROM nameless n
+JOIN document d ON d.doc_id = n.doc_id AND language_has(d.language, 'function_types')
+JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
+JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_callable(b.kind)
+WHERE n.operation = operation('iterate') AND is_basis(n.basis, 'value') AND n.line = n.at_line AND n.col = n.at_col;
 
 -- `raise A` and `type(a)()` make one, and so does a declaration where it names a type alone.
 -- Needs: operated.

@@ -140,8 +140,9 @@ def merge_facts(
 
 def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
-    that the type has), `language_rule`, which types outside any value may have, and which results of functions outside and declared
-    values have none, and `overloading_language`, in which functions of one name are told apart by what they are given.
+    that the type has), `language_rule`, which types outside any value may have, which results of functions outside and declared values
+    have none, and which types are functions, and `overloading_language`, in which functions of one name are told apart by what they are
+    given.
     """
     members = [
         (language, int(operation), group, rank, name, int(Evidence.OPERATOR if operation in SIGNS else Evidence.PROTOCOL))
@@ -153,9 +154,9 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
         for rank, name in enumerate(names)
     ]
     rules = [
-        (name, record.open_types, record.closed_results, record.closed_values)
+        (name, record.open_types, record.closed_results, record.closed_values, record.function_types)
         for record in LANGUAGES
-        if record.operations
+        if record.operations or record.open_types or record.function_types
         for name in record.names
     ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
@@ -163,7 +164,7 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     _add_temporary(connection, "type_finder", ("language", "qualified_name"), finders)
     _add_temporary(connection, "operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
     _add_temporary(connection, "overloading_language", ("language",), chosen_later)
-    _add_temporary(connection, "language_rule", ("language", "open_types", "closed_results", "closed_values"), rules)
+    _add_temporary(connection, "language_rule", ("language", "open_types", "closed_results", "closed_values", "function_types"), rules)
 
 
 def _add_temporary(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], listed: Sequence[tuple[Any, ...]]) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from indexer.model import IN_PLACE, Basis, Operation
 from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import Receivers
+from indexer.syntax.tree.ranges import ranged
 from indexer.syntax.tree.values import Values
 from indexer.text import OffsetMap
 
@@ -117,6 +118,8 @@ def receivers(
             rows.update(_Row(node.start_byte, node.end_byte, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN) for node in nodes)
         elif capture == "body_of_macro":
             rows.update(row for node in nodes for row in _in_body(node))
+        elif kind == "ranged":
+            rows.update(row for node in nodes if (row := _of_range(node, values)) is not None)
         elif kind == "typed" and operands is not None:
             rows.update(row for node in nodes for row in _of_operand(Operation[name.upper()], node, operands))
         elif kind == "typed":
@@ -184,6 +187,15 @@ def _of_value(operation: Operation, node: Any, values: Values, signs: str) -> _R
         return None if operation in (Operation.GET_ITEM, Operation.TEXT) else _Row(start, end, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN)
     unknown = signs == "none" and operation == Operation.ITERATE
     return _Row(start, end, at, operation, Basis.VALUE, Basis.UNKNOWN if unknown else Basis.ELSEWHERE)
+
+
+def _of_range(node: Any, values: Values) -> _Row | None:
+    """Of what a loop goes over, where that may be a function."""
+    found = ranged(node, values.root, values.declared)
+    if found is None:
+        return None
+    basis = Basis.VALUE if found.at >= 0 else Basis.UNKNOWN
+    return _Row(found.start, found.end, found.at, Operation.ITERATE, basis, found.silent)
 
 
 def _of_operand(operation: Operation, node: Any, operands: Operands) -> Iterator[_Row]:

@@ -16,8 +16,13 @@ _WORD = rb"[A-Za-z_$\x80-\xef][\w$\x80-\xef]*"
 _NAME = re.compile(rb"%b(?:(?:\.|::)%b)*" % (_WORD, _WORD))
 _FILE = re.compile(rb"\.{1,2}/[\w@.$/-]*[\w$]")
 _LINKNAME = re.compile(rb"//go:linkname[ \t]+(\w+)(?:[ \t]+([\w./~-]+\.\w+))?[ \t\r]*\Z")
+_EXPORT = re.compile(rb"//(?:export|go:wasmexport)[ \t]+(\w+)[ \t\r]*\Z")
 _BEGINNING = re.compile(rb"""["'`]([\w@.$/-]{1,100})""")
-_MOST_BYTES = 250
+_MOST_BYTES, _MOST_TEMPLATE_BYTES = 250, 100_000
+_ACTION = re.compile(rb"\{\{[^{}]*\}\}")
+_OF_ACTION = re.compile(rb"(?<=\.)%b" % _WORD)
+_TEMPLATE = "{{"
+"""In place of a call, in a `Lookup`: names with a dot before them, in braces of a template."""
 
 _ARGUMENTS = ("arguments", "argument_list", "annotation_argument_list")
 _IMPORTS = ("import_statement", "export_statement", "import_spec", "preproc_include")
@@ -57,6 +62,9 @@ def named_strings(
         found.add(NamedString(line, col, end_col, text, taken.use, roles, enclosing(start), of_type, of_line, of_col))
 
     for node in captures.get("string", ()):
+        for taken in (_Taken(lookup.use, lookup.roles) for lookup in by_call.get(_TEMPLATE, ())):
+            for start, name in _in_template(node):
+                add(start, name, taken)
         if node.end_byte - node.start_byte > _MOST_BYTES:
             continue
         text = node.text
@@ -81,14 +89,27 @@ def named_strings(
         is_called = node.parent is not None and node.parent.child_by_field_name("function") == node
         taken = _Taken(NameUse.BEGINNING, Role.READ | Role.CALL if is_called else Role.READ, _last_name(holder))
         add(index.start_byte, match[1], taken, owner(node.start_byte) if holder.type == "this" else -1)
+    for node in captures.get("made_lookup", ()):  # the argument of what looks a member up
+        match = _BEGINNING.match(node.text)
+        add(node.start_byte, match[1] if match else b"", _Taken(NameUse.BEGINNING, Role.READ | Role.CALL))
     for node in captures.get("comment", ()):
         text = node.text
+        exported = _EXPORT.match(text) if text.startswith((b"//export", b"//go:wasmexport")) else None
+        if exported is not None:
+            add(node.start_byte + exported.start(1), exported[1], _Taken(NameUse.GLOBAL, Role.READ))
         match = _LINKNAME.match(text) if text.startswith(b"//go:linkname") else None
         if match is not None:
             add(node.start_byte + match.start(1), match[1], _Taken(NameUse.GLOBAL, Role.READ))
             if match[2]:
                 add(node.start_byte + match.start(2), match[2], _Taken(NameUse.LINKED, Role.READ))
     return sorted(found)
+
+
+def _in_template(node: Any) -> Iterator[tuple[int, bytes]]:
+    if node.end_byte - node.start_byte <= _MOST_TEMPLATE_BYTES and b"{{" in (text := node.text):
+        for action in _ACTION.finditer(text):
+            for name in _OF_ACTION.finditer(text, action.start(), action.end()):
+                yield node.start_byte + name.start(), name[0]
 
 
 def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]:

@@ -55,8 +55,8 @@ class Values:
     """Values in the tree of one file. `asks_at_end`: what a call or a subscript gives is asked about behind its bracket."""
 
     def __init__(self, root: Any, declared: Declared, *, asks_at_end: bool) -> None:
-        self._root = root
-        self._declared = declared
+        self.root = root
+        self.declared = declared
         self._asks_at_end = asks_at_end
         self._known: dict[int, _Variable] = {}
 
@@ -79,7 +79,7 @@ class Values:
             return self._is_own(operand, index=False) if sign.type in ("*", "->") else self.are_plain(operand)
         if name == "call":  # of a function: its name is asked
             function = around.parent.child_by_field_name("function") if around.parent else None
-            return function is None or (function.type == "identifier" and self._declared(_text(function), function.start_byte) < 0)
+            return function is None or (function.type == "identifier" and self.declared(_text(function), function.start_byte) < 0)
         return False
 
     def inner(self, node: Any) -> Any:
@@ -153,13 +153,13 @@ class Values:
         )
 
     def _variable(self, node: Any) -> _Variable:
-        start = self._declared(_text(node), node.start_byte)
+        start = self.declared(_text(node), node.start_byte)
         if start < 0:
             return _UNKNOWN
         known = self._known.get(start)
         if known is None:
             self._known[start] = _UNKNOWN  # `let x = x + 1`
-            known = self._known[start] = self._of_declaration(self._root.descendant_for_byte_range(start, start + 1))
+            known = self._known[start] = self._of_declaration(self.root.descendant_for_byte_range(start, start + 1))
         return known
 
     def _of_declaration(self, name: Any) -> _Variable:

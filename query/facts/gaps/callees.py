@@ -164,6 +164,10 @@ _OVERRIDDEN = """
     JOIN symbol b ON b.sym_id = o.super_id JOIN symbol m ON m.sym_id = o.sub_id
     WHERE has_flag(b.flags, 'external') AND NOT is_kind(b.kind, 'constructor') ORDER BY ALL
 """
+_STANDING_IN = """
+    SELECT o.super_id, o.sub_id FROM override o JOIN symbol b ON b.sym_id = o.sub_id WHERE has_flag(b.flags, 'external') ORDER BY ALL
+"""
+"""Members of the workspace, and those of libraries that a type has in their place: it embeds the library's type."""
 
 
 _OF_OPEN_TYPES = """
@@ -201,6 +205,9 @@ def _read_outside(index: Index) -> _Outside:
         members.setdefault(base, (name, set()))[1].add((sym_id, own))
     for base, name, sym_id, own in index.rows(_OF_UNKNOWN_BASES):
         members.setdefault(base, (name, set()))[1].add((sym_id, own))
+    for above, base in index.rows(_STANDING_IN):
+        if base in members:
+            members.setdefault(above, (members[base][0], set()))[1].update(members[base][1])
     for language in languages(index):
         record = record_of(language)
         if record.satisfies == "shape" and record.open_types:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from indexer.languages import record_of
 from indexer.manifests import format_of
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, NameUse, Role, SymbolFlag, SymbolKind
 from query.answers.envelope import Reason
@@ -214,6 +215,8 @@ def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
     for gap in gaps:
         if not gap.name and not gap.roles & Role.CALL and not flags & SymbolFlag.PROPERTY:
             continue  # only reading a property runs anything
+        if gap.use in _MADE and not flags & SymbolFlag.EXPORTED and _finds_exported(gap.language):
+            continue
         if gap.use in (NameUse.MEMBER, *_MADE) and gap.owner >= 0:
             if kin is None:
                 kin = {type_id for (type_id,) in index.rows(_KIN, {"id": container})} if is_member else {container}
@@ -221,6 +224,12 @@ def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
                 yield gap
         elif _FITS[gap.use](flags, kind, is_member):
             yield gap
+
+
+def _finds_exported(language: str) -> bool:
+    """Whether members are found by their names only where they are exported."""
+    grammar = record_of(language).grammar
+    return grammar is not None and grammar.exports == "capital"
 
 
 _NOT_NAMED = SymbolFlag.LOCAL | SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL

@@ -43,6 +43,12 @@
 (field_declaration type: (pointer_type (struct_type (field_declaration_list) @body)))
 (field_declaration type: (slice_type (struct_type (field_declaration_list) @body)))
 (field_declaration type: (map_type value: (struct_type (field_declaration_list) @body)))
+(field_declaration type: (interface_type) @body)
+(field_declaration type: (pointer_type (interface_type) @body))
+(field_declaration type: (slice_type (interface_type) @body))
+(field_declaration type: (array_type (interface_type) @body))
+(field_declaration type: (channel_type (interface_type) @body))
+(field_declaration type: (map_type value: (interface_type) @body))
 (struct_type (field_declaration_list) @scope.object)
 (interface_type) @scope.object
 (method_elem name: (field_identifier) @name) @def.method

@@ -20,6 +20,8 @@
 (call_expression function: (identifier) @call)
 (call_expression function: (selector_expression field: (_) @call))
 (call_expression function: (parenthesized_expression [(identifier) @call (selector_expression field: (_) @call)]))
+(call_expression function: (parenthesized_expression
+  (unary_expression operator: "*" operand: [(identifier) @call (selector_expression field: (_) @call)])))
 (call_expression function: (index_expression operand: [(identifier) @call (selector_expression field: (_) @call)]))
 (call_expression function: (type_instantiation_expression type: [(type_identifier) @call (qualified_type name: (_) @call)]))
 (type_conversion_expression type: [
@@ -65,6 +67,11 @@
 ; ---- strings that may name something (`strings.py`)
 
 (interpreted_string_literal (interpreted_string_literal_content) @string)
+(raw_string_literal (raw_string_literal_content) @string)
+((call_expression
+  function: (selector_expression field: (_) @_by)
+  arguments: (argument_list . [(identifier) (selector_expression) (index_expression) (call_expression) (binary_expression)] @made_lookup .))
+  (#eq? @_by "MethodByName"))
 
 ; ---- values that go nowhere: a member is taken of them, they are compared, tested, discarded
 
