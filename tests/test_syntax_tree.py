@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import check_golden, snapshot
 
-from indexer.model import Role, SymbolFlag, SymbolKind
+from indexer.model import Operation, Role, SymbolFlag, SymbolKind
 from indexer.syntax import parse
 from indexer.syntax.model import ASK, Span, Syntax
 from indexer.text import for_grammars, utf16_to_index
@@ -793,3 +793,18 @@ def test_any_text_parses(mutation: tuple[str, bytes]) -> None:
 def test_any_bytes_parse(folder: str, source: bytes) -> None:
     """Even what is no text at all."""
     assert _parse(f"{folder}/a.{'tsx' if folder == 'tsx' else 'x'}", source.replace(b"\0", b" ")).symbols
+
+
+def test_what_a_macro_makes_is_in_its_text_and_what_it_is_given_is_called_there() -> None:
+    """Else a function that a macro calls, or runs for whom it is given, would be nobody's, and the macro's callees complete."""
+    source = (
+        "macro_rules! runs { ($f:ident) => { $f() }; () => { hidden(1) } }\n"
+        "fn g() { macro_rules! inner { ($o:expr) => { $o.run() } } inner!(x) }\n"
+    )
+    read = parse("rust", "a.rs", source.encode(), "a")
+    tokens, called = read.tokens, read.receivers
+    around = {tokens.name[token]: read.symbols[tokens.enclosing[token]].name for token in range(len(tokens))}
+    assert {name: around[name] for name in ("hidden", "run", "x")} == {"hidden": "runs", "run": "inner", "x": "g"}
+    assert [(read.symbols[called.enclosing[row]].name, Operation(called.operation[row])) for row in range(len(called.line))] == [
+        ("runs", Operation.CALL)
+    ]

@@ -386,7 +386,7 @@ class Symbols:
         start, end = draft.head, draft.end
         if draft.wrap is not None and draft.wrap.count == 1 and draft.head == draft.start:
             start = draft.wrap.head
-        if draft.body_start >= 0:
+        if draft.body_start >= 0 and draft.kind != "macro":
             end = draft.body_start
         text = comments.without(start, min(end, start + 4 * MAX_SIGNATURE_CHARS)).decode("utf-8", "replace")
         return " ".join(text.split())[:MAX_SIGNATURE_CHARS].rstrip(" ={:;,")

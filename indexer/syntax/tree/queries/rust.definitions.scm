@@ -15,6 +15,7 @@
 (function_item name: (identifier) @name body: (_) @body) @def.function
 (function_signature_item name: (identifier) @name) @def.function
 (macro_definition name: (identifier) @name) @def.macro
+(macro_definition (macro_rule right: (token_tree) @body))
 
 ; ---- types
 

@@ -9,6 +9,7 @@
 (await_expression "await" @sign.unary)
 (token_tree ["+" "-" "*" "/" "%" "==" "!=" "<" "<=" ">" ">=" "+=" "-=" "*=" "/=" "?"] @sign.given)
 (macro_rule right: (token_tree) @made)
+(token_tree (metavariable) . (token_tree . "(" @unknown.call))
 
 (for_expression value: (_) @typed.iterate)
 
