@@ -20,6 +20,7 @@ _OPERATIONS = (
     ("negate", (("neg",),)),
     ("not", (("not",),)),
     ("dereference", (("deref",), ("deref_mut",))),
+    ("get_attribute", (("deref",),)),  # of a value of unknown type, which may be led from to another
     ("get_item", (("index",), ("index_mut",))),
     ("return_early", (("from",), ("branch",), ("from_residual",))),
     ("await", (("into_future", "poll"),)),
@@ -60,6 +61,7 @@ RUST = Language(
     ),
     operations=_OPERATIONS,
     says_implementations=True,
+    interfaces_alone_dispatch=True,
     runtime_members=frozenset(
         {
             *("fmt", "drop", "deref", "deref_mut", "next", "next_back", "into_iter", "from_iter", "extend", "poll", "into_future"),

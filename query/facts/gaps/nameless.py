@@ -188,7 +188,7 @@ def _known(index: Index, uses: Uses) -> list[Reason]:
 def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     row = index.row(
         """
-        SELECT d.language, c.kind FROM symbol s JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
+        SELECT d.language, c.kind, has_flag(s.flags, 'implements') FROM symbol s JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
         WHERE s.sym_id = ?
         """,
         [symbol.sym_id],
@@ -197,7 +197,7 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
         return []
     language = record_of(row[0])
     # Where types are shapes, what holds or gives an object has members as a type does.
-    is_member = row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
+    is_member = row[2] or row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
     is_member |= language.members_by_assignment and symbol.record.kind == SymbolKind.METHOD.label
     found: list[Reason] = []
     may_run = is_member or language.operators_outside
