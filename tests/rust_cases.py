@@ -27,13 +27,13 @@ pub fn enter(case: &str, callee: &str) {
 }
 """
 
-_FRAME = re.compile(r"^ *\d+: (.*)\n(?: +at (\S+?):(\d+)(?::\d+)?\n)?", re.MULTILINE)
+_FRAME = re.compile(r"^ *\d+: (.*)\n(?: +at (\S+?):(\d+):(\d+)\n)?", re.MULTILINE)
 _OF_THE_TEXT = re.compile(r"core::ops::|ops::function|cmp::impls|from_residual|^<&|FnOnce|FnMut|as .*::Fn<|call_once|::into_iter$|lang_start|as .*Index")
 """Functions of libraries that a sign or a call in the text itself leads through."""
 
 
 class Named(NamedTuple):
-    """A function, a macro, or the text of a case: its name within the case, and its place, 0-based.
+    """A function, a macro, or the text of a case: its name within the case, and where that is, 0-based.
 
     Names are `f`, `T.m`, `Trait.m`, `module.f`, `outer.inner`, `m!`; where a type has several of a name, that of a trait's is `T.Trait.m`.
     """
@@ -44,7 +44,7 @@ class Named(NamedTuple):
     first: int
     last: int
     body: int
-    """Offset of what is in front of its first statement, -1 for none."""
+    """Offsets: its text, and what is in front of its first statement, -1 for none."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,13 @@ class Case:
     def file(self) -> str:
         return f"src/{self.name}.rs"
 
-    def around(self, line: int) -> str:
-        """What stands at a line, the innermost."""
-        found = [one for one in self.named if one.first <= line <= one.last]
-        best, *others = sorted(found, key=lambda one: one.last - one.first)
-        assert (best.first, best.last) not in {(one.first, one.last) for one in others}, f"{self.name}: two callers on line {line}"
-        return best.name
+    def around(self, line: int, col: int) -> str:
+        """What stands at a place of the text as it runs, the innermost."""
+        place = sum(len(text) for text in _instrumented(self).splitlines(keepends=True)[:line]) + col
+        for one in sorted(self.named, key=lambda one: one.body):
+            if 0 <= one.body < place:
+                place = max(place - len(_entering(self, one)), one.body)
+        return min((one for one in self.named if one.first <= place < one.last), key=lambda one: one.last - one.first).name
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,11 @@ def _read(cases: dict[str, Case], told: str) -> dict[str, Ran]:
         head, _, stack = entry.partition("\n")
         of, callee = head.split(" ", 1)
         case, by_library, own = cases[of], False, False
-        for words, path, line in _FRAME.findall(stack):
+        for words, path, line, col in _FRAME.findall(stack):
             is_here = path.endswith(f"/{of}.rs")
             if not own:
                 own = is_here  # the function itself, behind `enter`
-            elif is_here and not _is_derived(words, caller := case.around(int(line) - 1)):
+            elif is_here and not _is_derived(words, caller := case.around(int(line) - 1, int(col) - 1)):
                 edge = (caller, callee)
                 found[of].edges.add(edge)
                 if by_library:
@@ -129,11 +130,15 @@ def _is_derived(frame: str, caller: str) -> bool:
     return caller.endswith(".rs") and frame.startswith("<") and " as core::" in frame
 
 
+def _entering(case: Case, one: Named) -> str:
+    return f' crate::trace__::enter("{case.name}", "{one.name}");'
+
+
 def _instrumented(case: Case) -> str:
     """The text as it runs; each line stays where it is."""
     text = case.text.encode()
     for one in sorted((one for one in case.named if one.body >= 0), key=lambda one: -one.body):
-        text = text[: one.body] + f' crate::trace__::enter("{case.name}", "{one.name}");'.encode() + text[one.body :]
+        text = text[: one.body] + _entering(case, one).encode() + text[one.body :]
     return text.decode()
 
 
@@ -155,7 +160,7 @@ def _named(case: str, text: str) -> list[Named]:
             body = node.child_by_field_name("body")
             is_elsewhere = re.match(rb"(pub(\(\w+\))? )?(const|async) ", node.text) is not None
             start = -1 if body is None or is_elsewhere or node.type == "macro_definition" else body.start_byte + 1
-            made[key] = Named(key, *name.start_point, node.start_point[0], node.end_point[0], start)
+            made[key] = Named(key, *name.start_point, node.start_byte, node.end_byte, start)
             inner, inner_trait = (*around, word), ""
         elif node.type == "impl_item":
             of = node.child_by_field_name("trait")
@@ -164,7 +169,7 @@ def _named(case: str, text: str) -> list[Named]:
         elif node.type in ("trait_item", "mod_item"):
             inner = (*around, node.child_by_field_name("name").text.decode())
         waiting.extend((child, inner, inner_trait) for child in reversed(node.named_children))
-    return [*made.values(), Named(f"{case}.rs", 0, 0, 0, text.count("\n") + 1, -1)]
+    return [*made.values(), Named(f"{case}.rs", 0, 0, 0, len(text) + 1, -1)]
 
 
 def _plain(node: Any) -> str:

@@ -20,7 +20,7 @@ _OPERATIONS = (
     ("negate", (("neg",),)),
     ("not", (("not",),)),
     ("dereference", (("deref",), ("deref_mut",))),
-    ("get_attribute", (("deref",),)),  # of a value of unknown type, which may be led from to another
+    ("get_attribute", (("deref",),)),
     ("get_item", (("index",), ("index_mut",))),
     ("return_early", (("from",), ("branch",), ("from_residual",))),
     ("await", (("into_future", "poll"),)),
@@ -60,6 +60,7 @@ RUST = Language(
         )
     ),
     operations=_OPERATIONS,
+    fields_lead_on=True,
     says_implementations=True,
     interfaces_alone_dispatch=True,
     runtime_members=frozenset(

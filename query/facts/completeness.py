@@ -163,7 +163,9 @@ class Certificate:
         """
         around = scopes(self._index, {*called, *opened})
         beyond = outside(self._index, {*called, *opened})
-        members = sorted(sym_id for sym_id in {*called} - beyond if around[sym_id].kind in _OVERRIDDEN)
+        holders = scopes(self._index, {one.container for one in around.values() if one.kind == SymbolKind.FUNCTION and one.container is not None})
+        asked_for = {sym_id for sym_id, one in around.items() if one.container in holders and holders[one.container].kind == SymbolKind.INTERFACE}
+        members = sorted(sym_id for sym_id in {*called} - beyond if around[sym_id].kind in _OVERRIDDEN or sym_id in asked_for)
         types = {container for sym_id in members for container in [around[sym_id].container] if container is not None}
         known = symbols_by_id(self._index, members) if members else {}
         reasons = [*more, *self.unresolved_callees(opened), *anew.reasons(self._index, called)]

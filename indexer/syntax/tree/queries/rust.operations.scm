@@ -29,6 +29,10 @@
 ] @generic
 
 ; What an expression gives is called.
-(call_expression function: [(self) (index_expression) (call_expression) (try_expression)
-  (parenthesized_expression [(field_expression) (index_expression) (call_expression) (unary_expression) (reference_expression)])]
+(call_expression function: [(self) (index_expression) (call_expression) (try_expression) (macro_invocation)
+  (parenthesized_expression [
+    (field_expression) (index_expression) (call_expression) (unary_expression) (reference_expression) (try_expression) (macro_invocation)
+    (self) (block) (unsafe_block) (if_expression) (match_expression) (loop_expression) (await_expression) (parenthesized_expression)
+    (type_cast_expression)
+  ])]
   arguments: (arguments . "(" @unknown.call))

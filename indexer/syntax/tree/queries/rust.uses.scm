@@ -26,7 +26,11 @@
 
 (call_expression function: [
   (identifier) @call
-  (parenthesized_expression [(identifier) @call (scoped_identifier name: (identifier) @call)])
+  (parenthesized_expression [
+    (identifier) @call
+    (scoped_identifier name: (identifier) @call)
+    (generic_function function: [(identifier) @call (scoped_identifier name: (identifier) @call)])
+  ])
   (field_expression field: (field_identifier) @call)
   (scoped_identifier name: (identifier) @call)
   (generic_function function: [
