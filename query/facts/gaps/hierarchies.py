@@ -39,6 +39,12 @@ _UNLISTED = """
     FROM asked a JOIN refs r ON r.sym_id = a.id JOIN symbol s ON s.sym_id = a.id JOIN document d ON d.doc_id = r.doc_id
     WHERE is_kind(s.kind, 'interface') AND has_role(r.roles, 'read') AND NOT is_evidence(r.evidence, 'string')
       AND NOT has_role(r.roles, 'supertype', 'annotation', 'import', 'definition', 'confined', 'call', 'decorator') GROUP BY ALL
+    UNION ALL  -- the same in the text of a macro, where nobody resolves it
+    SELECT s.sym_id, s.name, d.path, d.language, count(*)
+    FROM asked a JOIN symbol s ON s.sym_id = a.id JOIN unresolved_name u ON u.name = s.name JOIN document d ON d.doc_id = u.doc_id
+    JOIN document own ON own.doc_id = s.doc_id AND own.language = d.language
+    WHERE is_kind(s.kind, 'interface') AND has_role(u.roles, 'read')
+      AND NOT has_role(u.roles, 'supertype', 'annotation', 'import', 'confined', 'call', 'decorator') GROUP BY ALL
     ORDER BY ALL
 """
 
