@@ -1,8 +1,8 @@
 """Cases of Rust in text archives, made ready to run: each function says first that it was entered, and by which text of the case.
 
 A case is `=== name` and a text, which is a module of the one crate that all cases are; its `run` begins it. Who called a function the stack
-says: the nearest frame that is in the text of a case. What is a macro's own text there is the macro's. What functions of libraries run, what
-`derive` makes, and what ends the life of a value, is told apart (`Ran.by_library`).
+says: the nearest frame that is in the text of a case, by line and column. What is in a macro's own text there is the macro's. What functions
+of libraries run, what `derive` makes, and what ends the life of a value is told apart (`Ran.by_library`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ pub fn enter(case: &str, callee: &str) {
 """
 
 _FRAME = re.compile(r"^ *\d+: (.*)\n(?: +at (\S+?):(\d+):(\d+)\n)?", re.MULTILINE)
-_OF_THE_TEXT = re.compile(r"core::ops::|ops::function|cmp::impls|from_residual|^<&|FnOnce|FnMut|as .*::Fn<|call_once|::into_iter$|lang_start|as .*Index")
+_OF_THE_TEXT = re.compile(
+    r"core::ops::|ops::function|cmp::impls|from_residual|^<&|FnOnce|FnMut|as .*::Fn<|call_once|::into_iter$|lang_start|as .*Index"
+)
 """Functions of libraries that a sign or a call in the text itself leads through."""
 
 
@@ -160,7 +162,8 @@ def _named(case: str, text: str) -> list[Named]:
             body = node.child_by_field_name("body")
             is_elsewhere = re.match(rb"(pub(\(\w+\))? )?(const|async) ", node.text) is not None
             start = -1 if body is None or is_elsewhere or node.type == "macro_definition" else body.start_byte + 1
-            made[key] = Named(key, *name.start_point, node.start_byte, node.end_byte, start)
+            line, col = name.start_point
+            made[key] = Named(key, line, col, node.start_byte, node.end_byte, start)
             inner, inner_trait = (*around, word), ""
         elif node.type == "impl_item":
             of = node.child_by_field_name("trait")

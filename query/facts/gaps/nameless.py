@@ -200,7 +200,9 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
         return []
     language = record_of(row[0])
     # Where types are shapes, what holds or gives an object has members as a type does.
-    is_member = row[2] or row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
+    is_member = row[2] or (
+        row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
+    )
     is_member |= language.members_by_assignment and symbol.record.kind == SymbolKind.METHOD.label
     found: list[Reason] = []
     may_run = is_member or language.operators_outside
