@@ -1,8 +1,8 @@
 """Cases of Rust in text archives, made ready to run: each function says first that it was entered, and by which text of the case.
 
-A case is `=== name` and a text, which is a module of the one crate that all cases are; its `run` begins it. Who called a function the stack
-says: the nearest frame that is in the text of a case, by line and column. What is in a macro's own text there is the macro's. What functions
-of libraries run, what `derive` makes, and what ends the life of a value is told apart (`Ran.by_library`).
+A case is `=== name` and a text, which is a module of the one crate that all cases are; its `run` begins it. Who called a function the
+stack says: the nearest frame that is in the text of a case, by line and column. What is in a macro's own text there is the macro's. What
+functions of libraries run, what `derive` makes, and what ends the life of a value is told apart (`Ran.by_library`).
 """
 
 from __future__ import annotations
