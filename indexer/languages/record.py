@@ -179,6 +179,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     run_by: members, and names of functions and types of libraries that run them where they are given a value or its type.
     operators_outside: what an operation runs may be a function outside of any type.
     constructs_by_type: a declaration makes a value where it names a type alone, and values are copied and converted unnamed.
+    fields_lead_on: a field that is read may be one of what a value stands for (Rust's `Deref`); no type makes fields up.
     says_implementations: the text shows which members implement an interface (flag `implements`); no interface asks for others.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
@@ -268,6 +269,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     run_by: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     operators_outside: bool = False
     constructs_by_type: bool = False
+    fields_lead_on: bool = False
     says_implementations: bool = False
     open_types: str = ""
     open_files: tuple[str, ...] = ()

@@ -20,6 +20,7 @@ _OPERATIONS = (
     ("negate", (("neg",),)),
     ("not", (("not",),)),
     ("dereference", (("deref",), ("deref_mut",))),
+    ("get_attribute", (("deref",),)),
     ("get_item", (("index",), ("index_mut",))),
     ("return_early", (("from",), ("branch",), ("from_residual",))),
     ("await", (("into_future", "poll"),)),
@@ -59,7 +60,9 @@ RUST = Language(
         )
     ),
     operations=_OPERATIONS,
+    fields_lead_on=True,
     says_implementations=True,
+    interfaces_alone_dispatch=True,
     runtime_members=frozenset(
         {
             *("fmt", "drop", "deref", "deref_mut", "next", "next_back", "into_iter", "from_iter", "extend", "poll", "into_future"),

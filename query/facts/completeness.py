@@ -37,6 +37,7 @@ from query.facts.gaps.scope import Scope
 from query.facts.gaps.uses import Question, Uses
 from query.facts.gaps.words import Texts
 from query.facts.index import Index
+from query.facts.scopes import Scope as Place
 from query.facts.scopes import scopes
 from query.facts.symbols import Symbol, outside, symbols_by_id
 
@@ -171,7 +172,7 @@ class Certificate:
         """
         around = scopes(self._index, {*called, *opened})
         beyond = outside(self._index, {*called, *opened})
-        members = sorted(sym_id for sym_id in {*called} - beyond if around[sym_id].kind in _OVERRIDDEN)
+        members = sorted(sym_id for sym_id in self._asked_for(around) - beyond if sym_id in called)
         types = {container for sym_id in members for container in [around[sym_id].container] if container is not None}
         known = symbols_by_id(self._index, members) if members else {}
         reasons = [*more, *self.unresolved_callees(opened), *anew.reasons(self._index, called)]
@@ -187,6 +188,17 @@ class Certificate:
         found = [*texts.reasons, *(reason for reason in rows.reasons if (reason.code, reason.detail) not in told)]
         is_unknown = "unknown" in (texts.status, rows.status)
         return Completeness(status="unknown", reasons=found) if is_unknown else completeness_from(found)
+
+    def _asked_for(self, known: Mapping[int, Place]) -> set[int]:
+        """Those that a type below may have a member of its own in place of."""
+        holders = [one.container for one in known.values() if one.kind == SymbolKind.FUNCTION and one.container is not None]
+        around = scopes(self._index, holders)
+        of_interfaces = {container for container, one in around.items() if one.kind == SymbolKind.INTERFACE}
+        return {
+            sym_id
+            for sym_id, one in known.items()
+            if one.kind in _OVERRIDDEN or (one.kind == SymbolKind.FUNCTION and one.container in of_interfaces)
+        }
 
     def without_environment(self, languages: Collection[str] | None = None) -> list[Reason]:
         """What is not installed and makes answers about files of these languages doubtful that rest on types, as diagnostics do."""

@@ -66,6 +66,22 @@ JOIN ancestor a ON a.sub_id = m.container_id
 JOIN named_member b ON b.container_id = a.super_id AND b.name = m.name
 WHERE (m.is_callable OR m.is_late) AND NOT b.is_fixed;
 
+-- Where the text says what implements an interface, a member stands in for that of its name in the interface named right before, of whatever
+-- type it is: one outside, any that fits. No other stands in for anything.
+CREATE TEMP TABLE implemented AS
+SELECT DISTINCT m.sym_id AS sub_id, b.sym_id AS super_id
+FROM (SELECT sym_id, doc_id, name, start_line * 65536 + start_col AS place FROM symbol WHERE has_flag(flags, 'implements')) m
+ASOF JOIN (
+    SELECT doc_id, line * 65536 + col AS place, min(sym_id) AS sym_id FROM final_occ WHERE has_role(roles, 'supertype') GROUP BY ALL
+) i ON i.doc_id = m.doc_id AND m.place >= i.place
+JOIN symbol b ON b.container_id = i.sym_id AND b.name = m.name AND is_callable(b.kind);
+-- Needs: above_member.
+DELETE FROM above_member WHERE sub_id IN (
+    SELECT m.sym_id FROM symbol m JOIN document d USING (doc_id) WHERE language_has(d.language, 'says_implementations')
+);
+-- Needs: implemented.
+INSERT INTO above_member SELECT sub_id, super_id FROM implemented;
+
 -- What a type is derived from, in the order of the text, where the types above are searched in one line: of types with several bases alone.
 -- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, place INTEGER
 CREATE TEMP TABLE one_of_bases AS
@@ -125,6 +141,7 @@ WITH RECURSIVE embedding AS (
     SELECT DISTINCT t.sub_id, t.super_id
     FROM type_edge t JOIN symbol s ON s.sym_id = t.sub_id AND NOT is_kind(s.kind, 'interface') JOIN document d ON d.doc_id = s.doc_id
     WHERE is_evidence(t.evidence, 'subclass_list') AND language_has(d.language, 'interfaces_alone_dispatch')
+      AND NOT language_has(d.language, 'says_implementations')
 ), up(sub_id, super_id, depth) USING KEY (sub_id, super_id) AS (
     SELECT sub_id, super_id, 1 FROM embedding
     UNION

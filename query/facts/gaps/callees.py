@@ -48,11 +48,12 @@ def _rows_of(index: Index, columns: str, table: str, owner: str, ids: Sequence[i
 class _Place(NamedTuple):
     path: str
     family: str
+    language: str
 
 
 def _places(index: Index, doc_ids: Iterable[int]) -> Mapping[int, _Place]:
     known = documents(index, set(doc_ids))
-    return {doc_id: _Place(one.path, record_of(one.language).family) for doc_id, one in known.items()}
+    return {doc_id: _Place(one.path, record_of(one.language).family, one.language) for doc_id, one in known.items()}
 
 
 # ---- operations on values of unknown type
@@ -131,7 +132,8 @@ def _attributes(index: Index, ids: Sequence[int]) -> list[Reason]:
         place = places[doc_id]
         if not roles & _ATTRIBUTE or roles & _NO_ATTRIBUTE:
             continue
-        if name in accessors or any((place.family, run) in running for run in nameless.attribute_operations(index, name, roles)):
+        may_run = nameless.attribute_operations(index, name, roles, place.language)
+        if name in accessors or any((place.family, run) in running for run in may_run):
             found[name] = found.get(name, 0) + 1
             paths.add(place.path)
     if not found:

@@ -31,12 +31,20 @@ _UNLISTED = """
     SELECT b.sym_id, s.name, d.path, d.language, count(*)
     FROM asked a JOIN base b ON b.sym_id = a.id JOIN symbol s ON s.sym_id = a.id JOIN document d ON d.doc_id = b.doc_id
     LEFT JOIN owned o ON o.doc_id = b.doc_id AND o.place = b.place
-    WHERE NOT coalesce(o.of_type, EXISTS (SELECT 1 FROM type_edge_rev t WHERE t.super_id = b.sym_id)) GROUP BY ALL
+    WHERE NOT coalesce(
+        o.of_type OR ($of_members AND o.of_type IS NOT NULL), EXISTS (SELECT 1 FROM type_edge_rev t WHERE t.super_id = b.sym_id)
+    ) GROUP BY ALL
     UNION ALL  -- the name of an interface that no place needs but a macro's
     SELECT r.sym_id, s.name, d.path, d.language, count(*)
     FROM asked a JOIN refs r ON r.sym_id = a.id JOIN symbol s ON s.sym_id = a.id JOIN document d ON d.doc_id = r.doc_id
     WHERE is_kind(s.kind, 'interface') AND has_role(r.roles, 'read') AND NOT is_evidence(r.evidence, 'string')
       AND NOT has_role(r.roles, 'supertype', 'annotation', 'import', 'definition', 'confined', 'call', 'decorator') GROUP BY ALL
+    UNION ALL  -- the same in the text of a macro, where nobody resolves it
+    SELECT s.sym_id, s.name, d.path, d.language, count(*)
+    FROM asked a JOIN symbol s ON s.sym_id = a.id JOIN unresolved_name u ON u.name = s.name JOIN document d ON d.doc_id = u.doc_id
+    JOIN document own ON own.doc_id = s.doc_id AND own.language = d.language
+    WHERE is_kind(s.kind, 'interface') AND has_role(u.roles, 'read')
+      AND NOT has_role(u.roles, 'supertype', 'annotation', 'import', 'confined', 'call', 'decorator') GROUP BY ALL
     ORDER BY ALL
 """
 
@@ -60,7 +68,8 @@ def unlisted_subtypes(index: Index, ids: Collection[int], members: Collection[st
     Args:
         members: only subtypes that have a member of one of these names are asked about.
     """
-    return [*_derived_places(index, ids), *_on_made_bases(index, ids, members), *(_fitting(index, ids) if members is None else [])]
+    placed = _derived_places(index, ids, of_members=members is not None)
+    return [*placed, *_on_made_bases(index, ids, members), *(_fitting(index, ids) if members is None else [])]
 
 
 def _fitting(index: Index, ids: Collection[int]) -> list[Reason]:
@@ -103,12 +112,16 @@ def _on_made_bases(index: Index, ids: Collection[int], members: Collection[str] 
     return [of_paths("unlisted_subtypes", detail, sorted({row[3] for row in possible}), len(possible))]
 
 
-def _derived_places(index: Index, ids: Collection[int]) -> list[Reason]:
-    """Places that derive something from one of these that is no type of the index, where the text tells all that is derived."""
+def _derived_places(index: Index, ids: Collection[int], *, of_members: bool) -> list[Reason]:
+    """Places that derive something from one of these that is no type of the index, where the text tells all that is derived.
+
+    Args:
+        of_members: not those whose members are in the index, which are known to override (`7_occurrences.sql`).
+    """
     languages = "SELECT DISTINCT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id IN (SELECT unnest($ids::INTEGER[]))"
     if not any(record_of(language).bases_are_named for (language,) in index.rows(languages, {"ids": sorted(ids)})):
         return []
-    rows = [row for row in index.rows(_UNLISTED, {"ids": sorted(ids)}) if record_of(row[3]).bases_are_named]
+    rows = [row for row in index.rows(_UNLISTED, {"ids": sorted(ids), "of_members": of_members}) if record_of(row[3]).bases_are_named]
     if not rows:
         return []
     count, names = sum(row[4] for row in rows), sorted({f"'{row[1]}'" for row in rows})

@@ -107,13 +107,15 @@ def written(operations: Sequence[Operation]) -> list[str]:
     return list(dict.fromkeys(_WRITTEN.get(operation, operation.label.replace("_", " ")) for operation in operations))
 
 
-def attribute_operations(index: Index, name: str, roles: int) -> list[Operation]:
+def attribute_operations(index: Index, name: str, roles: int, language: str) -> list[Operation]:
     """What an attribute of this name may run on a value of unknown type: what types have for any name, and descriptors.
 
     Args:
         roles: a set of `Role`, which says whether it is read, written or deleted.
     """
     described: frozenset[str] = index.keep("names of fields", lambda: frozenset(field for (field,) in index.rows(_FIELDS)))
+    if name not in described and record_of(language).fields_lead_on:
+        return []
     found: list[Operation] = []
     for role, of_any, of_described in _ATTRIBUTE_OPERATIONS:
         if roles & role:
@@ -193,7 +195,8 @@ def _known(index: Index, uses: Uses) -> list[Reason]:
 def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     row = index.row(
         """
-        SELECT d.language, c.kind FROM symbol s JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
+        SELECT d.language, c.kind, has_flag(s.flags, 'implements')
+        FROM symbol s JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
         WHERE s.sym_id = ?
         """,
         [symbol.sym_id],
@@ -202,7 +205,9 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
         return []
     language = record_of(row[0])
     # Where types are shapes, what holds or gives an object has members as a type does.
-    is_member = row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
+    is_member = row[2] or (
+        row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
+    )
     is_member |= language.members_by_assignment and symbol.record.kind == SymbolKind.METHOD.label
     found: list[Reason] = []
     may_run = is_member or language.operators_outside
@@ -351,7 +356,7 @@ def _open(index: Index, symbol: Symbol, operations: Sequence[Operation], uses: U
         rows += [
             (operation, path, language, number)
             for name, roles, path, language, number in index.rows(_UNRESOLVED)
-            for operation in attribute_operations(index, name, roles)
+            for operation in attribute_operations(index, name, roles, language)
             if operation in operations
         ]
     rows = [row for row in rows if (not uses.family or row[2] in uses.family) and uses.could_refer(row[1])]

@@ -6,6 +6,7 @@
 (lifetime (identifier) @drop)
 (label (identifier) @drop)
 (token_tree (identifier) @ask @unparsed)
+(token_repetition (identifier) @ask @unparsed)
 (scoped_identifier (identifier) @ask)
 (tuple_struct_pattern type: (identifier) @ask)
 (shorthand_field_initializer (identifier) @ask)
@@ -25,6 +26,11 @@
 
 (call_expression function: [
   (identifier) @call
+  (parenthesized_expression [
+    (identifier) @call
+    (scoped_identifier name: (identifier) @call)
+    (generic_function function: [(identifier) @call (scoped_identifier name: (identifier) @call)])
+  ])
   (field_expression field: (field_identifier) @call)
   (scoped_identifier name: (identifier) @call)
   (generic_function function: [
