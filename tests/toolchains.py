@@ -186,8 +186,9 @@ def chosen(find: Callable[..., FoundServer]) -> Callable[..., FoundServer]:
         try:
             return find(name, avoid)
         except ServerMissing:
-            if name not in load_table().server or not (_door.is_untouched() or _door.is_as_the_machine()):
-                raise
+            known = load_table().server.get(name)
+            if known is None or not (_door.is_untouched() or (known.install and _door.is_as_the_machine())):
+                raise  # what nobody can install is missing on purpose, where a test has opened the door for others
         if threading.current_thread() is threading.main_thread():
             requires(name)
         elif not _door.is_quick:

@@ -38,15 +38,32 @@ _ONE = f"SELECT {_COLUMNS} FROM document d WHERE d.doc_id = $id"
 _MANY = f"SELECT {_COLUMNS} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN document d ON d.doc_id = u.id"
 
 
+class _Asked(dict[int, Document]):
+    """The documents that were asked for; another one is read where it is looked up, and is not among them."""
+
+    def __init__(self, index: Index, ids: Collection[int]) -> None:
+        known = _read(index, ids)
+        super().__init__({doc_id: known[doc_id] for doc_id in ids if doc_id in known})
+        self._index = index
+
+    def __missing__(self, doc_id: int) -> Document:
+        return _read(self._index, [doc_id])[doc_id]
+
+
 def documents(index: Index, ids: Collection[int]) -> dict[int, Document]:
-    """These documents by id, and no others; each is read once per index."""
+    """These documents by id; each is read once per index. Others can be looked up in it, and are not among its values."""
+    return _Asked(index, ids)
+
+
+def _read(index: Index, ids: Collection[int]) -> dict[int, Document]:
+    """All documents that were ever asked for, these among them."""
     known: dict[int, Document] = index.keep("impact documents", dict)
     missing = [doc_id for doc_id in ids if doc_id not in known]
     if missing:
         rows = index.rows(_ONE, {"id": missing[0]}) if len(missing) == 1 else index.rows(_MANY, {"ids": missing})
         for doc_id, path, is_test, language, module, package, external in rows:
             known[doc_id] = Document(path, bool(is_test), language, package_of(path, language, module or "", package or ""), external)
-    return {doc_id: known[doc_id] for doc_id in ids if doc_id in known}
+    return known
 
 
 def package_of(path: str, language: str, module: str, package: str) -> str:
