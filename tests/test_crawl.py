@@ -20,6 +20,8 @@ from indexer.crawl.run import Crawl
 from indexer.errors import Damaged, Locked, NoIndex, UsageError
 from indexer.store import merge
 from indexer.store.generations import Home, find_home
+from query.facts.index import open_index
+from query.surface.registry import call
 
 pytestmark = pytest.mark.slow
 
@@ -295,9 +297,14 @@ def test_a_line_added_above_changes_no_moniker(root: Path) -> None:
 
 def test_a_name_that_is_no_utf8_is_skipped_and_said_so(root: Path) -> None:
     """One odd file name must not cost the repository its index."""
-    (Path(os.fsdecode(bytes(root) + b"/b\xff.py"))).write_text("x = 1\n")
+    (root / "odd.py").write_text("def used(): ...\n\ndef unused(): ...\n")
+    (Path(os.fsdecode(bytes(root) + b"/b\xff.py"))).write_text("from odd import used\nused()\n")
     made = crawl_with_ty(root)
     assert rows(made.generation, "SELECT path, reason FROM documents WHERE status = 'skipped'") == [("b�.py", "name_not_utf8")]
+    with open_index(root) as index:  # its words are known, though nobody can open it by the name that is shown
+        told = {name: call(index, "find_references", {"symbol": f"odd.{name}"}).completeness for name in ("used", "unused")}
+    assert [reason.code for reason in told["used"].reasons] == ["skipped_name_not_utf8"]
+    assert told["unused"].status == "complete"
 
 
 def test_a_commit_alone_costs_a_merge_and_is_then_told(root: Path) -> None:

@@ -35,7 +35,7 @@ _NO_PYTHON = "/* \n" * 20_000
 FILES = {
     "a.py": "def first():\n    return second()\n\ndef second():\n    return len('x')\n",
     "c.py": "import a\n\na.first()\n",
-    "b_slow.py": f"import a\na.first()\n{_NO_PYTHON}",
+    "b_slow.py": f"import a\na.first()\ndef hidden(): ...\n{_NO_PYTHON}",
     "d_slow.py": _NO_PYTHON,
     "z.py": "import a\n\na.second()\n",
 }
@@ -83,6 +83,9 @@ def test_such_files_cost_a_worker_each_once_and_are_gaps_of_their_words(crawl_wi
 
     assert _reasons(done, "a.first")["too_slow"] == ["b_slow.py"]
     assert "too_slow" not in _reasons(done, "a.second"), "no such file has its name"
+    with open_index(done.root) as index:
+        found = {name: call(index, "find_symbol", {"query": name}).completeness for name in ("hidden", "nowhere")}
+    assert {name: [item.code for item in told.reasons] for name, told in found.items()} == {"hidden": ["too_slow"], "nowhere": []}
     assert crawl_with(max_file_s=0.7).up_to_date
 
     (root / "b_slow.py").write_text("import a\na.first()\n")

@@ -701,3 +701,22 @@ def test_what_runs_without_being_named_is_in_the_blast_radius(tmp_path: Path) ->
             for name in ("__init__", "size")
         }
     assert radius == {"__init__": [("m.Base.make", True)], "size": [("m.read", True)]}
+
+
+def test_of_a_file_whose_functions_a_header_declares_these_are_exported_and_of_the_header_too(tmp_path: Path) -> None:
+    """A body in C and C++ stands elsewhere than what makes it known: neither file has a function that is 'exported' by itself."""
+    requires("clangd")
+    files = {
+        "t.h": "struct Later;\nint told(int x);\n",
+        "a.c": '#include "t.h"\nint told(int x) { return x; }\nstatic int own() { return 1; }\nint twice() { return own() + told(1); }',
+        "b.c": '#include "t.h"\nstruct Later { int x; };\nint user(void) { return told(1); }\n',
+    }
+    root = write_tree(tmp_path / "parts", files)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        radius = {name: call(index, "blast_radius", {"changed_files": [name]}).result for name in ("a.c", "t.h")}
+    assert {name: [item.qualified_name for item in found.changed_symbols] for name, found in radius.items()} == {
+        "a.c": ["a.told"],
+        "t.h": ["a.told"],
+    }
+    assert {caller.qualified_name for caller in radius["t.h"].non_test_callers} == {"a.twice", "b.user"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
+from indexer.languages import record_of
 from indexer.model import SymbolFlag
+from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.symbols import ids_of_monikers
 
@@ -89,22 +91,33 @@ def further_definitions(index: Index, doc_ids: Collection[int]) -> list[Further]
     return [Further(sym_id, start, end + (end_col > 0)) for sym_id, start, end, end_col in rows]
 
 
+_DEFINED = "SELECT s.sym_id FROM asked a JOIN symbol s USING (doc_id) WHERE s.flags & $wanted = $wanted"
+_DECLARED = """
+    SELECT s.sym_id FROM asked a JOIN symbol s USING (doc_id) JOIN declared e USING (sym_id) WHERE a.apart AND e.doc_id <> s.doc_id
+    UNION SELECT e.sym_id FROM asked a JOIN declared e USING (doc_id) JOIN symbol t USING (sym_id)
+    WHERE a.apart AND e.doc_id <> t.doc_id AND NOT is_type(t.kind)  -- `class X;` announces what is another's
+"""
+_OF_DOCUMENTS = """
+    WITH asked AS (
+        SELECT d.doc_id, language_has(d.language, 'bodies_elsewhere') AS apart
+        FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN document d ON d.doc_id = u.id
+    ), declared AS (SELECT DISTINCT r.sym_id, r.doc_id FROM refs r WHERE has_role(r.roles, 'definition'))
+    SELECT s.sym_id FROM ({}) JOIN symbol s USING (sym_id)
+    WHERE NOT has_flag(s.flags, 'local', 'parameter', 'external') AND NOT is_kind(s.kind, 'module', 'type parameter')
+    ORDER BY s.doc_id, s.sel_line, s.sel_col, s.sym_id
+"""
+
+
 def symbols_of(index: Index, doc_ids: Collection[int], scope: Literal["exported", "all"] = "exported") -> list[int]:
     """Symbols that documents define, in the order of the text: no locals, no parameters, no module.
 
     `exported` as the index marks them by each language's rule; members of an exported type that are exported themselves are among them.
+    Where bodies stand elsewhere (C, C++), so is what another document declares, which is exported; and what the document declares itself.
     """
     wanted = int(SymbolFlag.EXPORTED) if scope == "exported" else 0
-    rows = index.rows(
-        """
-        SELECT s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.doc_id = u.id
-        WHERE NOT has_flag(s.flags, 'local', 'parameter') AND NOT is_kind(s.kind, 'module', 'type parameter')
-          AND s.flags & $wanted = $wanted
-        ORDER BY s.doc_id, s.sel_line, s.sel_col, s.sym_id
-        """,
-        {"ids": sorted(doc_ids), "wanted": wanted},
-    )
-    return [row[0] for row in rows]
+    apart = any(record_of(document.language).bodies_elsewhere for document in documents(index, doc_ids).values())
+    sql = _OF_DOCUMENTS.format(f"{_DEFINED} UNION {_DECLARED}" if apart else _DEFINED)
+    return [row[0] for row in index.rows(sql, {"ids": sorted(doc_ids), "wanted": wanted})]
 
 
 def symbols_by_place(index: Index, doc_ids: Collection[int]) -> dict[Place, int]:

@@ -151,7 +151,8 @@ class _Look:
         """One candidate, by its path first."""
         if not _is_utf8(path):
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            self._skip(shown, language, SkipReason.NAME_NOT_UTF8)
+            content, _, reason = _read(self._root, path, self._config.max_file_bytes)
+            self._skip(shown, language, SkipReason.NAME_NOT_UTF8, word_digests(content) if reason is None else None)
             return
         included = bool(include) and matches(path, include)
         if not included and exclude and matches(path, exclude):

@@ -433,17 +433,21 @@ def _add_strings(facts: DocumentFacts, syntax: Syntax) -> None:
 
 def _add_coverage(facts: DocumentFacts, syntax: Syntax, answers: Answers) -> str:
     """One row per method; returns the document's own status: ok, partial (something lost) or lost (nothing from a server)."""
-    answers.tallies[methods.SYNTAX] = MethodTally(asked=len(syntax.tokens), answered=len(syntax.tokens))
+    unread = answers.tallies[methods.SYNTAX]
+    answers.tallies[methods.SYNTAX] = MethodTally(
+        asked=len(syntax.tokens), answered=len(syntax.tokens), skipped=unread.skipped, failed=unread.failed
+    )
     if syntax.error_lines:
         answers.tallies[methods.SYNTAX].failed = TREE_KNOWN if answers.unwritten is not None else LossReason.SYNTAX_ERROR
     statuses: list[CoverageStatus] = []
     for method in methods.METHODS:
         tally = answers.tallies[method]
+        is_read_in_part = method == methods.SYNTAX and tally.failed in (LossReason.SYNTAX_ERROR, TREE_KNOWN)
         if tally.unsupported:
             status = CoverageStatus.UNSUPPORTED
         elif tally.skipped and not tally.failed:
             status = CoverageStatus.SKIPPED
-        elif tally.failed and method != methods.SYNTAX:
+        elif tally.failed and not is_read_in_part:
             status = CoverageStatus.LOST
             statuses.append(status)
         elif tally.asked == 0:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from indexer import syntax as syntaxes
-from indexer.crawl import methods
 from indexer.crawl.messages import Reading, Report, Setup
 from indexer.crawl.sources import read_source
 from indexer.crawl.worker.document import Document
@@ -64,11 +63,11 @@ class Sources:
     def _leave_unread(self, document: Document, reason: str) -> None:
         """Takes its words for identifiers of which nothing is known, so that only answers about one of them lack something."""
         document.syntax = parse_words(document.source, document.planned.module)
-        for method, tally in document.answers.tallies.items():
-            if reason != SkipReason.TOO_SLOW:
-                tally.failed = reason
-            elif method != methods.SYNTAX:
+        for tally in document.answers.tallies.values():
+            if reason == SkipReason.TOO_SLOW:
                 tally.skipped = f"{reason}: {len(document.source)} bytes"
+            else:
+                tally.failed = reason
 
     def pass_over(self, document: Document, reason: str) -> None:
         """Takes it for an empty one, and all its methods say why."""

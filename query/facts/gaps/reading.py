@@ -225,6 +225,12 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
         if scope is None or method == SUPERTYPES or len(scope.names) != 1
         else f" that {'has' if count == 1 else 'have'} the word '{next(iter(scope.names))}'"
     )
+    if code == SkipReason.TOO_SLOW:
+        return (
+            code,
+            f"{what} are unknown in {files}{named}: no parser reads such a text in a time that fits its size;"
+            f" if it is no source, leave it out: lspidx index --exclude '{gaps[0].path}'",
+        )
     if method == SYNTAX and status != CoverageStatus.LOST:
         has = "has" if count == 1 else "have"
         where = "" if scope is None else causes.at_lines(gaps[0].path, scope.lines_not_read([gaps[0].path]))
@@ -241,12 +247,6 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
         )
     if code == SkipReason.TOO_DEEP:
         return code, f"{what} are unknown in {files}{named}: nested more deeply than max_file_depth, no server was asked about it"
-    if code == SkipReason.TOO_SLOW:
-        return (
-            code,
-            f"{what} are unknown in {files}{named}: no parser reads such a text in a time that fits its size;"
-            f" if it is no source, leave it out: lspidx index --exclude '{gaps[0].path}'",
-        )
     if status == CoverageStatus.SKIPPED:
         return code, f"{what} are unknown in {files}{named}: there was no language server; what to install: lspidx doctor"
     if code == "targets_cut":
