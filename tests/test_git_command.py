@@ -31,6 +31,7 @@ LAUNCHERS = {
     "indexer/drive/process.py": "language servers",
     "indexer/prerequisites/fetch.py": "build tools that download",
     "indexer/prerequisites/python_install.py": "pip",
+    "indexer/reading_time.py": "ourselves, to read texts apart",
     "indexer/servers/install.py": "package managers",
     "indexer/servers/registry.py": "servers, for their versions",
     "query/surface/generate.py": "ruff, for our own documents",

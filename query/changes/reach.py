@@ -229,8 +229,10 @@ def _to_users(index: Index, onward: set[int], known: Mapping[int, Scope]) -> tup
     docs = documents(index, {scope.doc_id for scope in at.values()})
     by_module = {use.holder for use in uses if at[use.holder].kind == SymbolKind.MODULE}
     defined = defined_around(index, {_place(use) for use in uses if use.relation != "import" and use.holder in by_module})
-    within = scopes(index, set(defined.values()))
+    within, prepares = scopes(index, set(defined.values())), suites(index).prepares
     for use in uses:
+        if use.dispatch and use.sym_id in prepares:  # what runs any suite; the tests that this one prepares are told by themselves
+            continue
         around = defined.get(_place(use))
         if around is not None and within[around].container == use.sym_id:  # what a method of Go is declared on
             continue

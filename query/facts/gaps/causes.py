@@ -36,6 +36,11 @@ _SKIPPED = {
         "are nested more deeply than max_file_depth, or in more than 200 folders",
         "a server would fall over it: to have it read, nest it less",
     ),
+    SkipReason.TOO_SLOW: Cause(
+        "is a text that no parser reads in a time that fits its size",
+        "are texts that no parser reads in a time that fits their size",
+        "if it is no source, leave it out: lspidx index --exclude '{path}'",
+    ),
     SkipReason.EXCLUDED: Cause("is excluded by your settings", "are excluded by your settings", "to read it: exclude in lspidx.toml"),
     SkipReason.BINARY: Cause("has NUL bytes in it", "have NUL bytes in them", "to read such a file, save it as UTF-8"),
     SkipReason.NOT_DECODABLE: Cause("is not UTF-8", "are not UTF-8", "to read such a file, save it as UTF-8"),
