@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from traced import Edges, cases_in
+from traced import Ran, cases_in
 
 from indexer.syntax.tree.grammars import grammar_of
 
@@ -97,14 +97,6 @@ class Case:
     name: str
     files: dict[str, str]
     named: list[Named]
-
-
-@dataclass(frozen=True)
-class Ran:
-    """Who called whom. `by_library`: those of them between which a function of Go's libraries stands."""
-
-    edges: Edges = field(default_factory=set)
-    by_library: Edges = field(default_factory=set)
 
 
 def cases_of(folder: Path) -> dict[str, Case]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from traced import Edges, cases_in
+from traced import Ran, cases_in
 
 from indexer.syntax.tree.grammars import grammar_of
 
@@ -68,14 +68,6 @@ class Case:
             if 0 <= one.body < place:
                 place = max(place - len(_entering(self, one)), one.body)
         return min((one for one in self.named if one.first <= place < one.last), key=lambda one: one.last - one.first).name
-
-
-@dataclass(frozen=True)
-class Ran:
-    """Who called whom. `by_library`: those of them between which something stands that is not written in the case."""
-
-    edges: Edges = field(default_factory=set)
-    by_library: Edges = field(default_factory=set)
 
 
 def cases_of(folder: Path) -> dict[str, Case]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-from rust_cases import Case, Ran, cases_of, run, tree_of
+from rust_cases import Case, cases_of, run, tree_of
 from support import CORPORA, crawl_with_ty, write_tree
 from toolchains import requires
-from traced import Direction, Edges, Told, silent
+from traced import Direction, Ran, Said, Told, said_of_callers, silent_callees, silent_callers, told_at
 
 from indexer.config import LanguageConfig
 from query.facts.index import open_index
@@ -44,40 +43,25 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
     settings = {"rust": LanguageConfig(options={"cargo": {"sysroot": None}})}  # the same wherever the standard library's source is
     crawl_with_ty(root, jobs=1, language=settings)
     names = {(case.file, one.line, one.col): (case.name, one.name) for case in CASES.values() for one in case.named}
-    symbols: dict[tuple[str, str], str] = {}
     with open_index(root) as index:
-        for moniker, *place in index.rows("SELECT symbol, path, sel_line, sel_col FROM symbols WHERE NOT is_external ORDER BY ALL"):
-            if (where := tuple(place)) in names:
-                symbols.setdefault(names[where], moniker)
-        yield Told(index, symbols)
+        yield told_at(index, names)
 
 
 @pytest.fixture(scope="module")
-def callees(told: Told, ran: dict[str, Ran]) -> dict[tuple[str, str], tuple[set[str], bool]]:
-    """By case and function that called something: whom it is said to call, and whether that is said to be complete."""
-    callers = sorted({(case, caller) for case, edges in ran.items() for caller, _ in edges.edges})
-    return {(case, caller): told.said(case, caller, "outgoing") for case, caller in callers}
+def callees(told: Told, ran: dict[str, Ran]) -> dict[tuple[str, str], Said]:
+    return said_of_callers(told, ran)
 
 
-def _missing(asked: dict[str, Edges], direction: Direction, said: Callable[[str, str], tuple[set[str], bool]]) -> dict[str, Any]:
-    found = {case: silent(edges, direction, lambda symbol, case=case: said(case, symbol)) for case, edges in asked.items()}
-    return {case: missing for case, missing in found.items() if missing}
-
-
-def test_what_ran_is_in_the_list_of_callees_or_it_is_not_complete(
-    ran: dict[str, Ran], callees: dict[tuple[str, str], tuple[set[str], bool]]
-) -> None:
-    asked = {case: edges.edges - edges.by_library for case, edges in ran.items()}
-    found = _missing(asked, "outgoing", lambda case, symbol: callees[case, symbol])
+def test_what_ran_is_in_the_list_of_callees_or_it_is_not_complete(ran: dict[str, Ran], callees: dict[tuple[str, str], Said]) -> None:
+    found = silent_callees(ran, callees)
     assert found.keys() == {case for way, case in OUTSIDE_OF_THE_PROMISE if way == "outgoing"}, found
 
 
 def test_what_ran_is_in_the_list_of_callers_or_it_is_not_complete(
-    told: Told, ran: dict[str, Ran], callees: dict[tuple[str, str], tuple[set[str], bool]]
+    told: Told, ran: dict[str, Ran], callees: dict[tuple[str, str], Said]
 ) -> None:
-    """Rows are the same both ways, as `test_what_is_known_is_a_row` holds: asked are those that no list of callees has."""
-    asked = {case: {edge for edge in edges.edges if edge[1] not in callees[case, edge[0]][0]} for case, edges in ran.items()}
-    found = _missing(asked, "incoming", lambda case, symbol: told.said(case, symbol, "incoming"))
+    """Rows are the same both ways, as `test_what_is_known_is_a_row` holds."""
+    found = silent_callers(told, ran, callees)
     assert found.keys() == {case for way, case in OUTSIDE_OF_THE_PROMISE if way == "incoming"}, found
 
 
