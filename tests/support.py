@@ -16,8 +16,10 @@ from typing import Any
 import duckdb
 import msgspec
 import psutil
+import pytest
 
 from indexer.config import Config
+from indexer.crawl.plan import groups
 from indexer.crawl.pool import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.model import Role, SymbolFlag
@@ -151,6 +153,17 @@ def fake_server(script: str, pids: Path, *, language: str = "python", **spec: An
     )
     command = [sys.executable, "-IS", str(FAKE_SERVER), str(HERE / "fakes" / "scripts" / f"{script}.toml")]
     return FoundServer(spec=changed, command=command, version="1.0", source="tests")
+
+
+def crawl_with_fake(root: Path, found: FoundServer, *, full: bool = False, watcher: Watcher | None = None, **settings: Any) -> Crawl:
+    """Crawls with this server in the place of all; no process may be left afterwards."""
+    pids = Path(found.spec.environment["FAKE_PIDS"])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(groups, "find_server", lambda name, avoid=(): found)
+        try:
+            return crawl(root, Config(**{"jobs": 1, **settings}), watcher or Watcher(), full=full, environment={})
+        finally:
+            assert_all_ended([int(file.name) for file in pids.iterdir()])
 
 
 def assert_all_ended(pids: list[int]) -> None:

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import Watcher, assert_all_ended, fake_server, rows, write_tree
+from support import crawl_with_fake, fake_server, rows, write_tree
 
 from indexer.config import Config, load_config
 from indexer.crawl import pool
 from indexer.crawl.messages import Limits
-from indexer.crawl.plan import groups
-from indexer.crawl.run import Crawl, crawl
+from indexer.crawl.run import Crawl
 from indexer.crawl.worker.limits import Budget
 from indexer.errors import ConfigError, ServerError
 from indexer.model import Trust
@@ -49,16 +48,10 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> CrawlWith:
-    pids = tmp_path / "pids"
-    pids.mkdir()
 
     def go(script: str, *, timeout_s: float = 20.0, full: bool = False, spec: dict[str, Any] | None = None, **settings: Any) -> Crawl:
-        found = fake_server(script, pids, **{"open": "none", "timeout_s": timeout_s, **(spec or {})})
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
-        try:
-            return crawl(root, Config(**{"jobs": 1, **settings}), Watcher(), full=full, environment={})
-        finally:
-            assert_all_ended([int(file.name) for file in pids.iterdir()])
+        found = fake_server(script, tmp_path / "pids", **{"open": "none", "timeout_s": timeout_s, **(spec or {})})
+        return crawl_with_fake(root, found, full=full, **settings)
 
     return go
 

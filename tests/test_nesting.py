@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import Watcher, assert_all_ended, fake_server, rows, write_tree
+from support import crawl_with_fake, fake_server, rows, write_tree
 
 from indexer import syntax
-from indexer.config import Config
 from indexer.crawl.messages import Setup
-from indexer.crawl.plan import groups
 from indexer.crawl.plan.nesting import is_deeper
-from indexer.crawl.run import Crawl, crawl
+from indexer.crawl.run import Crawl
 from indexer.crawl.worker.reading import open_unreadable
 from indexer.drive.texts import Texts
 from query.cli.progress import summary
@@ -109,17 +107,11 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> CrawlWith:
-    pids = tmp_path / "pids"
-    pids.mkdir()
     monkeypatch.setenv("FAKE_RECORD", str(tmp_path / "record"))
 
     def go(open_: str = "none", **settings: Any) -> Crawl:
         (tmp_path / "record").write_text("")
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): fake_server("good", pids, open=open_))
-        try:
-            return crawl(root, Config(jobs=1, **settings), Watcher(), environment={})
-        finally:
-            assert_all_ended([int(file.name) for file in pids.iterdir()])
+        return crawl_with_fake(root, fake_server("good", tmp_path / "pids", open=open_), **settings)
 
     return go
 

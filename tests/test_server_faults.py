@@ -13,7 +13,7 @@ import msgspec
 import psutil
 import pytest
 from connection_support import FakeConnection, connected
-from support import Watcher, assert_all_ended, fake_server, rows, write_tree
+from support import Watcher, assert_all_ended, crawl_with_fake, fake_server, rows, write_tree
 
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.dispatch import server_memory_mb, worker_count
@@ -52,8 +52,6 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> CrawlWith:
     """Crawls `root` with the fake server and a script; no process may be left afterwards."""
-    pids = tmp_path / "pids"
-    pids.mkdir()
 
     def go(
         script: str,
@@ -66,12 +64,8 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> C
         language: str = "python",
         **settings: Any,
     ) -> Crawl:
-        found = fake_server(script, pids, language=language, **{"open": open, "timeout_s": timeout_s, **(spec or {})})
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
-        try:
-            return crawl(root, Config(**{"jobs": 1, **settings}), watcher or Watcher(), full=full, environment={})
-        finally:
-            assert_all_ended([int(file.name) for file in pids.iterdir()])
+        found = fake_server(script, tmp_path / "pids", language=language, **{"open": open, "timeout_s": timeout_s, **(spec or {})})
+        return crawl_with_fake(root, found, full=full, watcher=watcher, **settings)
 
     return go
 

@@ -13,11 +13,9 @@ from typing import Any
 
 import pytest
 from change_support import commit, git
-from support import Watcher, assert_all_ended, crawl_with_ty, fake_server, rows, write_tree
+from support import crawl_with_fake, crawl_with_ty, fake_server, rows, write_tree
 
-from indexer.config import Config
-from indexer.crawl.plan import groups
-from indexer.crawl.run import Crawl, crawl
+from indexer.crawl.run import Crawl
 from indexer.model import Trust
 from indexer.reading_time import OUT_OF_PROCESSOR, Text, allowed_s, too_slow
 from indexer.syntax.lexer import parse_words
@@ -48,17 +46,11 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path) -> CrawlWith:
-    pids = tmp_path / "pids"
-    pids.mkdir()
     monkeypatch.setenv("FAKE_RECORD", str(tmp_path / "record"))
 
     def go(script: str = "good", **settings: Any) -> Crawl:
         (tmp_path / "record").write_text("")
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): fake_server(script, pids))
-        try:
-            return crawl(root, Config(jobs=1, **settings), Watcher(), environment={})
-        finally:
-            assert_all_ended([int(file.name) for file in pids.iterdir()])
+        return crawl_with_fake(root, fake_server(script, tmp_path / "pids"), **settings)
 
     return go
 
