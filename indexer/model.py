@@ -421,6 +421,7 @@ class SkipReason(StrEnum):
     UNLISTED_LINK = "unlisted_link"  # to what is no file of this workspace
     NOT_REGULAR = "not_regular"
     UNREADABLE = "unreadable"
+    NOT_CHECKED_OUT = "not_checked_out"  # left out of the work tree by a sparse checkout; words are those of what git has
     LFS_POINTER = "lfs_pointer"  # git-lfs keeps the content elsewhere, and it was not fetched
     NAME_NOT_UTF8 = "name_not_utf8"
     NO_SERVER = "no_server"

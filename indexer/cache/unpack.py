@@ -267,6 +267,7 @@ def _surroundings(
             "generation": str(number),
             "folder": identity_of(home.root),
             "imported": "true",
+            **({"left_out": json.dumps(dict(tree.left_out))} if tree.left_out else {}),
         },
     }
 

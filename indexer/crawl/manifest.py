@@ -131,6 +131,8 @@ class Account:
             "generation": str(self.number),
             "folder": identity_of(self.root),
         }
+        if self.plan.left_out:
+            said["left_out"] = json.dumps(dict(self.plan.left_out))
         if self.refused:
             said["refused"] = msgspec.json.encode(self.refused).decode()
         if self.is_imported:

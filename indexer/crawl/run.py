@@ -257,7 +257,7 @@ class _Run:
         checkouts = [vcs.checkout(folder.path) for folder in folders]
         left_out = stamps_of(self.home.root, [item.path for item in seen.skipped if item.reason not in BORDERS])
         surroundings: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
-        surroundings += [digest_of(seen.stamps), digest_of(seen.folders), digest_of(left_out)]
+        surroundings += [digest_of(seen.stamps), digest_of(seen.folders), digest_of(left_out), str(sorted(seen.left_out.items()))]
         surroundings += [refusal.sentence for refusal in told(self.refused)]
         recipe = recipe_digest(
             documents, [common, str(sorted(recipes.items())), f"skipped {[(item.path, str(item.reason)) for item in seen.skipped]}"]

@@ -71,7 +71,7 @@ class Certificate:
         self._index = index
         self._unsaved = unsaved
         self._drift: Drift | None = None
-        self._texts = Texts(index.root)
+        self._texts = Texts(index.root, reading.not_checked_out(index) if "left_out" in index.meta else ())
 
     @property
     def drift(self) -> Drift:

@@ -16,9 +16,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from indexer import sparse
 from indexer.errors import UsageError
 from indexer.folders import TICK_NS, identity_of, may_hold_sources
-from indexer.model import BY_WORDS
+from indexer.model import BY_WORDS, SkipReason
 from indexer.text import blob_digest
 from query.facts import documents
 from query.facts.documents import digests
@@ -114,9 +115,18 @@ def _look(index: Index) -> tuple[Drift, bool]:
                         _read_again(index)[path] = _times(status)
                     continue
         changed.append(path)
+    changed += _left_out_anew(index)
     new, checked, is_watched = _new_files(index, root, {row[0] for row in stamps})
     found = Drift(changed=sorted(changed), deleted=sorted(deleted), new=new, checked=checked, unread=unread)
-    return found, is_watched
+    return found, is_watched and "left_out" not in index.meta
+
+
+def _left_out_anew(index: Index) -> list[str]:
+    """All that sparse checkouts leave out, where git has something else of it by now, or leaves out something else."""
+    said: dict[str, str] = json.loads(index.meta.get("left_out", "{}"))
+    if all(sparse.state_of(index.root / top) == state for top, state in said.items()):
+        return []
+    return [path for path, reason in _skipped(index).items() if reason == SkipReason.NOT_CHECKED_OUT]
 
 
 def is_as_indexed(index: Index, path: str) -> bool:

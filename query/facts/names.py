@@ -26,10 +26,12 @@ from indexer.encoding import as_text
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.languages import record_of
 from indexer.model import FOREIGN
-from indexer.text import index_to_utf16
+from indexer.quoting import one_line
+from indexer.text import index_to_utf16, word_digest
 from query.facts.dotted import dotted, last_of, named
 from query.facts.folders import folders, index_command
 from query.facts.freshness import is_as_indexed
+from query.facts.gaps.words import Texts, found_in
 from query.facts.index import Index
 from query.facts.symbols import CARD, OF_DOCUMENT, TYPES, Symbol, symbols_by_id, to_symbol
 
@@ -378,7 +380,33 @@ def _hint(index: Index, name: str) -> str:
     extent = index.meta.get("partial")
     why = "the index is being made" if index.is_catching_up else "the run that made this index was cut off"
     partial = f"; {why}, and only {extent} files are in it" if extent else ""
-    return (f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else "") + partial
+    return (f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else "") + partial + _not_read(index, last)
+
+
+_MOST_NAMED = 3
+_MOST_SEARCHED = 50
+_LEFT_OUT = """
+    SELECT k.path, k.reason FROM skipped k JOIN skipped_word w USING (path)
+    WHERE k.language <> '' AND list_contains(w.words, $word) ORDER BY k.path
+"""
+_IN_PART = """
+    SELECT d.path, coalesce(nullif(split_part(c.reason, ':', 1), ''), 'syntax_error')
+    FROM document_coverage c JOIN document d USING (doc_id)
+    WHERE c.method = 'syntax' AND c.status NOT IN ('done', 'empty') AND d.status <> 'external' ORDER BY d.path LIMIT $most
+"""
+
+
+def _not_read(index: Index, name: str) -> str:
+    """Files that may define a name though the index has it not: sources with that word that were not read, or in part only."""
+    left_out: list[tuple[str, str]] = index.rows(_LEFT_OUT, {"word": word_digest(name)})
+    texts = Texts(index.root)
+    in_part = [row for row in index.rows(_IN_PART, {"most": _MOST_SEARCHED}) if found_in(texts.read(row[0]) or b"", [name])]
+    if not (rows := left_out + in_part):
+        return ""
+    what = "1 file that was" if len(rows) == 1 else f"{len(rows)} files that were"
+    how = "not read" if not in_part else "not wholly read"
+    shown = ", ".join(f"{one_line(path)} ({reason})" for path, reason in rows[:_MOST_NAMED])
+    return f"; the word is in {what} {how}: {shown}{', …' if len(rows) > _MOST_NAMED else ''}"
 
 
 def qualified_name(index: Index, path: str, dotted_name: str) -> str:

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import msgspec
 
-from indexer import builds, manifests, unread, vcs
+from indexer import builds, manifests, sparse, unread, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.crawl.plan.nesting import is_deeper
 from indexer.crawl.plan.streams import refuse_streams
-from indexer.crawl.plan.unread import ignored_sources, unread_files
+from indexer.crawl.plan.unread import ignored_sources, not_checked_out, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.embedded import COMPONENT, form_of, rest_of, source_of
 from indexer.encoding import encoding_of
@@ -89,6 +89,8 @@ class Survey:
     """Files that are no source and name symbols, by path; their stamps are among `stamps`."""
     words: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     """By path of a document, digests of words in those of its parts that are not read (`indexer.unread`)."""
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By path of a work tree that leaves out something, for a sparse checkout, the state of that (`sparse.states`)."""
 
 
 def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str]) -> Survey:
@@ -100,6 +102,9 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         UsageError: beside a document lies what a server would read without end.
     """
     present = languages_present(paths)
+    gone = [path for path in paths if not os.path.lexists(root / path)]  # by git's word there, or until a moment ago
+    left_out = sparse.left_out(root, gone)
+    paths = sorted(set(paths).difference(gone)) if gone else paths
     candidates = [
         (path, language) for path in paths if (language := component_language(path) or language_of_file(root, path, present)) in languages
     ]
@@ -113,6 +118,8 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     look.judge_tree()
     refuse_streams(root, look.documents)
 
+    if left_out:
+        skipped += not_checked_out(root, left_out, config, judge, languages)
     read = _manifests(root, [path for path in paths if path not in look.documents], config, judge, look.stamps)
     sources = {path for path, _ in candidates} - set(look.others) | {item.path for item in read}
     ignored = vcs.ignored_files(root)
@@ -125,6 +132,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         folders=_stamp_folders(root, paths, {path.rstrip("/") for path in ignored} | {item.path for item in skipped}),
         manifests=read,
         words=look.parts,
+        left_out=sparse.states(root, left_out),
     )
 
 
@@ -389,6 +397,7 @@ def of_folder(found: Survey, prefix: str) -> Survey:
         folders={(prefix + folder).rstrip("/"): mtime_ns for folder, mtime_ns in found.folders.items()},
         manifests=[msgspec.structs.replace(item, path=prefix + item.path) for item in found.manifests],
         words={prefix + path: words for path, words in found.words.items()},
+        left_out={prefix + top: state for top, state in found.left_out.items()},
     )
 
 
@@ -401,6 +410,7 @@ def together(surveys: Sequence[Survey]) -> Survey:
         folders={folder: mtime_ns for found in surveys for folder, mtime_ns in found.folders.items()},
         manifests=sorted((item for found in surveys for item in found.manifests), key=lambda item: item.path),
         words={path: words for found in surveys for path, words in found.words.items()},
+        left_out={top: state for found in surveys for top, state in found.left_out.items()},
     )
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from indexer import unread
-from indexer.crawl.plan.foreign import Judge
+from indexer import sparse, unread
+from indexer.config import Config
+from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.model import Skipped, SkipReason
+from indexer.patterns import matches
 from indexer.servers.registry import language_of
+from indexer.servers.scripts import component_language
+from indexer.text import word_digests
 
 MOST_FILES = 50_000
 """Of one listing: a tree of so many texts holds data, and looking at it would take minutes."""
@@ -80,6 +84,32 @@ def ignored_sources(
             words = unread.words_of(path, content) if reason is SkipReason.IGNORED else unread.words_of_user(content)
             if problem is None and words:
                 found.append(Skipped(path=path, reason=reason, language=language, words=words))
+    return found
+
+
+def not_checked_out(root: Path, names: Mapping[str, str], config: Config, judge: Judge, languages: Collection[str]) -> list[Skipped]:
+    """What a sparse checkout leaves out that may name a symbol, with the words that git knows of it.
+
+    Args:
+        names: as `sparse.left_out` gives them. languages: those that are crawled.
+    """
+    found: list[Skipped] = []
+    texts = sparse.contents(root, names, config.max_file_bytes)
+    for path in names:
+        shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        language = component_language(path) or language_of(path)
+        language = language if language in languages else ""
+        excluded = Verdict(reason=SkipReason.EXCLUDED, refers=True) if config.exclude and matches(shown, config.exclude) else None
+        verdict = excluded or judge.of_path(path, language) or Verdict(reason=SkipReason.NOT_CHECKED_OUT, refers=True)
+        rule, text = unread.rule_of(path), texts.get(path)
+        if language:
+            words = word_digests(text) if text is not None and verdict.refers else None
+        elif verdict.reason is not SkipReason.NOT_CHECKED_OUT or rule.reads == "nothing" or (text is None and rule.reads != "words"):
+            continue
+        else:
+            words = None if text is None else unread.words_of(path, text)
+        if language or words is None or words:
+            found.append(Skipped(path=shown, reason=verdict.reason, language=language, words=words))
     return found
 
 

@@ -53,6 +53,10 @@ _SKIPPED = {
     SkipReason.BUNDLED: Cause("holds many modules in one file", "hold many modules in one file", _INCLUDE),
     SkipReason.BUILT: Cause("was made by a build", "were made by a build", _INCLUDE),
     SkipReason.UNREADABLE: Cause("could not be opened", "could not be opened", "to read it, give yourself the right: chmod u+r {path}"),
+    SkipReason.NOT_CHECKED_OUT: Cause(
+        "is left out by a sparse checkout", "are left out by a sparse checkout",
+        "to have all of it here: git sparse-checkout disable; to leave it out for good: lspidx index --exclude {path}",
+    ),
     SkipReason.NAME_NOT_UTF8: Cause("has a name that is not UTF-8", "have names that are not UTF-8", "to read it, rename it"),
     SkipReason.NOT_READ: Cause("is of a kind that no server reads", "are of kinds that no server reads", "to look: open {path}"),
     SkipReason.IGNORED: Cause("is ignored by git", "are ignored by git", "to read it, take it out of .gitignore"),

@@ -109,6 +109,11 @@ def skipped(index: Index, family: Collection[str] = (), holds: Callable[[str], b
     return [of_paths(f"skipped_{reason}", causes.not_read(reason, found), found) for reason, found in by_reason.items()]
 
 
+def not_checked_out(index: Index) -> frozenset[str]:
+    """Paths of the files that a sparse checkout leaves out."""
+    return frozenset(path for reason, path, *_ in _skipped(index) if reason == SkipReason.NOT_CHECKED_OUT)
+
+
 def _skipped(index: Index) -> list[tuple[str, str, str, bool]]:
     rows: list[tuple[str, str, str, bool]] = index.keep("skipped files", lambda: index.rows(_SKIPPED))
     return rows

@@ -21,8 +21,9 @@ _FEW_NAMES = 50
 class Texts:
     """What the files of a work tree hold now, each read once, up to MAX_SEARCHED_BYTES in all."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, left_out: Collection[str] = ()) -> None:
+        """`left_out`: paths of files that are part of the project and not of its work tree."""
+        self._root, self._left_out = root, left_out
         self._known: dict[str, bytes | None] = {}
         self._room = MAX_SEARCHED_BYTES
 
@@ -32,7 +33,7 @@ class Texts:
             place = self._root / path
             text = plain_files.read(place, self._room)
             self._room -= len(text or b"")
-            self._known[path] = text if text is not None or os.path.lexists(place) else b""
+            self._known[path] = text if text is not None or path in self._left_out or os.path.lexists(place) else b""
         return self._known[path]
 
 
