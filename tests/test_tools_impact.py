@@ -267,6 +267,15 @@ def callers(answer: Any) -> dict[str, Any]:
 # ---- blast_radius
 
 
+def test_a_symbol_of_scip_is_taken_where_a_file_is(ask_kit: Ask):
+    """Its path has slashes, as a file's has."""
+    [found] = ask_kit("find_symbol", query="box.core.Guarded.put").result
+    assert "/" in found.symbol
+    assert [row.qualified_name for row in ask_kit("blast_radius", changed_files=[found.symbol]).result.changed_symbols] == [
+        found.qualified_name
+    ]
+
+
 def test_risk_is_high_over_packages_medium_within_one_and_low_without_callers(ask_kit: Ask):
     rows = changed(ask_kit("blast_radius", changed_files=["py/box/core.py"]))
     assert (rows["box.core.shared"].risk, rows["box.core.shared"].packages) == ("high", ["box", "other"])

@@ -145,7 +145,7 @@ def resolve(
     name = name.strip()
     if not name:
         raise UsageError("name a symbol, or give file_path with line and column, or file_path with position_pattern")
-    if _MONIKER.fullmatch(name):
+    if is_moniker(name):
         return by_moniker(index, name)
     if "/" in name or _has_ending(index, name):
         try:
@@ -183,9 +183,14 @@ def _the_one(index: Index, name: str, found: list[Symbol]) -> Symbol:
     raise ambiguous(index, name, found)
 
 
+def is_moniker(name: str) -> bool:
+    """Whether a name has the form of a symbol of SCIP."""
+    return _MONIKER.fullmatch(name) is not None
+
+
 def place_of(index: Index, name: str) -> Position | None:
     """What `path:line` and `path:line:col` say; None for any other form of name. The column is 0 where none is given."""
-    place = None if _MONIKER.fullmatch(name) else _PLACE.fullmatch(name)
+    place = None if is_moniker(name) else _PLACE.fullmatch(name)
     return None if place is None else Position(document_path(index, place["path"]), int(place["line"]), int(place["col"] or 0))
 
 

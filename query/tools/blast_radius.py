@@ -162,7 +162,7 @@ def _symbol_called(index: Index, name: str) -> Symbol | None:
         AmbiguousName: several are.
     """
     try:
-        return None if "/" in name else names.resolve(index, name)
+        return names.resolve(index, name) if names.is_moniker(name) or "/" not in name else None
     except AmbiguousName:
         raise
     except (NameNotFound, UsageError):
