@@ -51,6 +51,7 @@ from query.tools.index_status import Status
 from query.tools.inspect_symbol import Inspection
 from query.tools.list_symbols import OutlineItem
 from query.tools.list_workspace_folders import WorkspaceFolder
+from query.tools.move_symbol import MovedSymbol
 from query.tools.rename_symbol import Renamed
 from query.tools.repository_map import Map
 from query.tools.run_build import BuildResult
@@ -910,6 +911,20 @@ def list_symbols(
 
 def list_workspace_folders(index: Index) -> Answer[list[WorkspaceFolder]]:
     """The workspace folders of the index, with their commits and how many documents each has."""
+
+def move_symbol(
+    index: Index, symbol: str = "", to: str = "", *, keep: bool = False, anyway: bool = False, apply: bool = False, plan: str = ""
+) -> Answer[MovedSymbol]:
+    """Moves a function, class or variable of Python to another module, with the imports it takes and those of all that use it.
+
+    Args:
+        symbol: a function, class or variable at the top level of a module of Python
+        to: the file that gets it, or the dotted name of a module; a new file is made
+        keep: the old module goes on having the name, by importing it from the new one
+        anyway: write it also where uses may be left that are not known, or something else stands against it
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
+    """
 
 def open_document(index: Index | None, file_path: str = "") -> Answer[Session]:
     """Keeps a file open in its language server until close_document; every question opens what it needs by itself.

@@ -256,6 +256,7 @@ ASKED_ELSEWHERE = (
     "insert_before_symbol",
     "prepare_rename",
     "rename_symbol",
+    "move_symbol",
     "replace_symbol_body",
     "run_build",
     "run_tests",

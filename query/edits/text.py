@@ -99,6 +99,22 @@ class Document:
         newline = self.lines.newline_at(offset)
         return _LINE_END.sub(newline, new_text) if newline and ("\n" in new_text or "\r" in new_text) else new_text
 
+    def without_lines(self, first: int, last: int) -> Edit:
+        """Takes lines away, and blank lines around them so that as many stay as were on the wider side; at the end of the text none do."""
+        total, above, below = len(self.lines), 0, 0
+        while first - above > 0 and self._is_blank(first - above - 1):
+            above += 1
+        while last + 1 + below < total - 1 and self._is_blank(last + 1 + below):
+            below += 1
+        is_end = last + 1 + below >= total or (last + 2 + below == total and self._is_blank(total - 1))
+        taken = above if is_end else min(above, below)
+        end = (last + 1 + (below if is_end else 0), 0) if last + 1 < total else self.lines.position(self.lines.bounds(last)[1])
+        return Edit(start=(first - taken, 0), end=end, new_text="")
+
+    def _is_blank(self, line: int) -> bool:
+        low, high = self.lines.bounds(line)
+        return not self.text[low:high].strip()
+
     def _span(self, edit: Edit, where: str) -> tuple[int, int]:
         start, end = self.lines.offset(*edit.start, where), self.lines.offset(*edit.end, where)
         if end < start:

@@ -184,15 +184,7 @@ def _make(target: Target) -> list[Edit]:
     ):
         return [Edit(start=(span.line, span.col), end=(span.end_line, span.end_col), new_text="")]
     first, last = comments_above(target), span.end_line
-    total = len(target.document.lines)
-    above = 0
-    while first - above > 0 and not target.line(first - above - 1).strip():
-        above += 1
-    below = 0
-    while last + 1 + below < total - 1 and not target.line(last + 1 + below).strip():
-        below += 1
-    taken = min(above, below)
-    whole = Edit(start=(first - taken, 0), end=(last + 1, 0) if last + 1 < total else end_of(target), new_text="")
+    whole = target.document.without_lines(first, last)
     before, after = _errors(target, []), _errors(target, [whole])
     if after > before:  # a block of Python needs at least one statement
         filled = Edit(start=(first, 0), end=whole.end, new_text=f"{target.indent}pass\n")

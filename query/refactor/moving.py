@@ -1,0 +1,579 @@
+"""A definition of Python moved to another module: the texts that come of it. Reads and decides; what uses the definition, others say.
+
+The new module gets the definition and imports for what it takes from the old one; who imported it from the old module imports it from the
+new one, in the same form (`from … import`, a module's attribute, with dots); who got it through a third module still does.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from indexer.errors import EditRefused
+from query.edits.text import Document, Edit
+from query.refactor.python_module import BUILTINS, OF_A_MODULE, Binding, Module, Position, declares_global, free_names, relative
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Place(NamedTuple):
+    """A use that stays as it is, though the definition moves. 0-based line and UTF-16 column."""
+
+    path: str
+    line: int
+    col: int
+
+
+@dataclass
+class Moved:
+    """Attributes:
+    documents: by path, what is written. doubts: why that may be broken code. left: uses that could not be rewritten.
+    edges: (path, path): which module imports which that did not before.
+    """
+
+    documents: dict[str, Document] = field(default_factory=dict[str, Document])
+    doubts: list[str] = field(default_factory=list[str])
+    left: list[Place] = field(default_factory=list[Place])
+    edges: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
+def moved(
+    name: str,
+    source: Module,
+    target: Module,
+    users: Sequence[Module],
+    places: Mapping[str, Collection[Position]],
+    *,
+    is_new: bool,
+    keeps: bool,
+    others: Mapping[str, Document] = {},
+) -> Moved:
+    """The texts after a move.
+
+    Args:
+        name: of a function, class or variable at the top level of `source`.
+        target: where it goes; an empty text where `is_new`.
+        users: other modules that name it. places: by path, where it is named, source and target too.
+        keeps: the old module goes on having the name, by importing it.
+        others: texts that are no Python and name it, such as manifests.
+    Raises:
+        EditRefused: it cannot be moved by its text.
+    """
+    found = Moved()
+    block = _block(source, name)
+    if not is_new and name in target.bindings and not _is_import_of(target, name, source):
+        raise EditRefused(f"'{target.path}' has a '{name}' already")
+    needed, futures = _needed(source, target, name, block, found, is_new=is_new)
+    remaining = _in_source(source, target, name, block, places.get(source.path, ()), found, keeps=keeps)
+    if remaining and any(item.module == source.name for item in needed):
+        own = ", ".join(sorted(item.name for item in needed if item.module == source.name))
+        raise EditRefused(
+            f"'{name}' uses {own} of '{source.path}', which goes on using '{name}': each module would import the other; move those first"
+        )
+    _in_target(source, target, name, block, needed, futures, places.get(target.path, ()), found, is_new=is_new)
+    if any(item.module == source.name for item in needed):
+        found.edges.append((target.path, source.path))
+    for user in users:
+        _in_user(user, source, target, name, places.get(user.path, ()), found)
+    for path, document in others.items():
+        edits = [
+            edit for place in places.get(path, ()) if (edit := _in_text(path, document, source, target, name, place, found)) is not None
+        ]
+        if edits:
+            found.documents[path] = document.edited(edits, f"'{path}'")
+    return found
+
+
+# ---- what moves
+
+
+class _Block(NamedTuple):
+    """Lines, 0-based, the last one included; the statements of the definition, overloads of it among them."""
+
+    first: int
+    last: int
+    nodes: tuple[ast.stmt, ...]
+
+    def holds(self, line: int) -> bool:
+        return self.first <= line <= self.last
+
+
+def _block(source: Module, name: str) -> _Block:
+    nodes = [node for node in source.tree.body if name in _names_of(node)]
+    if not nodes:
+        raise EditRefused(f"'{name}' is not defined at the top level of '{source.path}', on its own; only such a definition can be moved")
+    first, last = source.tree.body.index(nodes[0]), source.tree.body.index(nodes[-1])
+    binds = source.bindings.get(name, [])
+    together = last - first + 1 == len(nodes) and all(isinstance(node, _DEFINITIONS) for node in nodes)
+    if (len(nodes) > 1 and not together) or len(binds) != len(nodes):
+        raise EditRefused(f"'{name}' is bound in several places of '{source.path}', and would be only in one after a move")
+    begin = min([nodes[0].lineno, *(item.lineno for item in getattr(nodes[0], "decorator_list", ()))]) - 1
+    end = (nodes[-1].end_lineno or nodes[-1].lineno) - 1
+    around = [*source.tree.body[max(0, first - 1) : first], *source.tree.body[last + 1 : last + 2]]
+    if any((node.end_lineno or node.lineno) - 1 >= begin and node.lineno - 1 <= end for node in around):
+        raise EditRefused(f"'{name}' shares its line with another statement in '{source.path}'; write it on lines of its own first")
+    while begin > 0 and source.line(begin - 1).startswith("#") and (begin > 1 or not source.line(0).startswith("#!")):
+        begin -= 1
+    return _Block(begin, end, tuple(nodes))
+
+
+def _names_of(node: ast.stmt) -> set[str]:
+    """What a statement defines by itself, and nothing beside it."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return {name}
+        case _:
+            alias = getattr(node, "name", None)  # `type X = …`
+            return {alias.id} if isinstance(alias, ast.Name) else set()
+
+
+# ---- what it takes along
+
+
+class _Needed(NamedTuple):
+    """A name that the definition takes from around it. `module`: dotted; `text`: the statement that binds it in the new module.
+
+    name: as a `from` statement lists it. line: of the import in the old module, for the order; of its own names the last.
+    """
+
+    text: str
+    module: str
+    name: str
+    binds: str
+    line: int
+    is_for_types: bool
+
+
+def _needed(source: Module, target: Module, name: str, block: _Block, found: Moved, *, is_new: bool) -> tuple[list[_Needed], bool]:
+    """And whether the new module has to begin as the old one does, with annotations that are not evaluated."""
+    text = "\n".join(source.line(number) for number in range(block.first, block.last + 1))
+    try:
+        free = free_names(text)
+    except SyntaxError as error:
+        raise EditRefused(f"'{name}' cannot be read by itself: {error}") from error
+    changed = {said for node in block.nodes for said in declares_global(node)}
+    if changed:
+        raise EditRefused(f"'{name}' sets {', '.join(sorted(changed))} of its module, which it could not from another one")
+    needed: list[_Needed] = []
+    for used in sorted(free - {name}):
+        binds = source.bindings.get(used, [])
+        if not binds and used in BUILTINS:
+            continue
+        if used in OF_A_MODULE:
+            found.doubts.append(f"it uses {used}, which is another one in '{target.path}'")
+        elif not binds and not source.stars:
+            found.doubts.append(f"it uses '{used}', which '{source.path}' does not bind")
+        else:
+            needed += _imports_for(source, target, used, binds, found)
+    lacks = source.has_future("annotations") and not target.has_future("annotations") and _has_annotations(block.nodes)
+    if lacks and not is_new:
+        found.doubts.append(f"'{source.path}' does not evaluate annotations (from __future__ import annotations), and '{target.path}' does")
+    return needed, lacks and is_new
+
+
+def _imports_for(source: Module, target: Module, used: str, binds: Sequence[Binding], found: Moved) -> list[_Needed]:
+    aliases = [binding for binding in binds if binding.alias is not None]
+    if not aliases or len(aliases) < len(binds):
+        if sum(1 for binding in binds if binding.alias is None) > 1:
+            found.doubts.append(f"it uses '{used}', which '{source.path}' binds in several places: what it is later is not seen there")
+        written = relative(source.name, target.package) if source.says_relative else source.name
+        return [_Needed(f"from {written} import {used}", source.name, used, used, sys.maxsize, is_for_types=False)]
+    made: list[_Needed] = []
+    for node, alias, is_for_types in aliases:
+        assert alias is not None
+        if isinstance(node, ast.Import):
+            made.append(_Needed(f"import {_said(alias)}", alias.name, "", used, node.lineno, is_for_types))
+        elif isinstance(node, ast.ImportFrom):
+            module = source.from_module(node)
+            if module == target.name:
+                if alias.asname:
+                    raise EditRefused(
+                        f"'{source.path}' has '{alias.name}' of '{target.path}' as '{alias.asname}', which it is not called there"
+                    )
+                continue
+            written = relative(module, target.package) if node.level else module
+            made.append(_Needed(f"from {written} import {_said(alias)}", module, _said(alias), used, node.lineno, is_for_types))
+    return made
+
+
+def _said(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _has_annotations(nodes: Sequence[ast.stmt]) -> bool:
+    for node in nodes:
+        for inner in ast.walk(node):
+            if (
+                isinstance(inner, ast.AnnAssign)
+                or getattr(inner, "annotation", None) is not None
+                or getattr(inner, "returns", None) is not None
+            ):
+                return True
+    return False
+
+
+# ---- the three kinds of modules
+
+
+def _in_source(
+    source: Module, target: Module, name: str, block: _Block, places: Collection[Position], found: Moved, *, keeps: bool
+) -> bool:
+    """Writes the old module; whether it goes on using the name."""
+    edits = [source.document.without_lines(block.first, block.last)]
+    outside = [place for place in places if not block.holds(place[0])]
+    reads = _reads(source, name, block)
+    quoted = [item for item in source.quoting(name) if not block.holds(item.lineno - 1)]
+    listed = _listed_in_all(source, name)
+    remains = keeps or bool(reads or quoted)
+    for place in outside:
+        if place not in reads and not any(_is_within(source, item, place) for item in (listed, *quoted)):
+            edit = _in_text(source.path, source.document, source, target, name, place, found)
+            edits += [edit] if edit is not None else []
+    if remains:
+        written = relative(target.name, source.package) if source.says_relative else target.name
+        edits.append(_import_edit(source, target, f"from {written} import {name}", name, name))
+        found.edges.append((source.path, target.path))
+    elif listed is not None:
+        edits.append(_out_of_list(source, listed))
+    found.documents[source.path] = source.document.edited(_joined(edits), f"'{source.path}'")
+    return remains
+
+
+def _reads(source: Module, name: str, block: _Block) -> set[Position]:
+    """Where the rest of a module uses a name of its own."""
+    return {
+        source.start(node)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Name) and node.id == name and not block.holds(node.lineno - 1)
+    }
+
+
+def _listed_in_all(module: Module, name: str) -> ast.Constant | None:
+    for node in module.tree.body:
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(item, ast.Name) and item.id == "__all__" for item in targets) and isinstance(
+                node.value, ast.List | ast.Tuple
+            ):
+                for item in node.value.elts:
+                    if isinstance(item, ast.Constant) and item.value == name:
+                        return item
+    return None
+
+
+def _is_within(module: Module, item: ast.Constant | None, place: Position) -> bool:
+    return item is not None and module.start(item) <= place < module.end(item)
+
+
+def _out_of_list(module: Module, item: ast.Constant) -> Edit:
+    """Takes a string out of a list, its comma and its line with it."""
+    start, end = module.start(item), module.end(item)
+    line = module.line(start[0])
+    rest = line[end[1] :] if line.isascii() else ""
+    if line.isascii() and not line[: start[1]].strip() and rest.strip() in (",", ""):
+        return Edit(start=(start[0], 0), end=(end[0] + 1, 0), new_text="")
+    after = len(rest) - len(rest.lstrip(", ")) if rest else 0
+    return Edit(start=start, end=(end[0], end[1] + after), new_text="")
+
+
+def _in_target(
+    source: Module, target: Module, name: str, block: _Block, needed: Sequence[_Needed], futures: bool,
+    places: Collection[Position], found: Moved, *, is_new: bool,
+) -> None:  # fmt: skip
+    lines = [source.line(number) for number in range(block.first, block.last + 1)]
+    text = "\n".join(lines)
+    if is_new:
+        found.documents[target.path] = Document(text=_new_text(needed, text, futures=futures, own=source.name.partition(".")[0]))
+        return
+    edits: list[Edit] = []
+    for node in target.imports:
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom) and alias.name == name and target.from_module(node) == source.name:
+                if alias.asname:
+                    raise EditRefused(f"'{target.path}' has '{name}' as '{alias.asname}'; write it by its own name there first")
+                edits.append(target.without(node, alias))
+    edits += _attributes(target, source, target, name, places, found)
+    target = Module(target.path, target.name, target.document.edited(_joined(edits), f"'{target.path}'"))
+    edits = []
+    for item in needed:
+        if any(_is_same(target, binding, item) for binding in target.bindings.get(item.binds, [])):
+            continue
+        if item.binds in target.bindings and not item.text.startswith(f"import {item.binds}."):
+            raise EditRefused(f"it uses '{item.binds}' of '{source.path}', and '{target.path}' has another '{item.binds}'")
+        edits.append(_import_edit(target, target, item.text, item.name, item.binds, for_types=item.is_for_types))
+    edits.append(_insertion(target, name, text))
+    found.documents[target.path] = target.document.edited(_joined(edits), f"'{target.path}'")
+
+
+def _insertion(target: Module, name: str, text: str) -> Edit:
+    """Before the first statement of the module that uses the name; without one at its end."""
+    for node in target.tree.body:
+        if not isinstance(node, ast.Import | ast.ImportFrom) and any(
+            isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node)
+        ):
+            line = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]) - 1
+            while line > 0 and target.line(line - 1).startswith("#"):
+                line -= 1
+            return Edit(start=(line, 0), end=(line, 0), new_text=f"{text}\n\n\n")
+    last = len(target.document.lines) - 1
+    end = len(target.line(last).encode("utf-16-le", "surrogatepass")) // 2
+    used = last
+    while used > 0 and not target.line(used).strip():
+        used -= 1
+    if not target.line(used).strip():  # an empty text
+        return Edit(start=(0, 0), end=(last, end), new_text=f"{text}\n")
+    return Edit(start=(used, len(target.line(used).encode("utf-16-le", "surrogatepass")) // 2), end=(last, end), new_text=f"\n\n\n{text}\n")
+
+
+def _new_text(needed: Sequence[_Needed], text: str, *, futures: bool, own: str) -> str:
+    """A module of the imports, by groups (the standard library, others, its own package), and the definition."""
+    groups: dict[int, list[str]] = {}
+    for item in sorted((item for item in needed if not item.is_for_types), key=lambda item: item.line):
+        first = item.text.split()[1].partition(".")[0]
+        group = 2 if item.text.split()[1].startswith(".") or first == own else 0 if first in sys.stdlib_module_names else 1
+        groups.setdefault(group, []).append(item.text)
+    types = [item.text for item in needed if item.is_for_types]
+    if types and not any("TYPE_CHECKING" in line for line in groups.get(0, [])):
+        groups.setdefault(0, []).append("from typing import TYPE_CHECKING")
+    parts = ["from __future__ import annotations"] if futures else []
+    parts += ["\n".join(dict.fromkeys(groups[group])) for group in sorted(groups)]
+    if types:
+        parts.append("\n".join(["if TYPE_CHECKING:", *(f"    {line}" for line in dict.fromkeys(types))]))
+    head = "\n\n".join(parts)
+    return f"{head}\n\n\n{text}\n" if head else f"{text}\n"
+
+
+def _in_user(user: Module, source: Module, target: Module, name: str, places: Collection[Position], found: Moved) -> None:
+    edits: list[Edit] = []
+    for node in user.imports:
+        if not isinstance(node, ast.ImportFrom) or user.from_module(node) != source.name:
+            continue
+        for alias in node.names:
+            if alias.name == name:
+                edits += _import_moved(user, node, alias, target)
+            elif alias.name == "*" and _listed_in_all(source, name) is None and any(_is_name(user, place) for place in places):
+                written = relative(target.name, user.package) if node.level else target.name
+                edits.append(user.after(node, f"from {written} import {name}"))
+    edits += _attributes(user, source, target, name, places, found)
+    if not edits:
+        return
+    found.edges.append((user.path, target.path))
+    found.documents[user.path] = user.document.edited(_joined(edits), f"'{user.path}'")
+
+
+def _is_name(user: Module, place: Position) -> bool:
+    return any(isinstance(node, ast.Name) and user.start(node) == place for node in ast.walk(user.tree))
+
+
+def _import_moved(user: Module, node: ast.ImportFrom, alias: ast.alias, target: Module) -> list[Edit]:
+    """An import from the old module as one from the new one."""
+    written = relative(target.name, user.package) if node.level else target.name
+    if len(node.names) == 1:
+        return [Edit(start=user.start(node), end=user.end(node), new_text=f"from {written} import {_said(alias)}")]
+    there = _statement_from(user, target.name, beside=node)
+    more = user.and_also(there, _said(alias)) if there is not None else user.after(node, f"from {written} import {_said(alias)}")
+    return [user.without(node, alias), more]
+
+
+def _statement_from(module: Module, name: str, beside: ast.stmt) -> ast.ImportFrom | None:
+    """A statement that imports from a module already, in the same block as another one."""
+    for node in _block_of(module, beside):
+        if isinstance(node, ast.ImportFrom) and module.from_module(node) == name and node.names[0].name != "*":
+            return node
+    return None
+
+
+def _block_of(module: Module, wanted: ast.stmt) -> list[ast.stmt]:
+    for node in ast.walk(module.tree):
+        for part in ("body", "orelse", "finalbody"):
+            block = getattr(node, part, None)
+            if isinstance(block, list) and any(item is wanted for item in block):
+                return block
+    return []
+
+
+def _attributes(user: Module, source: Module, target: Module, name: str, places: Collection[Position], found: Moved) -> list[Edit]:
+    """Uses as an attribute of the old module; in the new module itself they become the bare name. And what else names it there."""
+    edits: list[Edit] = []
+    by_end = {user.end(node): node for node in ast.walk(user.tree) if isinstance(node, ast.Attribute) and node.attr == name}
+    width = len(name.encode("utf-16-le")) // 2
+    plain = {user.start(node) for node in ast.walk(user.tree) if isinstance(node, ast.Name)}
+    for alias in (alias for node in user.imports for alias in node.names):
+        (line, col), other = user.end(alias), alias.asname or ""
+        plain |= {user.start(alias), (line, col - len(other.encode("utf-16-le")) // 2)}
+    added: set[str] = set()
+    listed, quoted = _listed_in_all(user, name), user.quoting(name)  # of what it imports
+    for place in sorted(places):
+        node = by_end.get((place[0], place[1] + width))
+        if place in plain or any(_is_within(user, item, place) for item in (listed, *quoted)):
+            continue
+        if node is None:
+            edit = _in_text(user.path, user.document, source, target, name, place, found)
+            edits += [edit] if edit is not None else []
+            continue
+        said = _dotted(node.value)
+        meant, statement = _meant(user, said)
+        if meant and meant != source.name:
+            continue  # a third module hands it on, and still does
+        if not meant or statement is None:
+            found.left.append(Place(user.path, *place))
+        elif user is target:
+            edits.append(Edit(start=user.start(node), end=user.end(node), new_text=name))
+        else:
+            written, text = _spelled(user, target, statement, said)
+            edits.append(Edit(start=user.start(node), end=user.end(node), new_text=f"{written}.{name}"))
+            if text and text not in added:
+                added.add(text)
+                edits.append(user.after(statement, text))
+    return edits
+
+
+def _dotted(node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _meant(user: Module, said: str) -> tuple[str, ast.Import | ast.ImportFrom | None]:
+    """The module that `a.b` means where a text says it, and the statement that binds its first name; nothing where that is unclear."""
+    first, _, rest = said.partition(".")
+    found: dict[str, ast.Import | ast.ImportFrom] = {}
+    for node in user.imports:
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
+                if (alias.asname or alias.name) == first:
+                    found.setdefault(".".join(part for part in (user.from_module(node), alias.name, rest) if part), node)
+            elif alias.asname == first:
+                found.setdefault(".".join(part for part in (alias.name, rest) if part), node)
+            elif not alias.asname and alias.name.partition(".")[0] == first:
+                found.setdefault(said, node)
+    if len(found) != 1:
+        return "", None
+    [(meant, node)] = found.items()
+    return meant, node
+
+
+def _spelled(user: Module, target: Module, statement: ast.Import | ast.ImportFrom, said: str) -> tuple[str, str]:
+    """How the new module is written where the old one was, and the statement that it takes; none where it is imported so already."""
+    parent, _, last = target.name.rpartition(".")
+    if isinstance(statement, ast.Import) and not any(alias.asname == said for alias in statement.names):
+        text = f"import {target.name}"
+        return target.name, "" if any(_says(node, text) for node in user.imports) else text
+    for node in user.imports:
+        of_parent = isinstance(node, ast.ImportFrom) and user.from_module(node) == parent
+        if of_parent and any(alias.name == last and not alias.asname for alias in node.names):
+            return last, ""
+    if last in user.words or last in BUILTINS or not last:
+        return target.name, f"import {target.name}"
+    if not parent:
+        return last, f"import {last}"
+    is_relative = isinstance(statement, ast.ImportFrom) and statement.level
+    return last, f"from {relative(parent, user.package) if is_relative else parent} import {last}"
+
+
+def _says(node: ast.stmt, text: str) -> bool:
+    return isinstance(node, ast.Import) and any(f"import {alias.name}" == text and not alias.asname for alias in node.names)
+
+
+def _in_text(path: str, document: Document, source: Module, target: Module, name: str, place: Position, found: Moved) -> Edit | None:
+    """A dotted name in a string or a manifest (`shop.util.helper`, `shop.util:helper`)."""
+    low, high = document.lines.bounds(place[0])
+    line = document.text[low:high]
+    at = document.lines.offset(*place) - low
+    for mark in (".", ":"):
+        before = f"{source.name}{mark}"
+        begin = at - len(before)
+        if line[max(0, begin) : at] == before and not (begin > 0 and (line[begin - 1].isalnum() or line[begin - 1] in "._")):
+            return _replacing(document, low + begin, low + at, f"{target.name}{mark}")
+        if line[at:].startswith(f"{before}{name}"):
+            return _replacing(document, low + at, low + at + len(source.name), target.name)
+    if line[at : at + len(name)] == name:
+        found.left.append(Place(path, *place))
+    return None
+
+
+def _replacing(document: Document, start: int, end: int, text: str) -> Edit:
+    return Edit(start=document.lines.position(start), end=document.lines.position(end), new_text=text)
+
+
+# ---- imports
+
+
+def _import_edit(module: Module, target: Module, text: str, name: str, binds: str, *, for_types: bool = False) -> Edit:
+    """A statement more among a module's imports, or a name more in one of them."""
+    words = text.split()
+    if for_types:
+        return _for_types(module, text)
+    if words[0] == "from":
+        wanted = target.name if module is not target else ""
+        for node in module.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.names[0].name != "*":
+                written = "." * node.level + (node.module or "")
+                if written == words[1] or (wanted and module.from_module(node) == wanted):
+                    return module.and_also(node, name)
+    last, line = module.place_for_imports
+    if last is not None:
+        return module.after(last, text)
+    return _first_import(module, line, text)
+
+
+def _first_import(module: Module, line: int, text: str) -> Edit:
+    """Before a line, whose blank lines it takes; behind a module's documentation, one below it."""
+    end = line
+    while end < len(module.document.lines) - 1 and not module.line(end).strip():
+        end += 1
+    return Edit(start=(line, 0), end=(end, 0), new_text=f"\n{text}\n\n\n" if line else f"{text}\n\n\n")
+
+
+def _for_types(module: Module, text: str) -> Edit:
+    for node in module.tree.body:
+        if isinstance(node, ast.If) and any(binding.is_for_types for binding in module.bindings.get(_first_bound(node), [])):
+            return module.after(node.body[-1], text)
+    last, line = module.place_for_imports
+    block = f"if TYPE_CHECKING:\n    {text}"
+    if "TYPE_CHECKING" not in module.bindings:
+        block = f"from typing import TYPE_CHECKING\n\n{block}"
+    if last is not None:
+        return module.after(last, f"\n{block}" if "\n\n" not in block else block)
+    return _first_import(module, line, block)
+
+
+def _first_bound(node: ast.If) -> str:
+    first = node.body[0]
+    if isinstance(first, ast.Import | ast.ImportFrom):
+        alias = first.names[0]
+        return alias.asname or (alias.name.partition(".")[0] if isinstance(first, ast.Import) else alias.name)
+    return ""
+
+
+def _is_same(module: Module, binding: Binding, item: _Needed) -> bool:
+    """Whether a module has a name already as the definition takes it."""
+    node, alias, _ = binding
+    if alias is None:
+        return False
+    if isinstance(node, ast.Import):
+        return f"import {_said(alias)}" == item.text
+    return isinstance(node, ast.ImportFrom) and module.from_module(node) == item.module and _said(alias) == item.name
+
+
+def _is_import_of(module: Module, name: str, source: Module) -> bool:
+    return all(
+        isinstance(binding.node, ast.ImportFrom) and module.from_module(binding.node) == source.name for binding in module.bindings[name]
+    )
+
+
+def _joined(edits: Sequence[Edit]) -> list[Edit]:
+    """Edits of one text, each once. Of several at one place what goes on with the line comes before what begins another."""
+    found: list[Edit] = []
+    for edit in sorted(edits, key=lambda item: (item.start, item.end, item.new_text.startswith("\n"))):
+        if found and edit == found[-1]:
+            continue
+        found.append(edit)
+    return found

@@ -1,0 +1,328 @@
+"""A text of Python as a refactoring needs it: what its module binds, where its imports are, and what a part of it takes from around it.
+
+Positions are those of edits: 0-based lines and UTF-16 columns.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from indexer.errors import EditRefused
+from query.edits.text import Document, Edit
+
+BUILTINS = frozenset(dir(builtins)) - {"__name__", "__doc__", "__package__", "__loader__", "__spec__"}
+OF_A_MODULE = frozenset({"__name__", "__file__", "__doc__", "__package__", "__loader__", "__spec__", "__path__"})
+"""Names that mean something else in every module."""
+
+Import = ast.Import | ast.ImportFrom
+Position = tuple[int, int]
+
+
+class Binding(NamedTuple):
+    """One place where a module binds a name. `alias`: of an import. `is_for_types`: only where types are checked."""
+
+    node: ast.AST
+    alias: ast.alias | None = None
+    is_for_types: bool = False
+
+
+class Module:
+    """A module's text, read.
+
+    Attributes:
+        name: dotted, as others import it. package: what its relative imports begin with.
+    """
+
+    def __init__(self, path: str, name: str, document: Document) -> None:
+        """Raises EditRefused where the text is no Python."""
+        self.path, self.name, self.document = path, name, document
+        self.package = name if path.rpartition("/")[2] == "__init__.py" else name.rpartition(".")[0]
+        try:
+            self.tree = ast.parse(document.text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise EditRefused(f"'{path}' cannot be parsed as Python: {error}") from error
+
+    # ---- places
+
+    def line(self, number: int) -> str:
+        low, high = self.document.lines.bounds(number)
+        return self.document.text[low:high]
+
+    def position(self, line: int, column: int) -> Position:
+        """Of one as `ast` has it: a 1-based line and a column in bytes of UTF-8."""
+        text = self.line(line - 1)
+        if text.isascii():
+            return line - 1, column
+        return line - 1, len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace").encode("utf-16-le")) // 2
+
+    def start(self, node: ast.stmt | ast.expr | ast.alias | ast.arg) -> Position:
+        return self.position(node.lineno, node.col_offset)
+
+    def end(self, node: ast.stmt | ast.expr | ast.alias | ast.arg) -> Position:
+        return self.position(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+    def indent(self, node: ast.stmt) -> str:
+        """The white space before a statement that begins its line; else nothing."""
+        before = self.line(node.lineno - 1)[: node.col_offset]
+        return before if not before.strip() else ""
+
+    # ---- names
+
+    @cached_property
+    def bindings(self) -> dict[str, list[Binding]]:
+        """What the module itself binds, also where a function says `global`, in the order of the text."""
+        found: dict[str, list[Binding]] = {}
+        for name, binding in _bound(self.tree.body, is_for_types=False):
+            found.setdefault(name, []).append(binding)
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Global):
+                for name in node.names:
+                    found.setdefault(name, []).append(Binding(node))
+        return found
+
+    @cached_property
+    def imports(self) -> list[Import]:
+        """All, in functions too."""
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+    @cached_property
+    def says_relative(self) -> bool:
+        """Whether it imports from its own package with dots."""
+        return any(isinstance(node, ast.ImportFrom) and node.level for node in self.imports)
+
+    @cached_property
+    def stars(self) -> list[ast.ImportFrom]:
+        return [node for node in self.imports if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+
+    def quoting(self, name: str) -> list[ast.Constant]:
+        """Strings that say a type with this name in it."""
+        return [quoted for quoted in self._quoted if name in _names_in(quoted)]
+
+    @cached_property
+    def _quoted(self) -> list[ast.Constant]:
+        return list(_quoted_types(self.tree))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name that the text binds or reads, attributes left out."""
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            match node:
+                case ast.Name(id=name) | ast.arg(arg=name):
+                    found.add(name)
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    found.add(name)
+                case ast.alias(name=name, asname=other):
+                    found.add(other or name.partition(".")[0])
+                case _:
+                    pass
+        return frozenset(found)
+
+    def from_module(self, node: ast.ImportFrom) -> str:
+        """The dotted name of what a statement imports from."""
+        return absolute(node.module or "", node.level, self.package)
+
+    def loads(self) -> set[str]:
+        """Dotted names of what may be a module and is imported when this one is loaded: not in functions, nor for types alone."""
+        found: set[str] = set()
+        for node, alias, is_for_types in (binding for bindings in self.bindings.values() for binding in bindings):
+            if is_for_types or alias is None:
+                continue
+            if isinstance(node, ast.Import):
+                found.add(alias.name)
+            elif isinstance(node, ast.ImportFrom):
+                module = self.from_module(node)
+                found |= {module, f"{module}.{alias.name}"}
+        return found
+
+    def has_future(self, name: str) -> bool:
+        return any(
+            isinstance(node, ast.ImportFrom) and node.module == "__future__" and any(alias.name == name for alias in node.names)
+            for node in self.tree.body
+        )
+
+    # ---- edits
+
+    def without(self, node: Import, alias: ast.alias) -> Edit:
+        """Takes one name out of a statement, or the whole statement where it is the only one."""
+        if len(node.names) == 1:
+            lines = (node.lineno - 1, (node.end_lineno or node.lineno) - 1)
+            alone = self.indent(node) == self.line(lines[0])[: node.col_offset] and not self._after(node)
+            if alone:
+                return Edit(start=(lines[0], 0), end=(lines[1] + 1, 0), new_text="")
+            return Edit(start=self.start(node), end=self.end(node), new_text="pass")
+        at = node.names.index(alias)
+        if at + 1 < len(node.names):
+            return Edit(start=self.start(alias), end=self.start(node.names[at + 1]), new_text="")
+        return Edit(start=self.end(node.names[at - 1]), end=self.end(alias), new_text="")
+
+    def and_also(self, node: ast.ImportFrom, name: str) -> Edit:
+        """One name more in a statement, as its others are written."""
+        last, end = node.names[-1], self.end(node.names[-1])
+        own_line = self.line(last.lineno - 1)[: last.col_offset]
+        apart = f",\n{own_line}" if (node.end_lineno or 0) > node.lineno and not own_line.strip() else ", "
+        return Edit(start=end, end=end, new_text=f"{apart}{name}")
+
+    def after(self, node: ast.stmt, text: str) -> Edit:
+        """A statement on the line after another one, indented as that is."""
+        if self._after(node):  # `import a; import b`
+            end = self.end(node)
+            return Edit(start=end, end=end, new_text=f"; {text}")
+        last = (node.end_lineno or node.lineno) - 1
+        place = (last, len(self.line(last).encode("utf-16-le", "surrogatepass")) // 2)
+        return Edit(start=place, end=place, new_text=f"\n{self.indent(node)}{text}")
+
+    def _after(self, node: ast.stmt) -> str:
+        """The code behind a statement on its last line."""
+        line = self.line((node.end_lineno or node.lineno) - 1).encode("utf-8", "surrogatepass")[node.end_col_offset :]
+        return line.decode("utf-8", "replace").strip().partition("#")[0].strip(" ;")
+
+    @cached_property
+    def place_for_imports(self) -> tuple[ast.stmt | None, int]:
+        """The last import before the first definition, after which another one goes; without one the line before which it goes."""
+        last: ast.stmt | None = None
+        line = 0
+        for number, node in enumerate(self.tree.body):
+            is_documentation = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                last = node
+            elif is_documentation:
+                line = node.end_lineno or node.lineno
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                break
+        if last is None and line == 0:
+            while line < len(self.document.lines) and self.line(line).startswith("#"):
+                line += 1
+        return last, line
+
+
+def absolute(module: str, level: int, package: str) -> str:
+    """The dotted name that `from ..module import` means in a package."""
+    if not level:
+        return module
+    parts = package.split(".")
+    return ".".join(part for part in [*parts[: len(parts) - level + 1], module] if part)
+
+
+def relative(module: str, package: str) -> str:
+    """How a package says a module of the same top-level package with dots; itself of another one."""
+    own, wanted = package.split("."), module.split(".")
+    shared = 0
+    while shared < min(len(own), len(wanted)) and own[shared] == wanted[shared]:
+        shared += 1
+    return module if not package or not shared else "." * (len(own) - shared + 1) + ".".join(wanted[shared:])
+
+
+def free_names(text: str) -> set[str]:
+    """What statements take from around them: names that they read or declare global and do not bind themselves; in quoted annotations, too.
+
+    Raises:
+        SyntaxError: they do not stand by themselves.
+    """
+    found: set[str] = set()
+    bound: set[str] = set()
+
+    def look(table: symtable.SymbolTable, *, is_top: bool) -> None:
+        for symbol in table.get_symbols():
+            if is_top:
+                (bound if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace() else found).add(symbol.get_name())
+            elif symbol.is_global():
+                found.add(symbol.get_name())
+        for child in table.get_children():
+            look(child, is_top=False)
+
+    look(symtable.symtable(text, "moved", "exec"), is_top=True)
+    for quoted in _quoted_types(ast.parse(text)):
+        found |= _names_in(quoted)
+    return found - bound
+
+
+def declares_global(node: ast.AST) -> set[str]:
+    return {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
+
+
+def _quoted_types(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Strings that say a type: in annotations, and where `cast` and `TypeVar` take one."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(annotation=annotation) | ast.AnnAssign(annotation=annotation) if annotation is not None:
+                said: list[ast.expr] = [annotation]
+            case ast.FunctionDef(returns=returns) | ast.AsyncFunctionDef(returns=returns) if returns is not None:
+                said = [returns]
+            case ast.Call(func=ast.Name(id="cast") | ast.Attribute(attr="cast"), args=[first, _]):
+                said = [first]
+            case ast.Call(func=ast.Name(id="TypeVar") | ast.Attribute(attr="TypeVar"), args=[_, *types], keywords=keywords):
+                said = [*types, *(keyword.value for keyword in keywords if keyword.arg in ("bound", "default"))]
+            case _:
+                continue
+        for inner in (inner for one in said for inner in ast.walk(one)):
+            if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                yield inner
+
+
+def _names_in(quoted: ast.Constant) -> set[str]:
+    try:
+        return {node.id for node in ast.walk(ast.parse(str(quoted.value), mode="eval")) if isinstance(node, ast.Name)}
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+
+
+def _bound(body: Sequence[ast.stmt], *, is_for_types: bool) -> Iterator[tuple[str, Binding]]:
+    """Names that statements bind in the scope that they stand in."""
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name, Binding(node, None, is_for_types)
+            case ast.Import() | ast.ImportFrom():
+                for alias in node.names:
+                    name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+                    yield name, Binding(node, alias, is_for_types)
+            case _:
+                for name in _targets(node):
+                    yield name, Binding(node, None, is_for_types)
+                for part in _bodies(node):
+                    yield from _bound(part, is_for_types=is_for_types or _is_for_types(node, part))
+
+
+def _targets(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement assigns, those in its own expressions (`:=`) among them."""
+    inner: list[ast.AST] = [node]
+    blocks = {id(statement) for part in _bodies(node) for statement in part}
+    while inner:
+        one = inner.pop()
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store | ast.Del):
+            yield one.id
+        elif isinstance(one, ast.ExceptHandler) and one.name:
+            yield one.name
+        if not isinstance(one, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            inner += [child for child in ast.iter_child_nodes(one) if id(child) not in blocks]
+
+
+def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks of a statement that makes no scope."""
+    match node:
+        case ast.If() | ast.For() | ast.AsyncFor() | ast.While():
+            return [node.body, node.orelse]
+        case ast.With() | ast.AsyncWith():
+            return [node.body]
+        case ast.Try() | ast.TryStar():
+            return [node.body, *(handler.body for handler in node.handlers), node.orelse, node.finalbody]
+        case ast.Match():
+            return [case.body for case in node.cases]
+        case _:
+            return []
+
+
+def _is_for_types(node: ast.stmt, part: list[ast.stmt]) -> bool:
+    if not isinstance(node, ast.If) or part is not node.body:
+        return False
+    match node.test:
+        case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
+            return True
+        case _:
+            return False

@@ -1,0 +1,317 @@
+"""A definition moved to another module, and all that imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from indexer.errors import EditRefused, UsageError
+from indexer.languages import PYTHON
+from indexer.servers.registry import language_of
+from query.answers.envelope import Answer, Place, Reason, completeness_from
+from query.answers.pages import all_of
+from query.answers.paths import listed, of_paths
+from query.answers.style import Style
+from query.context import Context
+from query.facts import names
+from query.facts.completeness import DEFINITION, Certificate
+from query.facts.documents import contents, modules
+from query.facts.folders import index_command
+from query.facts.freshness import is_as_indexed
+from query.facts.index import Index
+from query.facts.occurrences import mentions
+from query.facts.parameters import asked
+from query.facts.symbols import Symbol
+from query.live.outline import hangs
+from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.surface.registry import tool
+
+if TYPE_CHECKING:
+    from query.edits.plan import Plan
+    from query.edits.scope import Scope
+    from query.edits.text import Document
+    from query.refactor.moving import Moved
+    from query.refactor.python_module import Module, Position
+
+_MOST_MODULES = 100_000
+_MOST_LOADED = 2_000
+_TOLD = 3
+
+
+class MoveSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    symbol: Annotated[str, msgspec.Meta(description="a function, class or variable at the top level of a module of Python")] = ""
+    to: Annotated[str, msgspec.Meta(description="the file that gets it, or the dotted name of a module; a new file is made")] = ""
+    keep: Annotated[bool, msgspec.Meta(description="the old module goes on having the name, by importing it from the new one")] = False
+    anyway: Annotated[
+        bool, msgspec.Meta(description="write it also where uses may be left that are not known, or something else stands against it")
+    ] = False
+    apply: Apply = False
+    plan: PlanId = ""
+
+
+class MovedSymbol(msgspec.Struct, kw_only=True):
+    """`edited`: what was or would be written. `workspace_edit`: the same for apply_edit, which refuses it once a file has changed.
+
+    left: uses that are known and could not be rewritten. doubts: why the result may be broken code, in words.
+    """
+
+    name: str
+    from_module: str
+    to_module: str
+    edited: Edited
+    workspace_edit: dict[str, Any]
+    left: list[Place] = []
+    doubts: list[str] = []
+
+
+def _text(answer: Answer[MovedSymbol], style: Style) -> Iterator[str]:
+    found = answer.result
+    yield f"{style.strong(found.name)}: {found.from_module} → {style.strong(found.to_module)}"
+    yield from lines(found.edited, style)
+    for doubt in found.doubts:
+        yield f"{style.warning('to look at')}: {doubt}"
+    if found.left:
+        yield f"{style.warning('stays as it is')}:"
+        yield from style.places(found.left)
+
+
+@tool(
+    "move_symbol",
+    parameters=MoveSymbol,
+    result=MovedSymbol,
+    positional="symbol to",
+    needs="symbol to",
+    example="move_symbol shortcuts.redirect http/redirects.py",
+    task="edit",
+    hint="refactor move function class to another module file imports relocate extract to file split",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+    destructive=True,
+    writes=lambda ask: ask.apply,
+    catches_up=True,
+)
+def TOOL(context: Context, ask: MoveSymbol) -> Answer[MovedSymbol]:
+    """Moves a function, class or variable of Python to another module, with the imports it takes and those of all that use it."""
+    if not ask.symbol or not ask.to:
+        raise UsageError("say what to move, and where to: symbol, to")
+    index, workspace = context.index, context.workspace
+    symbol = names.resolve(index, ask.symbol)
+    made: list[tuple[Moved, _Route]] = []
+
+    def plan(scope: Scope) -> Plan:
+        from query.edits.plan import plan_documents
+
+        route = _route(index, scope, symbol, ask.to)
+        found = _moved(index, scope, symbol, route, keeps=ask.keep)
+        made.append((found, route))
+        doubts = [*found.doubts, *_said_of(found, gaps)]
+        if ask.apply and not ask.anyway and doubts:
+            raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
+        return plan_documents(scope, found.documents, route.digests)
+
+    gaps = _gaps(index, symbol)
+    outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
+    [(found, route)] = made
+    reasons = [*outcome.reasons, *gaps]
+    left = [_place(route.texts[place.path], place.path, place.line, place.col, symbol.record.name) for place in found.left]
+    if left:
+        reasons.append(of_paths("left_behind", "uses that could not be rewritten stay as they are", sorted({item.path for item in left})))
+    from query.facts.folders import edit_scope
+
+    result = MovedSymbol(
+        name=symbol.record.name,
+        from_module=route.from_module,
+        to_module=route.to_module,
+        edited=outcome.edited,
+        workspace_edit=outcome.plan.as_workspace_edit(edit_scope(workspace.root, index)),
+        left=left,
+        doubts=found.doubts,
+    )
+    long = any(item.diff_lines_left_out for item in outcome.edited.files)
+    resolved = {"resolved": {"qualified_name": symbol.record.qualified_name, "path": symbol.record.path, "line": symbol.record.line}}
+    return workspace.answer({**asked(ask), **resolved}, result, all_of(outcome.edited.edits, cut_short=long), completeness_from(reasons))
+
+
+class _Route(msgspec.Struct, kw_only=True):
+    """`texts`: of all documents that name it, by path; `digests`: of those and of the new one, empty where no file is."""
+
+    source: str
+    target: str
+    from_module: str
+    to_module: str
+    is_new: bool
+    texts: dict[str, Document]
+    digests: dict[str, str]
+    places: dict[str, set[Position]]
+
+
+def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
+    """What is to be read, as it is now.
+
+    Raises:
+        UsageError, EditRefused: it is nothing that can be moved, or not there.
+    """
+    from query.edits.text import decode
+
+    record = symbol.record
+    if record.external or language_of(record.path) != PYTHON.name:
+        raise UsageError(f"'{record.qualified_name}' is no definition of the workspace in Python; only those are moved")
+    target = _target(index, scope, to)
+    if target == record.path:
+        raise UsageError(f"'{record.qualified_name}' is in '{target}' already")
+    places = _places(index, symbol)
+    known = contents(index, [record.path, target, *places])
+    old = [path for path in sorted({record.path, target, *places} & known.keys()) if not is_as_indexed(index, path)]
+    if old:
+        raise EditRefused(f"files have changed since the index was made ({listed(old)}); first run: {index_command(index)}")
+    texts: dict[str, Document] = {}
+    digests: dict[str, str] = {}
+    for path in sorted({record.path, target, *places}):
+        content = scope.read(path)
+        digests[path] = ""
+        if content is not None:
+            texts[path] = decode(content, f"'{path}'")
+            digests[path] = texts[path].digest
+    names_of = {path: item.module for path, item in known.items()}
+    to_module = names_of.get(target) or _module_of_new(index, target)
+    if not names_of.get(record.path) or not to_module:
+        raise UsageError(f"'{record.path if not names_of.get(record.path) else target}' is no module that others could import from")
+    return _Route(
+        source=record.path, target=target, from_module=names_of[record.path], to_module=to_module, is_new=target not in texts,
+        texts=texts, digests=digests, places={path: of_file for path, of_file in places.items() if path in texts},
+    )  # fmt: skip
+
+
+def _target(index: Index, scope: Scope, to: str) -> str:
+    """The path that is meant: a file, or a module of the workspace by its dotted name."""
+    if not to.endswith(".py") and "/" not in to:
+        named = [path for path, module in modules(index, "", _MOST_MODULES) if module == to and path.endswith(".py")]
+        if len(named) == 1:
+            return named[0]
+        raise UsageError(f"no module is called '{to}'; name the file that gets it, which is made where it is new: package/module.py")
+    path = scope.of_path(to)
+    if not path.endswith(".py"):
+        raise UsageError(f"'{to}' is no file of Python; name one that ends with .py")
+    return path
+
+
+def _module_of_new(index: Index, path: str) -> str:
+    """How a new file will be imported, by what lies beside it or in a folder above; empty where nothing does."""
+    folder, _, base = path.rpartition("/")
+    below = [base.removesuffix(".py")]
+    while True:
+        for known, module in modules(index, folder, _MOST_MODULES):
+            if known.rpartition("/")[0] == folder and known.endswith(".py"):
+                parent = module if known.endswith("/__init__.py") or known == "__init__.py" else module.rpartition(".")[0]
+                parts = [part for part in [parent, *below] if part and part != "__init__"]
+                return ".".join(parts) if all(part.isidentifier() for part in below) else ""
+        if not folder:
+            return ".".join(below) if all(part.isidentifier() for part in below) else ""
+        folder, _, last = folder.rpartition("/")
+        below.insert(0, last)
+
+
+def _places(index: Index, symbol: Symbol) -> dict[str, set[Position]]:
+    """Where the index has the symbol, by path; 0-based lines and UTF-16 columns."""
+    found = mentions(index, symbol.sym_id)
+    documents = index.documents({mention.doc_id for mention in found})
+    by_path: dict[str, set[Position]] = {}
+    for doc_id, line, col in found:
+        by_path.setdefault(documents[doc_id][0], set()).add((line, col))
+    return by_path
+
+
+def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: bool) -> Moved:
+    from query.edits.text import Document
+    from query.refactor.moving import moved
+    from query.refactor.python_module import Module
+
+    texts = {path: text for path, text in route.texts.items() if language_of(path) == PYTHON.name}
+    slow = hangs([(path, text.for_server) for path, text in texts.items()])
+    if slow:
+        raise EditRefused(f"no parser reads '{list(texts)[min(slow)]}' in a time that fits its size")
+    known = contents(index, list(texts))
+
+    def name_of(path: str) -> str:
+        return known[path].module if path in known else route.to_module
+
+    read = {path: Module(path, name_of(path), text) for path, text in texts.items()}
+    target = read.pop(route.target, None) or Module(route.target, route.to_module, Document(text=""))
+    source = read.pop(route.source)
+    found = moved(
+        symbol.record.name,
+        source,
+        target,
+        [read[path] for path in sorted(read)],
+        route.places,
+        is_new=route.is_new,
+        keeps=keeps,
+        others={path: text for path, text in route.texts.items() if path not in texts},
+    )
+    after = {path: Module(path, name_of(path), document) for path, document in found.documents.items() if path.endswith(".py")}
+    found.doubts += _circles(index, scope, after, found)
+    return found
+
+
+def _circles(index: Index, scope: Scope, read: Mapping[str, Module], found: Moved) -> list[str]:
+    """New imports that lead back to where they begin, by what modules import when they are loaded."""
+    closed = [(path, imported) for path, imported in sorted(set(found.edges)) if path in _reached(index, scope, read, imported)]
+    if not closed:
+        return []
+    told = "; ".join(f"'{path}' would import '{imported}', which leads back to it" for path, imported in closed[:_TOLD])
+    return [f"modules would import each other in a circle: {told}{'; …' if len(closed) > _TOLD else ''}"]
+
+
+def _reached(index: Index, scope: Scope, read: Mapping[str, Module], start: str) -> set[str]:
+    """Documents that are loaded with one, by their texts as they would be. What cannot be parsed imports nothing."""
+    paths: dict[str, str] = index.keep(
+        "paths of modules", lambda: {module: path for path, module in modules(index, "", _MOST_MODULES) if path.endswith(".py")}
+    )
+    seen, waiting = {start}, [start]
+    while waiting and len(seen) < _MOST_LOADED:
+        path = waiting.pop()
+        module = read.get(path) or _read_module(index, scope, path)
+        for name in module.loads() if module is not None else ():
+            if (other := paths.get(name, "")) and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return seen
+
+
+def _read_module(index: Index, scope: Scope, path: str) -> Module | None:
+    from query.edits.text import decode
+    from query.refactor.python_module import Module
+
+    def read() -> Module | None:
+        content, known = scope.read(path), contents(index, [path])
+        try:
+            return Module(path, known[path].module, decode(content)) if content is not None and path in known else None
+        except EditRefused:
+            return None
+
+    made: Module | None = index.keep(f"module {path}", read)
+    return made
+
+
+def _gaps(index: Index, symbol: Symbol) -> list[Reason]:
+    """Why uses may be unknown, but for files that have changed: those are refused."""
+    known = Certificate(index).of_uses([symbol], "references", DEFINITION)
+    return [reason for reason in known.reasons if reason.code != "stale"]
+
+
+def _said_of(found: Moved, gaps: Collection[Reason]) -> list[str]:
+    said: list[str] = []
+    if found.left:
+        said.append(f"uses that could not be rewritten: {listed([f'{place.path}:{place.line + 1}' for place in found.left])}")
+    if gaps:
+        said.append(f"uses may be left that are not known: {'; '.join(reason.detail for reason in list(gaps)[:_TOLD])}")
+    return said
+
+
+def _place(document: Document, path: str, line: int, col: int, name: str) -> Place:
+    low, high = document.lines.bounds(line)
+    text = document.text[low:high].strip()[:200]
+    return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1 + len(name.encode("utf-16-le")) // 2, text=text)

@@ -1,0 +1,332 @@
+"""A definition of Python moved to another module: the program runs as before, or nothing is written and the answer says why."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import crawl_with_ty, write_tree
+
+from indexer.errors import EditRefused, UsageError
+from query.edits.text import Document
+from query.refactor.moving import moved
+from query.refactor.python_module import Module, absolute, free_names, relative
+from query.surface.service import Service
+
+FILES = {
+    "pyproject.toml": '[project]\nname = "shop"\n\n[project.scripts]\nrun = "shop.util:entry"\n',
+    "shop/__init__.py": """from .util import CONST, helper
+from shop.util import other as renamed
+
+__all__ = ["CONST", "helper", "renamed"]
+""",
+    "shop/util.py": '''"""Utilities."""
+from __future__ import annotations
+
+import os
+import typing as t
+from collections import OrderedDict
+
+from .base import Base
+
+if t.TYPE_CHECKING:
+    from .types import Kind
+
+__all__ = [
+    "helper",
+    "other",
+    "CONST",
+]
+CONST = 3
+LIMIT = 10
+
+
+# what it does
+# in two lines
+@t.no_type_check
+def helper(x: int, kind: "Kind | None" = None) -> OrderedDict:
+    """Helps."""
+    return OrderedDict(a=os.sep, b=min(x, LIMIT), c=Base())
+
+
+def other():
+    return helper(1)
+
+
+def entry():
+    print("entry")
+
+
+class Thing(Base):
+    """Ends the file."""
+''',
+    "shop/base.py": "class Base:\n    pass\n",
+    "shop/types.py": "class Kind:\n    pass\n",
+    "shop/sub/__init__.py": "",
+    "shop/sub/a.py": """from ..util import (
+    helper,  # it helps
+    other,
+)
+from shop import util
+import shop.util
+import shop.util as u
+
+
+def run():
+    return [helper(1), util.helper(2), shop.util.helper(30), u.helper(4), other()]
+""",
+    "shop/sub/b.py": """import shop
+from shop import helper
+
+
+def run():
+    from shop.util import helper as h
+
+    return [helper(1), shop.helper(2), h(3), shop.util.CONST]
+""",
+    "shop/sub/star.py": "from shop.base import *\n\n\ndef run():\n    return isinstance(Base(), Base)\n",
+    "main.py": """from unittest import mock
+
+from shop.sub import a, b, star
+from shop.util import entry, Thing
+
+with mock.patch("shop.util.entry"):
+    pass
+entry()
+print([dict(item, c=type(item["c"]).__name__) for item in a.run()])
+print([dict(item, c=0) if isinstance(item, dict) else item for item in b.run()], star.run(), Thing.__doc__)
+""",
+}  # fmt: skip
+
+Move = Callable[..., Any]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = write_tree(tmp_path / "work", FILES)
+    crawl_with_ty(root, jobs=1)
+    return root
+
+
+@pytest.fixture
+def move(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Move]:
+    monkeypatch.chdir(root)
+    service = Service(root)
+    yield lambda symbol, to, **more: service.ask("move_symbol", {"symbol": symbol, "to": to, **more}).result
+    service.close()
+
+
+def _output(root: Path) -> str:
+    done = subprocess.run([sys.executable, "main.py"], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("symbol", "to", "changed"),
+    [
+        ("shop.util.LIMIT", "shop/limits.py", {"shop/limits.py", "shop/util.py"}),
+        ("shop.util.Thing", "shop.base", {"shop/base.py", "shop/util.py", "main.py"}),
+        ("shop.util.Thing", "thing.py", {"thing.py", "shop/util.py", "main.py"}),
+        ("shop.util.CONST", "shop/sub/__init__.py", {"shop/sub/__init__.py", "shop/util.py", "shop/__init__.py", "shop/sub/b.py"}),
+        ("shop.util.entry", "shop/sub/run.py", {"shop/sub/run.py", "shop/util.py", "main.py", "pyproject.toml"}),
+        ("shop.base.Base", "shop/bases/own.py", {"shop/bases/own.py", "shop/base.py", "shop/util.py", "shop/sub/star.py"}),
+    ],
+)
+def test_the_program_runs_as_before(root: Path, move: Move, symbol: str, to: str, changed: set[str]) -> None:
+    before = _output(root)
+    shown = move(symbol, to)
+    assert {item.path for item in shown.edited.files} == changed
+    assert _output(root) == before
+    done = move(symbol, to, apply=True, plan=shown.edited.plan)
+    assert (done.edited.applied, done.left, done.doubts) == (True, [], [])
+    assert _output(root) == before
+
+
+def test_all_forms_of_an_import_are_rewritten_as_they_were_written(root: Path, move: Move):
+    before = _output(root)
+    move("shop.util.LIMIT", "shop/limits.py", apply=True)
+    crawl_with_ty(root, jobs=1)
+    move("shop.util.helper", "shop/help.py", apply=True)
+    assert _output(root) == before
+    assert (
+        (root / "shop/sub/a.py")
+        .read_text(encoding="utf-8")
+        .startswith(
+            """from ..util import (
+    other,
+)
+from ..help import helper
+from shop import util
+import shop.help
+import shop.util
+import shop.util as u
+
+
+def run():
+    return [helper(1), shop.help.helper(2), shop.help.helper(30), shop.help.helper(4), other()]
+"""
+        )
+    ), "`help` alone would hide a function of Python's own"
+    assert "    from shop.help import helper as h\n" in (root / "shop/sub/b.py").read_text(encoding="utf-8")
+    assert (
+        (root / "shop/help.py").read_text(encoding="utf-8")
+        == '''from __future__ import annotations
+
+import os
+import typing as t
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from .base import Base
+from .limits import LIMIT
+
+if TYPE_CHECKING:
+    from .types import Kind
+
+
+# what it does
+# in two lines
+@t.no_type_check
+def helper(x: int, kind: "Kind | None" = None) -> OrderedDict:
+    """Helps."""
+    return OrderedDict(a=os.sep, b=min(x, LIMIT), c=Base())
+'''
+    )
+
+
+def test_the_old_module_goes_on_having_the_name_on_request(root: Path, move: Move):
+    move("shop.util.entry", "shop/sub/run.py", keep=True, apply=True)
+    assert "from .sub.run import entry\n" in (root / "shop/util.py").read_text(encoding="utf-8")
+    assert "entry" in _output(root)
+
+
+def test_what_would_import_in_a_circle_is_refused_or_said(move: Move):
+    with pytest.raises(EditRefused, match=r"'helper' uses LIMIT of 'shop/util.py', which goes on using 'helper'"):
+        move("shop.util.helper", "shop/help.py")
+    assert "in a circle: 'shop/base.py' would import 'shop/util.py'" in move("shop.util.other", "shop/base.py").doubts[0]
+    with pytest.raises(EditRefused, match="in a circle"):
+        move("shop.util.other", "shop/base.py", apply=True)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "to", "why"),
+    [
+        ("shop.sub.a.run", "shop/sub/b.py", "has a 'run' already"),
+        ("shop.util.helper", "shop/util.py", "already"),
+        ("shop.util.helper", "shop.nowhere", "no module is called 'shop.nowhere'"),
+        ("shop.util.helper", "docs/README.md", "is no file of Python"),
+        ("shop.util.helper", "../away.py", "outside the workspace"),
+        ("shop.util.helper", "shop/not-a-name.py", "is no module that others could import from"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(root: Path, move: Move, symbol: str, to: str, why: str) -> None:
+    with pytest.raises((EditRefused, UsageError), match=why):
+        move(symbol, to)
+    assert not (root.parent / "away.py").exists()
+
+
+def _moved(name: str, texts: Mapping[str, str], places: Mapping[str, set[tuple[int, int]]] = {}, **more: Any) -> Any:
+    """Of `source.py` to `target.py`, others being users."""
+    read = {path: Module(path, path.removesuffix(".py").replace("/", "."), Document(text=text)) for path, text in texts.items()}
+    source, target = read.pop("source.py"), read.pop("target.py", None)
+    empty = Module("target.py", "target", Document(text=""))
+    return moved(name, source, target or empty, list(read.values()), places, is_new=target is None, keeps=False, **more)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("def f():\n    global state\n    state = 1\n", "sets state of its module"),
+        ("if x:\n    def f(): ...\n", "not defined at the top level"),
+        ("f = 1\nprint(f)\nf = 2\n", "bound in several places"),
+        ("f = 1; g = 2\n", "shares its line"),
+        ("f, g = 1, 2\n", "on its own"),
+        ("def f(): ...\ndef g():\n    global f\n    f = 1\n", "bound in several places"),
+    ],
+)
+def test_what_is_not_one_definition_of_its_own_is_refused(text: str, why: str):
+    with pytest.raises(EditRefused, match=why):
+        _moved("f", {"source.py": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("def f():\n    return __file__\n", "uses __file__"),
+        ("def f():\n    return nowhere\n", "'nowhere', which 'source.py' does not bind"),
+        ("cache = None\n\n\ndef f():\n    return cache\n\n\ndef g():\n    global cache\n    cache = 1\n", "binds in several places"),
+    ],
+)
+def test_what_may_mean_something_else_there_is_said(text: str, doubt: str):
+    assert any(doubt in said for said in _moved("f", {"source.py": text}).doubts)
+
+
+_OVERLOADS = """@overload
+def f(x: int) -> int: ...
+@overload
+def f(x: str) -> str: ...
+def f(x):
+    return x
+"""
+
+
+def test_overloads_move_together_and_a_name_goes_before_its_first_use():
+    imported = "from typing import overload\n"
+    found = _moved("f", {"source.py": f"{imported}\n\n{_OVERLOADS}", "target.py": "from source import f\n\n\n@f\ndef g(): ...\n"})
+    assert found.documents["target.py"].text == f"{imported}\n\n{_OVERLOADS}\n\n@f\ndef g(): ...\n"
+    assert found.documents["source.py"].text == imported
+
+
+def test_a_type_that_is_quoted_is_a_use():
+    text = """from typing import TypeVar, cast
+
+T = TypeVar('T', bound='C')
+
+
+class C:
+    x: 'D'
+
+
+class D: ...
+
+
+def f(c: 'C'):
+    return cast('D', c)
+"""
+    places = {"source.py": {(2, 25), (5, 6), (12, 10)}}
+    found = _moved("C", {"source.py": text.replace("'D'", "'int'")}, places)
+    assert "from target import C\n" in found.documents["source.py"].text
+    assert found.left == []
+    with pytest.raises(EditRefused, match="uses D of"):
+        _moved("C", {"source.py": text}, places)
+
+
+def test_line_ends_and_other_alphabets_stay():
+    text = "é = 'ü'  # ü\r\nx = 'é'; y = é\r\n\r\n\r\ndef f():\r\n    return 'é'\r\n"
+    found = _moved("f", {"source.py": text, "user.py": "u = 'ü'; from source import é, f; print('ü', f())\r\n"})
+    assert found.documents["source.py"].text == "é = 'ü'  # ü\r\nx = 'é'; y = é\r\n"
+    assert found.documents["user.py"].text == "u = 'ü'; from source import é; from target import f; print('ü', f())\r\n"
+
+
+def test_a_module_has_two_names():
+    assert [absolute("b", 1, "a"), absolute("", 2, "a.b"), absolute("c.d", 0, "a")] == ["a.b", "a", "c.d"]
+    for module, package in (("a.b", "a"), ("a.b.c", "a.x"), ("a", "a.b"), ("z.y", "a"), ("a.b", "a.b")):
+        said = relative(module, package)
+        level = len(said) - len(said.lstrip("."))
+        assert absolute(said.lstrip("."), level, package) == module
+
+
+def test_free_names_are_those_of_python():
+    text = """@deco(D)
+class A(Base):
+    x: 'Quoted' = y
+    def f(self, a=default) -> Ret:
+        import os
+        return [z for z in g(os, a, A, len)]
+"""
+    assert free_names(text) == {"deco", "D", "Base", "Quoted", "y", "default", "Ret", "g", "len"}
