@@ -23,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from indexer import plain_files
 from indexer.errors import Damaged, EditRefused, Locked, LspidxError, Storage, writes
 from indexer.store.generations import FOLDER
 from indexer.store.sealed import is_sealed, sealed, unsealed
@@ -246,20 +247,17 @@ def _may(scope: Scope, path: str) -> bool:
 
 def _digest(place: Path) -> str:
     """Of a regular file; empty where nothing is, something that is no digest where something else is."""
-    try:
-        found = os.lstat(place)
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.lexists(place):
         return ""
-    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
-        return "no file of ours"
-    return blob_digest(place.read_bytes())
+    content = plain_files.read(place, MAX_FILE_BYTES)
+    return "no file of ours" if content is None else blob_digest(content)
 
 
 def _read(file: Path) -> Journal | None:
     try:
-        if not stat.S_ISREG(os.lstat(file).st_mode) or file.stat().st_size > _MAX_JOURNAL_BYTES:
+        content = plain_files.read(file, _MAX_JOURNAL_BYTES)
+        if content is None:
             return None
-        content = file.read_bytes()
         return msgspec.json.decode(unsealed(content, file, "journal") if is_sealed(content) else content, type=Journal)
     except (OSError, msgspec.DecodeError, Damaged):
         return None
