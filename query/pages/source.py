@@ -1,23 +1,30 @@
 """The text of a file as lines of a page: each identifier is a link, the rest is coloured by what kind of text it is.
 
 Pygments says what is a keyword, a string or a comment, and nothing more: what a name means the index knows. It runs on patterns that long
-or odd texts make slow, so a text above some size, or with a very long line, has no colours.
+or odd texts make slow, so a text above some size, with a very long line, or that takes it too long, has no colours.
 """
 
 from __future__ import annotations
 
 import html
+import time
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from indexer.quoting import visible
-from indexer.text import utf16_to_index
+from indexer.text import Utf16Map
 
 MOST_BYTES = 2_000_000
 """A larger file has no page of its text: browsers take seconds for it, and what is as large is made by a program."""
 
 MOST_COLOURED = 400_000
 _LONGEST_LINE = 2_000
+_MOST_S, _LEAST_S = 4.0, 0.5
+"""Of the processor for the colours of one text, and for those of the next ones where several took too long. Most take 0.1, and the slowest
+patterns squares of a text: minutes for a comment that is opened in each line and never closed.
+"""
+
 _CLASSES = (("Comment", "m"), ("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"), ("Literal.Number", "n"))
 """By kind of token of Pygments, the class of its colour."""
 
@@ -58,9 +65,10 @@ def listing(path: str, source: Sequence[bytes], links: Sequence[Link]) -> str:
 
 def _line(text: str, links: Sequence[Link], colours: Sequence[tuple[int, int, str]]) -> str:
     parts: list[str] = []
-    at = 0
+    at, length = 0, len(text)
+    columns = Utf16Map(text)
     for link in links:
-        start, end = utf16_to_index(text, link.col), utf16_to_index(text, link.end_col)
+        start, end = min(columns.index(link.col), length), min(columns.index(link.end_col), length)
         if start < at or end <= start:
             continue
         parts += [_plain(text, at, start, colours), _linked(text[start:end], link)]
@@ -82,9 +90,8 @@ def _plain(text: str, start: int, end: int, colours: Sequence[tuple[int, int, st
     """A part of a line outside of all links."""
     parts: list[str] = []
     at = start
-    for first, last, kind in colours:
-        if last <= at:
-            continue
+    for number in range(bisect_right(colours, start, key=_end_of), len(colours)):
+        first, last, kind = colours[number]
         if first >= end:
             break
         begin, stop = max(first, at), min(last, end)
@@ -93,6 +100,10 @@ def _plain(text: str, start: int, end: int, colours: Sequence[tuple[int, int, st
         at = stop
     parts.append(_shown(text[at:end]))
     return "".join(parts)
+
+
+def _end_of(colour: tuple[int, int, str]) -> int:
+    return colour[1]
 
 
 def _shown(text: str) -> str:
@@ -108,7 +119,11 @@ def _colours(path: str, text: Sequence[str]) -> dict[int, list[tuple[int, int, s
         return {}
     found: dict[int, list[tuple[int, int, str]]] = {}
     line = col = 0
+    until = time.thread_time() + max(_LEAST_S, _MOST_S / 2 ** len(_slow))
     for _, kind, value in lexer.get_tokens_unprocessed("\n".join(text)):
+        if time.thread_time() > until:
+            _slow.add(path)
+            return {}
         name = _class_of(kind)
         for number, part in enumerate(value.split("\n")):
             if number:
@@ -122,6 +137,9 @@ def _colours(path: str, text: Sequence[str]) -> dict[int, list[tuple[int, int, s
             col += len(part)
     return found
 
+
+_slow: set[str] = set()
+"""Paths of texts that took too long."""
 
 _known: dict[Any, str] = {}
 _lexers: dict[str, Any] = {}
