@@ -22,6 +22,7 @@ from query_support import lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
+from query.facts import lexed as lexed_texts
 from query.facts import linked
 from query.facts.index import Index, open_index
 from query.facts.linked import Described
@@ -327,9 +328,9 @@ def test_files_that_are_too_large_or_binary_have_a_page_that_says_so(hostile: di
 @pytest.mark.parametrize(("path", "step"), [("a.go", "/*\n"), ("a.ts", "/*\n"), ("a.cpp", 'R"a(\n'), ("a.lua", "--[[\n")])
 def test_a_text_whose_colours_take_squares_of_it_has_none(path: str, step: str, monkeypatch: pytest.MonkeyPatch):
     """It held every page of a server for minutes, and `lspidx site` for as long for each such file."""
-    monkeypatch.setattr(source, "_MOST_S", 0.1)
-    monkeypatch.setattr(source, "_slow", set())
-    text = (step * 100_000)[: source.MOST_COLOURED - 10].split("\n")
+    monkeypatch.setattr(lexed_texts, "_MOST_S", 0.5)
+    monkeypatch.setattr(lexed_texts, "_slow", set())
+    text = (step * 100_000)[: lexed_texts.MOST_BYTES - 10].split("\n")
     shown = source.listing(path, [line.encode() for line in text], [])
     assert "<i class" not in shown
     assert shown.count("<b id=L") == len(text) - (not text[-1])

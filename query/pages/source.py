@@ -7,24 +7,18 @@ or odd texts make slow, so a text above some size, with a very long line, or tha
 from __future__ import annotations
 
 import html
-import time
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from indexer.quoting import visible
 from indexer.text import Utf16Map
+from query.facts.lexed import lexed
 
 MOST_BYTES = 2_000_000
 """A larger file has no page of its text: browsers take seconds for it, and what is as large is made by a program."""
 
-MOST_COLOURED = 400_000
 _LONGEST_LINE = 2_000
-_MOST_S, _LEAST_S = 4.0, 0.5
-"""Of the processor for the colours of one text, and for those of the next ones where several took too long. Most take 0.1, and the slowest
-patterns squares of a text: minutes for a comment that is opened in each line and never closed.
-"""
-
 _CLASSES = (("Comment", "m"), ("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"), ("Literal.Number", "n"))
 """By kind of token of Pygments, the class of its colour."""
 
@@ -112,18 +106,14 @@ def _shown(text: str) -> str:
 
 def _colours(path: str, text: Sequence[str]) -> dict[int, list[tuple[int, int, str]]]:
     """By line the parts that have a colour: begin, end and class, by position."""
-    if sum(map(len, text)) > MOST_COLOURED or any(len(line) > _LONGEST_LINE for line in text):
-        return {}
-    lexer = _lexer(path)
+    lexer = None if any(len(line) > _LONGEST_LINE for line in text) else _lexer(path)
     if lexer is None:
         return {}
+    whole = "\n".join(text)
+    tokens: list[tuple[int, Any, str]] | None = lexed(whole, lexer.get_tokens_unprocessed(whole))
     found: dict[int, list[tuple[int, int, str]]] = {}
     line = col = 0
-    until = time.thread_time() + max(_LEAST_S, _MOST_S / 2 ** len(_slow))
-    for _, kind, value in lexer.get_tokens_unprocessed("\n".join(text)):
-        if time.thread_time() > until:
-            _slow.add(path)
-            return {}
+    for _, kind, value in tokens or ():
         name = _class_of(kind)
         for number, part in enumerate(value.split("\n")):
             if number:
@@ -137,9 +127,6 @@ def _colours(path: str, text: Sequence[str]) -> dict[int, list[tuple[int, int, s
             col += len(part)
     return found
 
-
-_slow: set[str] = set()
-"""Paths of texts that took too long."""
 
 _known: dict[Any, str] = {}
 _lexers: dict[str, Any] = {}
