@@ -1003,8 +1003,8 @@ def test_files_that_may_not_be_read_are_refused(
     with (copy / "large.py").open("wb") as file:
         file.truncate(10_000_001)
     for path, said in {
-        "shop": "no regular file",
-        "pipe.py": "no regular file",
+        "shop": "not a regular file",
+        "pipe.py": "not a regular file",
         "large.py": "10000001 bytes",
         "gone.py": "does not exist",
         "a\0b.py": "does not exist",
