@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from indexer.encoding import open_plain
 from indexer.errors import Bug, UsageError
 from indexer.git_settings import FIXED, OF_REPOSITORY, Setting, as_variables, filters, for_fetching, overrides, parse
 
@@ -300,7 +301,7 @@ def _stamp(top: Path | None) -> object:
 def _check_own_files(top: Path, own: Path) -> None:
     """Git reads some files of its own to their end, whatever they are: a pipe has none, nor has a link to `/dev/zero`."""
     common = common_directory(own)
-    head = _line_of(own / "HEAD")
+    head = line_of(own / "HEAD")
     named = [head.removeprefix("ref:").strip()] if head.startswith("ref:") else []
     for path in (*(own / name for name in _OWN_FILES), *(common / name for name in (*_COMMON_FILES, *named))):
         found = _stamp_of(path)
@@ -324,26 +325,24 @@ def _stamp_of(path: str | Path) -> tuple[int, ...]:
 
 def directory(top: Path) -> Path:
     """Where git keeps what belongs to this work tree: `.git`, or where the file of that name leads."""
-    led = _line_of(top / ".git")
+    led = line_of(top / ".git")
     return top / led.removeprefix("gitdir:").strip() if led.startswith("gitdir:") else top / ".git"
 
 
 def common_directory(own: Path) -> Path:
     """Where git keeps what all work trees of a repository share."""
-    led = _line_of(own / "commondir")
+    led = line_of(own / "commondir")
     return own / led if led else own
 
 
-def _line_of(path: Path) -> str:
+def line_of(path: Path) -> str:
     """The text of a small plain file; empty for anything else."""
     try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_LINK_BYTES:
-            return ""
-        line = path.read_bytes().decode("utf-8", "surrogateescape").strip()
-    except OSError:
+        with open_plain(path) as opened:
+            content = opened.read(_MOST_LINK_BYTES + 1)
+    except (OSError, ValueError):  # ValueError: a NUL in a path that another such file named
         return ""
-    return "" if "\0" in line else line
+    return "" if b"\0" in content or len(content) > _MOST_LINK_BYTES else content.decode("utf-8", "surrogateescape").strip()
 
 
 # ---- starting it

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from indexer.encoding import read_toml
+from indexer.encoding import open_plain, read_toml
 
 PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _MOST_BYTES = 2_000_000
@@ -173,11 +173,13 @@ def strings(value: object) -> list[str]:
 def read_text(path: Path) -> str:
     """What a small text file holds; empty where it cannot be read. Follows no link: a link may lead out of the repository."""
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST_BYTES:
+        if path.is_symlink():
             return ""
-        return path.read_bytes().decode("utf-8-sig", "replace")
+        with open_plain(path) as opened:
+            content = opened.read(_MOST_BYTES + 1)
     except OSError:
         return ""
+    return content.decode("utf-8-sig", "replace") if len(content) <= _MOST_BYTES else ""
 
 
 def _toml(path: Path) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from query.changes.rules import LEVELS, RAISING, RULES, Facts, at_least, judge, 
 from query.changes.scan import code
 from query.changes.selection import LIKELY_AT_LEAST, with_likely
 from query.changes.signatures import is_compatible, stands_in
+from query.facts import lexed
 
 # ---- what git prints
 
@@ -509,3 +510,11 @@ def test_a_changed_test_is_likely_whatever_it_scores():
     tests = [*reached("t", 0.0, distance=0), *reached("a", *([1.0] * 60)), *reached("c", 0.0, distance=0)]
     assert {"t 0", "c 0"} <= set(likely(tests))
     assert likely([]) == []
+
+
+def test_a_text_that_takes_squares_of_it_is_compared_by_its_words(monkeypatch: pytest.MonkeyPatch):
+    """A review of it took minutes."""
+    monkeypatch.setattr(lexed, "_MOST_S", 0.5)
+    monkeypatch.setattr(lexed, "_slow", set())
+    text = ["a = 1  // x", *["/*"] * 100_000]
+    assert code("go", text) == ("a", "=", "1", "//", "x", *["/*"] * 100_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import functools
 import json
 import os
 import resource
@@ -246,13 +247,13 @@ def test_a_failure_in_the_middle_undoes_what_was_done(root: Path, scope: Scope, 
     plan = plan_edit(scope, everything(root))
     replace, count = os.replace, 0
 
-    def fail(source: Path, target: Path) -> None:
+    def fail(source: str | Path, target: str | Path, **folders: int) -> None:
         nonlocal count
-        if source.name.endswith(".lspidx"):
+        if str(source).endswith(".lspidx"):
             count += 1
             if count == number:
                 raise OSError(5, "Input/output error", str(target))
-        replace(source, target)
+        replace(source, target, **folders)
 
     monkeypatch.setattr(os, "replace", fail)
     refused(scope, plan, Storage, "Input/output error; no file was changed")
@@ -261,20 +262,74 @@ def test_a_failure_in_the_middle_undoes_what_was_done(root: Path, scope: Scope, 
     apply(scope, plan)
 
 
+_STEPS = ("open", "link", "replace", "unlink", "mkdir", "rmdir", "rename", "lstat", "stat")
+
+
+def test_a_folder_that_becomes_a_link_at_any_moment_leads_no_edit_out_of_the_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Before each step on the disk in turn: nothing outside is written, linked or removed, and the failure is one of ours."""
+    outcomes: set[str] = set()
+    for moment in range(1, 1_000):
+        root, outside = make(tmp_path / "work"), tmp_path / "outside"
+        shutil.copytree(root / "pkg", outside)  # so what is there passes for what was planned
+        before, scope = state(outside), Scope(root)
+        plan = plan_edit(scope, everything(root))
+        left = moment
+
+        def step(do: Callable[..., Any], *arguments: Any, root: Path = root, outside: Path = outside, **more: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                (root / "pkg").rename(root / "moved")
+                (root / "pkg").symlink_to(outside)
+            return do(*arguments, **more)
+
+        with monkeypatch.context() as patched:
+            for name in _STEPS:
+                patched.setattr(os, name, functools.partial(step, getattr(os, name)))
+            try:
+                apply(scope, plan)
+                outcomes.add("applied")
+            except LspidxError as error:
+                outcomes.add(type(error).__name__)
+        assert state(outside) == before, moment
+        shutil.rmtree(root)
+        shutil.rmtree(outside)
+        if left > 0:
+            break
+    assert left > 0
+    assert outcomes >= {"applied", "EditRefused", "Storage"}
+
+
+def test_what_was_written_beside_a_file_that_became_a_link_is_removed(root: Path, scope: Scope, monkeypatch: pytest.MonkeyPatch):
+    plan = plan_edit(scope, everything(root))
+    staged = applying._stage
+
+    def then(scope: Scope, change: Any, name: str) -> None:
+        staged(scope, change, name)
+        if change.path == "bom.py":
+            (root / "bom.py").unlink()
+            (root / "bom.py").symlink_to("/dev/zero")
+
+    monkeypatch.setattr(applying, "_stage", then)
+    with pytest.raises(EditRefused, match="another way"):
+        apply(scope, plan)
+    assert not list(root.rglob(".*-*.lspidx"))
+
+
 def test_what_cannot_be_undone_at_once_is_undone_by_the_next_edit(root: Path, scope: Scope, monkeypatch: pytest.MonkeyPatch):
     before = state(root)
     plan = plan_edit(scope, everything(root))
     replace, done = os.replace, False
 
-    def fail(source: Path, target: Path) -> None:
+    def fail(source: str | Path, target: str | Path, **folders: int) -> None:
         nonlocal done
         if done:
             raise OSError(30, "Read-only file system", str(target))
-        done = source.name.endswith(".lspidx")
-        replace(source, target)
+        done = str(source).endswith(".lspidx")
+        replace(source, target, **folders)
 
     monkeypatch.setattr(os, "replace", fail)
-    monkeypatch.setattr(journal, "_put_back", lambda backup, place: fail(backup, place))
+    monkeypatch.setattr(journal, "_put_back", lambda backup, scope, path: fail(backup, path))
     with pytest.raises(Storage, match="could not be undone either"):
         apply(scope, plan)
     monkeypatch.undo()

@@ -21,6 +21,7 @@ from indexer import git_command, git_settings, vcs
 from indexer.errors import Bug, UsageError
 from indexer.git_settings import Setting
 from query.changes.diff import diff, sides
+from query.facts import folders
 
 ROOT = Path(__file__).parent.parent
 DOOR = "indexer/git_command.py"
@@ -320,6 +321,18 @@ def test_a_file_of_gits_own_that_never_ends_is_refused(name: str, kind: Callable
     kind(place)
     with pytest.raises(UsageError, match="is no plain file"):
         vcs.list_files(root)
+
+
+@pytest.mark.parametrize("kind", [_pipe, _without_end])
+@pytest.mark.parametrize("name", ["HEAD", "commondir", "packed-refs", "refs/heads/main"])
+def test_the_commit_that_is_checked_out_is_unknown_where_its_file_never_ends(name: str, kind: Callable[[Path], None], root: Path):
+    """`status` reads it without git, and did not come back."""
+    git(root, "branch", "-M", "main")
+    assert folders.head(root) == git(root, "rev-parse", "HEAD")
+    (root / ".git" / "refs/heads/main").unlink()
+    (root / ".git" / name).unlink(missing_ok=True)
+    kind(root / ".git" / name)
+    assert folders.head(root) == ""
 
 
 @pytest.mark.parametrize("name", [".gitignore", "pkg/.gitattributes"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import http.client
 import os
 import re
@@ -21,14 +22,15 @@ from query_support import lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
+from query.facts import lexed as lexed_texts
 from query.facts import linked
 from query.facts.index import Index, open_index
 from query.facts.linked import Described
-from query.pages import names, symbols, texts
+from query.pages import names, source, symbols, texts
 from query.pages import out as out_folder
 from query.pages.book import Book
 from query.pages.site import write
-from query.pages.source import MOST_BYTES
+from query.pages.source import MOST_BYTES, Link
 from query.surface.registry import call
 
 pytest_plugins = ["query_fixtures"]
@@ -321,6 +323,26 @@ def test_files_that_are_too_large_or_binary_have_a_page_that_says_so(hostile: di
     for path in ("big.py", "null.py"):
         text = hostile[names.of_file(path)].text
         assert "left out" in text or "too large" in text or "no text" in text, path
+
+
+@pytest.mark.parametrize(("path", "step"), [("a.go", "/*\n"), ("a.ts", "/*\n"), ("a.cpp", 'R"a(\n'), ("a.lua", "--[[\n")])
+def test_a_text_whose_colours_take_squares_of_it_has_none(path: str, step: str, monkeypatch: pytest.MonkeyPatch):
+    """It held every page of a server for minutes, and `lspidx site` for as long for each such file."""
+    monkeypatch.setattr(lexed_texts, "_MOST_S", 0.5)
+    monkeypatch.setattr(lexed_texts, "_slow", set())
+    text = (step * 100_000)[: lexed_texts.MOST_BYTES - 10].split("\n")
+    shown = source.listing(path, [line.encode() for line in text], [])
+    assert "<i class" not in shown
+    assert shown.count("<b id=L") == len(text) - (not text[-1])
+
+
+def test_colours_and_links_of_a_line_share_its_signs_out():
+    line = "x = f('é🚀', y, \"z\", 12)  # y"
+    at = [Link(0, col, col + 1, "#L1", "") for col in (0, 4, 13)]
+    shown = source.listing("a.py", [line.encode()], at)
+    assert re.sub("<[^>]*>", "", shown).strip() == f"1{html.escape(line, quote=False)}"
+    assert re.findall(r"<a href=#L1>([^1])</a>", shown) == ["x", "f", "y"]
+    assert re.findall(r"<i class=(\w)>(.*?)</i>", shown) == [("s", "'é🚀'"), ("s", '"z"'), ("n", "12"), ("m", "# y")]
 
 
 # ---- the folder

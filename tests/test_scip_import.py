@@ -404,6 +404,35 @@ def test_what_never_ends_is_refused_before_it_is_read(root: Path, what: str, why
     assert why in done.stderr
 
 
+@pytest.mark.parametrize("what", ["pipe", "device", "link", "large"])
+def test_no_answer_leads_into_what_is_no_plain_file(root: Path, what: str):
+    """It has been waited for, or read without end, for a document may have any path in the workspace."""
+    place = root / "shop" / "models.py"
+    if what == "large":
+        os.truncate(place, 30_000_000)
+    else:
+        place.rename(root / "shop" / "kept.py")
+        if what == "pipe":
+            os.mkfifo(place)
+        else:
+            place.symlink_to("/dev/zero" if what == "device" else "kept.py")
+    assert asked(root, "shop/till.py", "item.name()", "name") == []
+
+
+def test_no_answer_leads_through_a_link_out_of_the_workspace(root: Path):
+    write_tree(root.parent, {"elsewhere/models.py": FILES["shop/models.py"]})
+    (root / "lib").symlink_to("../elsewhere")
+    changed(root, lambda message: setattr(document(message, "shop/models.py"), "relative_path", "lib/models.py"))
+    assert asked(root, "shop/till.py", "item.name()", "name") == []
+
+
+@pytest.mark.parametrize("part", ["a", "`", "x`", "x``"])
+def test_a_symbol_as_long_as_its_author_likes_costs_what_its_length_says(part: str):
+    """It took squares of it, which is hours."""
+    assert name_of(part * 500_000 + " ") == ""
+    assert name_of(f"x y . . {part * 500_000}/f().") == "f"
+
+
 def test_a_root_that_is_no_uri_is_none(root: Path):
     changed(root, lambda message: setattr(message.metadata, "project_root", "file://[::1"))
     assert asked(root, "shop/till.py", "item.name()", "name") == [("shop/models.py", 11, 8)]

@@ -16,13 +16,16 @@ from change_support import commit, git
 from support import crawl_with_fake, crawl_with_ty, fake_server, rows, write_tree
 
 from indexer.crawl.run import Crawl
+from indexer.lsp.uri import path_to_uri
 from indexer.model import Trust
 from indexer.reading_time import OUT_OF_PROCESSOR, Text, allowed_s, too_slow
 from indexer.syntax.lexer import parse_words
 from query.changes import trees
 from query.cli.progress import summary
 from query.facts.index import open_index
-from query.live import outline
+from query.live import outline, running
+from query.live.host import Host
+from query.refactor.consequences import changes_shapes, consequences
 from query.surface.registry import call
 
 CrawlWith = Callable[..., Crawl]
@@ -168,3 +171,35 @@ def test_a_process_that_lives_on_is_not_held_by_the_text_of_a_file(monkeypatch: 
     assert outline.hangs([("b.py", "def b(): ...\n"), ("a.py", text)]) == {1}
     assert [item.dotted for item in outline.outline("b.py", "def b(): ...\n")] == ["b"]
     assert sum(tried) == 2
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a text is given up soon, and every test tries it anew."""
+    monkeypatch.setattr(outline, "too_slow", lambda texts: too_slow(texts, 0.7))
+    monkeypatch.setattr(outline, "_slow", OrderedDict())
+
+
+def test_an_edit_that_makes_such_a_text_is_not_held_to_be_safe(impatient: None, tmp_path: Path) -> None:
+    """Who tries edits would have parsed it, for minutes and in a process that others ask too; a text that nobody reads proves nothing."""
+    root = write_tree(tmp_path / "work", {"a.py": FILES["a.py"], "c.py": FILES["c.py"]})
+    crawl_with_ty(root)
+    before, slow = FILES["a.py"].encode(), FILES["b_slow.py"].encode()
+    assert changes_shapes({"a.py": before}, {"a.py": slow})
+    assert changes_shapes({"a.py": slow}, {"a.py": before})
+    with open_index(root) as index:
+        found = consequences(index, {"a.py": before, "c.py": b"f()\n"}, {"a.py": slow, "c.py": b"g()\n"}, [], far=True)
+    assert [(item.code, item.paths) for item in found.gaps] == [("not_read", ["a.py"])]
+
+
+def test_a_server_is_not_proven_by_a_name_of_such_a_text(impatient: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor kept waiting for one: whoever opens it, an editor perhaps, gets the server's own answer."""
+    root = write_tree(tmp_path / "work", {"a.py": FILES["b_slow.py"]})
+    monkeypatch.setattr(running.syntaxes, "parse", pytest.fail)
+    host = Host(root)
+    asked = {"textDocument": {"uri": path_to_uri(str(root / "a.py"))}, "position": {"line": 0, "character": 0}}
+    try:
+        reply = host.ask("a.py", "textDocument/hover", asked)
+    finally:
+        host.close()
+    assert reply.error == ""

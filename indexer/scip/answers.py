@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from indexer import plain_files
 from indexer.scip.external import builtin_name, package_of, uri_of
 from indexer.scip.fits import Misfit, Occurrence, Place, fitted
 from indexer.scip.reader import Part, ScipFile
@@ -38,13 +39,13 @@ class Definition(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A document as it is kept: what stands at each place, which strings of a line mean something, where its local symbols are defined,
-    and what it says of its symbols.
+    """A document as it is kept: what stands at each place, which strings of a line mean something, where it defines its symbols, and what
+    it says of them.
     """
 
     at: dict[tuple[int, int], list[Occurrence]]
     quoted: dict[int, list[Occurrence]]
-    local: dict[str, list[Place]]
+    defined: dict[str, list[Place]]
     symbols: dict[str, Any]
 
     def standing(self, line: int, col: int) -> list[Occurrence]:
@@ -142,13 +143,16 @@ class Answers:
         parts = self._parts.get(path)
         if not parts:
             raise Misfit("it has no such document")
+        place = self._root / path
+        if plain_files.link_on_the_way(self._root, place) is not None:
+            raise Misfit("a link leads there")
+        content = plain_files.read(place, _MOST_TEXT_BYTES)
+        if content is None:
+            raise Misfit(f"there is no plain file of at most {_MOST_TEXT_BYTES} bytes")
         try:
-            place = self._root / path
-            if place.stat().st_size > _MOST_TEXT_BYTES:
-                raise Misfit("the file is too large")
-            text = place.read_bytes().decode("utf-8")
-        except (OSError, ValueError) as error:
-            raise Misfit(f"the file cannot be read: {type(error).__name__}") from error
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise Misfit("the file is not UTF-8") from error
         known = Known({}, {}, {}, {})
         for part in parts:
             document = self._file.document(part)
@@ -157,8 +161,10 @@ class Answers:
                 known.at.setdefault(occurrence.place[:2], []).append(occurrence)
                 if occurrence.quote >= 0:
                     known.quoted.setdefault(occurrence.place.line, []).append(occurrence)
-                if occurrence.is_definition and occurrence.symbol.startswith(_LOCAL):
-                    known.local.setdefault(occurrence.symbol, []).append(occurrence.place)
+                if occurrence.is_definition:
+                    places = known.defined.setdefault(occurrence.symbol, [])
+                    if len(places) < _MOST_PLACES:
+                        places.append(occurrence.place)
             known.symbols.update((symbol.symbol, symbol) for symbol in document.symbols)
         return known
 
@@ -176,7 +182,7 @@ class Answers:
 
     def _defined(self, symbol: str, path: str, known: Known) -> list[Definition]:
         if symbol.startswith(_LOCAL):
-            return [Definition(path, place) for place in known.local.get(symbol, ())]
+            return [Definition(path, place) for place in known.defined.get(symbol, ())]
         homes = self._homes.get(symbol)
         if homes is None:
             place = uri_of(symbol, path) if package_of(symbol) not in self._own else ""
@@ -187,8 +193,7 @@ class Answers:
                 there = self.document(home)
             except Misfit:
                 continue
-            places = [item.place for items in there.at.values() for item in items if item.is_definition and item.symbol == symbol]
-            found += [Definition(home, place) for place in places]
+            found += [Definition(home, place) for place in there.defined.get(symbol, ())]
         return found
 
     def builtin(self, name: str, path: str) -> list[Definition]:
@@ -207,7 +212,7 @@ class Answers:
         for item in known.at.get((line, col), ()):
             symbol = known.symbols.get(item.symbol) if item.is_definition else None
             for related in symbol.relationships if symbol is not None else ():
-                if related.is_implementation and related.symbol != item.symbol:
+                if len(found) < _MOST_PLACES and related.is_implementation and related.symbol != item.symbol:
                     found |= dict.fromkeys((related.symbol, one) for one in self._defined(related.symbol, path, known))
         return list(found)[:_MOST_PLACES]
 

@@ -15,7 +15,11 @@ from typing import Any, NamedTuple
 from indexer.scip.words import Columns, ScipRole
 from indexer.text import index_to_utf16
 
-_NAME = re.compile(r"(?:([A-Za-z0-9_$]+)|`((?:[^`]|``)+)`)(?:[/#.:!]|\(\+?\w*\)\.)?\Z|[\[(]([A-Za-z0-9_$]+)[\])]\Z")
+_NAME = re.compile(
+    r"(?:(?<![A-Za-z0-9_$])([A-Za-z0-9_$]++)|(?<!`)`((?:[^`]|``)++)`)(?:[/#.:!]|\(\+?\w*\)\.)?\Z|[\[(]([A-Za-z0-9_$]++)[\])]\Z"
+)
+"""Looked for from where a name may begin, and without going back: a symbol may be as long as its author likes."""
+
 _GIVEN = re.compile(r"\b(?:as|import|import\s+type|use|package)\s+(\w+)|\b(\w+)\s*(?::?=|:)|[{,(]\s*(\w+)\s*\}")
 """Names that a text gives to what has another one."""
 

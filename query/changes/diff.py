@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from indexer import git_command, git_filters, vcs
+from indexer import git_command, git_filters, plain_files, vcs
 from indexer.errors import UsageError
 from indexer.text import blob_digest
 
@@ -366,13 +366,7 @@ def _with_digest(root: Path, item: FileChange) -> FileChange:
 
 def read_file(root: Path, path: str) -> bytes | None:
     """A file of the work tree; None where there is no regular file of a reasonable size."""
-    place = root / path
-    try:
-        if place.is_symlink() or not place.is_file() or place.stat().st_size > _MAX_FILE_BYTES:
-            return None
-        return place.read_bytes()
-    except OSError:
-        return None
+    return plain_files.read(root / path, _MAX_FILE_BYTES)
 
 
 def blobs(root: Path, names: Collection[str]) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from indexer.languages import record_of
+from query.facts.lexed import lexed
 
 _PYTHON = re.compile(
     r"""
@@ -94,9 +95,12 @@ def _python(text: str) -> tuple[str, ...]:
 def _other(language: str, text: str) -> tuple[str, ...]:
     from pygments.token import Comment, String, Whitespace
 
+    tokens: list[tuple[Any, str]] | None = lexed(text, _lexer(language).get_tokens(f"{text}\n"))
+    if tokens is None:  # then every change of it is one of code
+        return tuple(text.split())
     return tuple(
         value.strip()
-        for kind, value in _lexer(language).get_tokens(f"{text}\n")
+        for kind, value in tokens
         if value.strip()
         and kind not in Whitespace
         and kind not in String.Doc

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from indexer.encoding import open_plain
 from indexer.errors import LspidxError, UsageError
 from indexer.quoting import one_line
 from query.cli.terminal import echo, leave
@@ -172,7 +173,7 @@ def _json(value: str) -> Any:
         if value == "-":
             text = sys.stdin.buffer.read(_MAX_JSON_BYTES + 1)
         elif value.startswith("@"):
-            with Path(value[1:]).open("rb") as file:
+            with open_plain(value[1:]) as file:
                 text = file.read(_MAX_JSON_BYTES + 1)
     except OSError as error:
         raise click.BadParameter(f"'{value[1:]}' cannot be read: {error.strerror}") from error

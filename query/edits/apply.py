@@ -93,7 +93,8 @@ def apply(scope: Scope, plan: Plan) -> Applied:
 def _run(scope: Scope, plan: Plan, written: Journal, record: Record) -> None:
     """Everything from the journal to the last folder. Raises what the disk says."""
     for path in written.made_folders:
-        scope.real(path).mkdir()
+        with scope.holding(path) as (folder, name):
+            os.mkdir(name, dir_fd=folder)
     pairs = list(zip(plan.changes, written.steps, strict=True))
     for change, step in pairs:
         if change.after is not None:
@@ -102,22 +103,20 @@ def _run(scope: Scope, plan: Plan, written: Journal, record: Record) -> None:
     for number, (change, _) in enumerate(pairs):
         if change.before is not None:
             with writes(record.backup(number)):
-                _keep(scope.real(change.path), record.backup(number))
+                _keep(scope, change.path, record.backup(number))
     journal.sync_folder(record.place)
     _check(scope, plan)
     record.start()
     for change, step in pairs:
-        place = scope.real(change.path)
-        if change.after is None:
-            place.unlink()
-        else:
-            os.replace(place.with_name(step.temporary), place)
+        with scope.holding(change.path) as (folder, name):
+            if change.after is None:
+                os.unlink(name, dir_fd=folder)
+            else:
+                os.replace(step.temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     for path, _ in written.gone_folders:
-        with contextlib.suppress(OSError):  # somebody has just put a file there
-            scope.real(path).rmdir()
-    for place in {scope.real(change.path).parent for change in plan.changes}:
-        if place.is_dir():
-            journal.sync_folder(place)
+        with contextlib.suppress(OSError), scope.holding(path) as (folder, name):  # somebody has just put a file there
+            os.rmdir(name, dir_fd=folder)
+    journal.sync_around(scope, [change.path for change in plan.changes])
     record.end()
 
 
@@ -165,8 +164,16 @@ def _check(scope: Scope, plan: Plan) -> None:
             raise EditRefused(f"'{change.path}' is reached by another way than when the edit was planned; nothing was changed")
         if scope.read(change.path) != change.before:
             raise EditRefused(f"'{change.path}' has changed since the edit was made; nothing was changed; ask for the edit again")
-        if change.before is not None and not scope.real(change.path).stat().st_mode & 0o222:
+        if change.before is not None and not _rights(scope, change.path) & 0o222:
             raise EditRefused(f"'{change.path}' is read-only; nothing was changed; to allow it: chmod u+w")
+
+
+def _rights(scope: Scope, path: str) -> int:
+    """Raises EditRefused where the file has just gone."""
+    try:
+        return os.lstat(scope.real(path)).st_mode
+    except OSError as error:
+        raise EditRefused(f"'{path}' has changed since the edit was made; nothing was changed; ask for the edit again") from error
 
 
 def _new_folders(scope: Scope, plan: Plan) -> Iterator[str]:
@@ -182,10 +189,11 @@ def _new_folders(scope: Scope, plan: Plan) -> Iterator[str]:
 
 def _stage(scope: Scope, change: FileChange, name: str) -> None:
     """The new content beside its place, with the permissions, owner and attributes of the file that it comes from; synced."""
-    place = scope.real(change.path).with_name(name)
     origin = scope.real(change.source or change.path)
-    before = origin.stat() if change.source or change.before is not None else None
-    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666 if before is None else 0o600)
+    before = origin.lstat() if change.source or change.before is not None else None
+    with scope.holding(change.path) as (folder, _):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, 0o666 if before is None else 0o600, dir_fd=folder)
     with os.fdopen(descriptor, "wb") as file:
         file.write(change.after or b"")
         file.flush()
@@ -216,12 +224,15 @@ def _copy_attributes(origin: Path, descriptor: int) -> None:
                 os.setxattr(descriptor, name, os.getxattr(origin, name, follow_symlinks=False))
 
 
-def _keep(place: Path, backup: Path) -> None:
-    try:
-        os.link(place, backup, follow_symlinks=False)
-    except OSError:  # another disk, or a system that has no links
-        import shutil
+def _keep(scope: Scope, path: str, backup: Path) -> None:
+    with scope.holding(path) as (folder, name):
+        try:
+            os.link(name, backup, src_dir_fd=folder, follow_symlinks=False)
+            return
+        except OSError:  # another disk, or a system that has no links
+            pass
+    import shutil
 
-        shutil.copy2(place, backup)
-        with backup.open("rb") as file:
-            os.fsync(file.fileno())
+    shutil.copy2(scope.real(path), backup, follow_symlinks=False)
+    with backup.open("rb") as file:
+        os.fsync(file.fileno())

@@ -18,11 +18,12 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
+from indexer import plain_files
 from indexer.errors import Damaged, EditRefused, Locked, LspidxError, Storage, writes
 from indexer.store.generations import FOLDER
 from indexer.store.sealed import is_sealed, sealed, unsealed
@@ -188,8 +189,9 @@ def undo(scope: Scope, record: Record, journal: Journal) -> tuple[list[str], lis
     restored: list[str] = []
     kept: list[str] = []
     for path, mode in reversed(journal.gone_folders):
-        if _may(scope, path) and not os.path.lexists(scope.real(path)):
-            scope.real(path).mkdir(mode=stat.S_IMODE(mode), parents=True)
+        if _may(scope, path) and not os.path.lexists(scope.real(path)):  # those around it come before it
+            with scope.holding(path) as (folder, name):
+                os.mkdir(name, stat.S_IMODE(mode), dir_fd=folder)
     for number, step in reversed(list(enumerate(journal.steps))):
         if not _may(scope, step.path):
             kept.append(step.path)
@@ -202,12 +204,12 @@ def undo(scope: Scope, record: Record, journal: Journal) -> tuple[list[str], lis
             kept.append(step.path)
             continue
         if step.before:
-            _put_back(backup, scope.real(step.path))
+            _put_back(backup, scope, step.path)
         else:
-            scope.real(step.path).unlink()
+            with scope.holding(step.path) as (folder, name):
+                os.unlink(name, dir_fd=folder)
         restored.append(step.path)
-    for place in {scope.real(path).parent for path in restored}:
-        sync_folder(place)
+    sync_around(scope, restored)
     return sorted(restored), sorted(kept)
 
 
@@ -215,25 +217,32 @@ def remove_traces(scope: Scope, journal: Journal) -> None:
     """Removes what was written beside files and not put in place, and folders that were made for it and are empty."""
     for step in journal.steps:
         name = step.temporary
-        if name.startswith(".") and name.endswith(".lspidx") and "/" not in name and _may(scope, step.path):
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                scope.real(step.path).with_name(name).unlink()
+        beside = os.path.join(os.path.dirname(step.path), name)
+        if name.startswith(".") and name.endswith(".lspidx") and "/" not in name and _may(scope, beside):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError), scope.holding(step.path) as (folder, _):
+                os.unlink(name, dir_fd=folder)
     for path in reversed(journal.made_folders):
         if _may(scope, path):
-            with contextlib.suppress(OSError):  # somebody has put something there since
-                scope.real(path).rmdir()
+            with contextlib.suppress(OSError), scope.holding(path) as (folder, name):  # somebody has put something there since
+                os.rmdir(name, dir_fd=folder)
 
 
-def _put_back(backup: Path, place: Path) -> None:
-    try:
-        os.replace(backup, place)
-    except OSError:  # on another disk
-        near = place.with_name(f".{secrets.token_hex(8)}.lspidx")
+def _put_back(backup: Path, scope: Scope, path: str) -> None:
+    with scope.holding(path) as (folder, name):
         try:
-            shutil.copy2(backup, near)
-            os.replace(near, place)
+            os.replace(backup, name, dst_dir_fd=folder)
+            return
+        except OSError:  # on another disk
+            near = f".{secrets.token_hex(8)}.lspidx"
+        try:
+            descriptor = os.open(near, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+            with os.fdopen(descriptor, "wb") as copy, backup.open("rb") as kept:
+                shutil.copyfileobj(kept, copy)
+                shutil.copystat(backup, copy.fileno())  # pyright: ignore[reportArgumentType] - a handle will do
+            os.replace(near, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
-            near.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                os.unlink(near, dir_fd=folder)
             raise
 
 
@@ -246,20 +255,17 @@ def _may(scope: Scope, path: str) -> bool:
 
 def _digest(place: Path) -> str:
     """Of a regular file; empty where nothing is, something that is no digest where something else is."""
-    try:
-        found = os.lstat(place)
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.lexists(place):
         return ""
-    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
-        return "no file of ours"
-    return blob_digest(place.read_bytes())
+    content = plain_files.read(place, MAX_FILE_BYTES)
+    return "no file of ours" if content is None else blob_digest(content)
 
 
 def _read(file: Path) -> Journal | None:
     try:
-        if not stat.S_ISREG(os.lstat(file).st_mode) or file.stat().st_size > _MAX_JOURNAL_BYTES:
+        content = plain_files.read(file, _MAX_JOURNAL_BYTES)
+        if content is None:
             return None
-        content = file.read_bytes()
         return msgspec.json.decode(unsealed(content, file, "journal") if is_sealed(content) else content, type=Journal)
     except (OSError, msgspec.DecodeError, Damaged):
         return None
@@ -273,6 +279,13 @@ def _write(file: Path, content: bytes) -> None:
         opened.flush()
         os.fsync(opened.fileno())
     os.replace(near, file)
+
+
+def sync_around(scope: Scope, paths: Iterable[str]) -> None:
+    """The folders of these paths, those that are there."""
+    for path in {os.path.dirname(path): path for path in paths}.values():
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), scope.holding(path) as (folder, _):
+            os.fsync(folder)
 
 
 def sync_folder(path: Path) -> None:

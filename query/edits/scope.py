@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +15,7 @@ from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.store.generations import FOLDER
 
 MAX_FILE_BYTES = 10_000_000
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _KEPT_OUT = frozenset({".git", ".hg", ".svn", ".jj", FOLDER})
 """Folders whose files are a program's own: an edit there could be a hook that runs, or an index that lies."""
 
@@ -54,9 +57,9 @@ class Scope:
             literal = path
         else:  # what is typed below the root is meant from there
             literal = os.path.join(os.getcwd(), path)
-            if os.path.exists(self.root / path) or not (self._inside(os.path.realpath(literal)) and os.path.exists(literal)):
+            if os.path.exists(self.root / path) or not (self._inside(_leads_to(literal)) and os.path.exists(literal)):
                 literal = os.path.join(self.root, path)
-        real = os.path.realpath(literal)
+        real = _leads_to(literal)
         if not self._inside(real):
             raise EditRefused(f"'{path}' is outside the workspace '{self.root}'")
         relative = os.path.relpath(real, self.root).replace(os.sep, "/")
@@ -77,7 +80,29 @@ class Scope:
     def still(self, path: str) -> bool:
         """Whether the way to a path is the one it was when it was checked: no folder of it has become a link."""
         real = str(self.real(path))
-        return os.path.realpath(real) == real and self._inside(real)
+        return _leads_to(real) == real and self._inside(real)
+
+    @contextlib.contextmanager
+    def holding(self, path: str) -> Generator[tuple[int, str]]:
+        """A handle of the folder that a path lies in, and its name there. What is done by both is done in the workspace, whatever
+        has become of the way meanwhile.
+
+        Raises:
+            OSError: a folder on the way is a link by now, or none.
+        """
+        real = str(self.real(path))
+        top = max((folder for folder in self._folders if _is_in(real, folder)), key=len, default="")
+        *folders, name = os.path.relpath(real, top).split(os.sep) if top else [""]
+        if not name or name == os.pardir:
+            raise OSError(errno.EXDEV, "leads out of the workspace", path)
+        handle = os.open(top, _FOLDER)
+        try:
+            for part in folders:
+                outer, handle = handle, os.open(part, _FOLDER, dir_fd=handle)
+                os.close(outer)
+            yield handle, name
+        finally:
+            os.close(handle)
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes, or None where there is no file.
@@ -141,4 +166,20 @@ class Scope:
                         waiting.append(entry.path)
 
     def _inside(self, real: str) -> bool:
-        return any(real == folder or real.startswith(folder.rstrip(os.sep) + os.sep) for folder in self._folders)
+        return any(real == folder or _is_in(real, folder) for folder in self._folders)
+
+
+def _is_in(real: str, folder: str) -> bool:
+    return real.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _leads_to(path: str) -> str:
+    """A path with its links followed.
+
+    Raises:
+        EditRefused: a folder on the way is moved at this moment.
+    """
+    try:
+        return os.path.realpath(path)
+    except OSError as error:
+        raise EditRefused(f"'{path}' is moved at this moment: {error.strerror}; nothing was changed; try again") from error

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from query.facts.documents import held_now
 from query.facts.index import Index
 
 _LITERAL = re.compile(r"""['"]([A-Za-z_][\w%{}.]{2,60}|[%{][\w%{}.]{3,60})['"]""")
@@ -52,10 +53,7 @@ def _read(index: Index) -> Literals:
     exact: set[str] = set()
     patterns: set[str] = set()
     for path, looks_up in rows:
-        try:
-            text = (index.root / path).read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
+        text = (held_now(index, path) or b"").decode("utf-8", "replace")
         found = set(_LITERAL.findall(text))
         exact.update(part for literal in found for part in literal.split("."))
         for literal in found if looks_up else ():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from indexer import plain_files
 from indexer.languages import record_of
 from query.facts.index import Index
 
@@ -19,6 +20,10 @@ class Document(NamedTuple):
     external: bool
 
 
+MOST_BYTES = 10_000_000
+"""No setting lets a document be larger."""
+
+
 class Content(NamedTuple):
     """A document of the workspace with the content that was indexed. `digest`: git's name of that. `module`: dotted, may be empty."""
 
@@ -28,6 +33,14 @@ class Content(NamedTuple):
     language: str
     module: str
     is_test: bool
+
+
+def held_now(index: Index, path: str) -> bytes | None:
+    """What a document's file holds now, whatever was indexed; None where there is no plain file, which each was when it was indexed.
+
+    A link, a pipe or a device may be in its place by now, and an index that came with its files may name any that never was one.
+    """
+    return plain_files.read(index.root / path, MOST_BYTES)
 
 
 # ---- by number

@@ -8,10 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from indexer.encoding import read_beginning
+from indexer.git_command import common_directory, directory, holder, line_of
 from query.facts.index import Index
 
 if TYPE_CHECKING:
     from query.edits.scope import Scope
+
+
+_MOST_BYTES = 100_000_000
+"""Of the list of a repository's branches and tags."""
 
 
 class Folder(NamedTuple):
@@ -74,30 +80,24 @@ def moved(index: Index) -> dict[str, str]:
 
 def head(folder: Path) -> str:
     """The commit that is checked out in or around `folder`; empty where that cannot be read without git (no repository, reftable)."""
-    try:
-        place = next(((parent / ".git") for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
-        if place is None:
-            return ""
-        if place.is_file():  # a worktree or a submodule
-            place = place.parent / place.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        value = (place / "HEAD").read_text(encoding="ascii").strip()
-        if not value.startswith("ref:"):
-            return value if _is_commit(value) else ""
-        return _commit_of(place, value.removeprefix("ref:").strip())
-    except (OSError, ValueError):
+    top = holder(folder)
+    if top is None:
         return ""
+    own = directory(top)
+    value = line_of(own / "HEAD")
+    if not value.startswith("ref:"):
+        return value if _is_commit(value) else ""
+    return _commit_of(own, value.removeprefix("ref:").strip())
 
 
-def _commit_of(place: Path, reference: str) -> str:
+def _commit_of(own: Path, reference: str) -> str:
     """What a reference means: its own file, in a worktree that of the common repository, else a line of `packed-refs`."""
-    common = place
-    if (place / "commondir").is_file():
-        common = place / (place / "commondir").read_text(encoding="utf-8").strip()
-    for base in (place, common):
-        if (base / reference).is_file():
-            value = (base / reference).read_text(encoding="ascii").strip()
+    common = common_directory(own)
+    for base in (own, common):
+        value = line_of(base / reference)
+        if value:
             return value if _is_commit(value) else ""
-    for line in (common / "packed-refs").read_text(encoding="utf-8").splitlines():
+    for line in read_beginning(common / "packed-refs", _MOST_BYTES).splitlines():
         commit, _, name = line.partition(" ")
         if name == reference:
             return commit if _is_commit(commit) else ""

@@ -110,7 +110,7 @@ def _look(index: Index) -> tuple[Drift, bool]:
                 continue
             if reads < MAX_READS:
                 reads += 1
-                if _digest(root + path) == digests(index).get(path):
+                if _is_held_now(index, path):
                     if time.time_ns() - status.st_ctime_ns > TICK_NS:  # else a write within this tick would have the same times
                         _read_again(index)[path] = _times(status)
                     continue
@@ -140,7 +140,7 @@ def is_as_indexed(index: Index, path: str) -> bool:
     is_here = index.meta.get("folder") == identity_of(index.root)
     if (size, mtime_ns) == (status.st_size, status.st_mtime_ns) and (ctime_ns == status.st_ctime_ns or not is_here):
         return True
-    return _digest(str(index.root / path)) == digests(index).get(path)
+    return status.st_size == size and _is_held_now(index, path)
 
 
 def _stamps(index: Index) -> list[tuple[str, int, int, int]]:
@@ -173,12 +173,10 @@ def _folder_stamps(index: Index) -> dict[str, int]:
     return found
 
 
-def _digest(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return blob_digest(file.read())
-    except OSError:
-        return ""
+def _is_held_now(index: Index, path: str) -> bool:
+    """Whether a file has the content that was indexed."""
+    content = documents.held_now(index, path)
+    return content is not None and blob_digest(content) == digests(index).get(path)
 
 
 def _skipped(index: Index) -> dict[str, str]:
@@ -230,13 +228,9 @@ def _is_script(entry: os.DirEntry[str], languages: Collection[str]) -> bool:
     """Whether the first line of a file without an extension says that it is of one of these languages."""
     if "." in entry.name or not entry.is_file(follow_symlinks=False):
         return False
-    from indexer.servers.scripts import SHEBANG_BYTES, language_of_script
+    from indexer.servers.scripts import language_of_file
 
-    try:
-        with open(entry.path, "rb") as file:
-            return language_of_script(file.read(SHEBANG_BYTES)) in languages
-    except OSError:
-        return False
+    return language_of_file(Path(entry.path).parent, entry.name) in languages
 
 
 def _not_ignored(index: Index, paths: list[str]) -> list[str]:

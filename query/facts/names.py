@@ -28,6 +28,7 @@ from indexer.languages import record_of
 from indexer.model import FOREIGN
 from indexer.quoting import one_line
 from indexer.text import index_to_utf16, word_digest
+from query.facts.documents import held_now
 from query.facts.dotted import dotted, last_of, named
 from query.facts.folders import folders, index_command
 from query.facts.freshness import is_as_indexed
@@ -106,7 +107,7 @@ def find_pattern(index: Index, path: str, pattern: str) -> Position:
         raise UsageError(
             f"'{relative}' has changed since the index was made, so its text cannot be matched; first run: {index_command(index)}"
         )
-    text = as_text((index.root / relative).read_bytes()).replace("\r\n", "\n").replace("\r", "\n")
+    text = as_text(held_now(index, relative) or b"").replace("\r\n", "\n").replace("\r", "\n")
     before, after = pattern.split(_MARK)
     starts = [match.start() for match in re.finditer(re.escape(before + after), text)]
     if len(starts) != 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexer.embedded import source_of
+from query.facts.documents import held_now
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
 
@@ -28,8 +29,6 @@ class Sources:
     def _read(self, path: str) -> list[bytes] | None:
         if not is_as_indexed(self._index, path):
             return None
-        try:
-            source = source_of(path, (self._index.root / path).read_bytes())
-            return None if source is None else source.split(b"\n")
-        except OSError:
-            return None
+        content = held_now(self._index, path)
+        source = None if content is None else source_of(path, content)
+        return None if source is None else source.split(b"\n")

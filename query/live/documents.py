@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from indexer.drive.texts import Texts
 from indexer.embedded import form_of, source_of
+from indexer.encoding import open_plain
 from indexer.errors import EditRefused, UsageError
 from query.edits.text import decode, shown
 
@@ -48,15 +49,17 @@ def read_text(path: str) -> tuple[str, tuple[int, int, int]]:
         UsageError: no regular file, larger than MAX_FILE_BYTES, or not readable.
     """
     try:
-        status = os.stat(path)
-        if not os.path.isfile(path):
-            raise UsageError(f"'{path}' is not a regular file")
-        if status.st_size > MAX_FILE_BYTES:
-            raise UsageError(f"'{path}' has {status.st_size} bytes; files of more than {MAX_FILE_BYTES} are refused")
-        with open(path, "rb") as file:
-            return wire_text(file.read(MAX_FILE_BYTES + 1)), stamp(status)
-    except (OSError, ValueError) as error:
+        with open_plain(path) as file:
+            status = os.fstat(file.fileno())
+            content = file.read(MAX_FILE_BYTES + 1) if status.st_size <= MAX_FILE_BYTES else b""
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a NUL in the path
         raise UsageError(f"'{path}' cannot be read: {error}") from error
+    size = max(status.st_size, len(content))
+    if size > MAX_FILE_BYTES:
+        raise UsageError(f"'{path}' has {size} bytes; files of more than {MAX_FILE_BYTES} are refused")
+    return wire_text(content), stamp(status)
 
 
 def stamp(status: os.stat_result) -> tuple[int, int, int]:

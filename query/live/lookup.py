@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
-from indexer import vcs
+from indexer import plain_files, vcs
 from indexer.encoding import as_text
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.private_places import is_held
@@ -87,7 +87,7 @@ def _texts(root: Path, last: str, may_define: re.Pattern[bytes]) -> list[tuple[s
     for path in vcs.list_files(root):
         if not language_of(path) or not is_held(str(root), path):
             continue
-        content = _content(root / path)
+        content = plain_files.read(root / path, _MOST_BYTES) or b""
         if last.encode() not in content or not may_define.search(content):
             continue
         if len(found) == _MOST_FILES:
@@ -95,14 +95,6 @@ def _texts(root: Path, last: str, may_define: re.Pattern[bytes]) -> list[tuple[s
         found.append((path, as_text(content)))
     outline.hangs(found)  # one process for all of them, where one is needed
     return found
-
-
-def _content(place: Path) -> bytes:
-    """What a file holds; nothing of one that is too large, is gone, or cannot be read."""
-    try:
-        return place.read_bytes() if place.stat().st_size <= _MOST_BYTES else b""
-    except OSError:
-        return b""
 
 
 def _fitting(path: str, text: str, wanted: str, last: str) -> list[Present]:

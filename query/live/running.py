@@ -27,6 +27,7 @@ from indexer.servers.scripts import language_of_file
 from query.context import Diagnosis, Reply, ServerInfo
 from query.live.documents import Documents
 from query.live.launch import Launch
+from query.live.outline import hangs
 from query.live.published import Diagnostics, read
 from query.live.tree import Tree
 
@@ -259,10 +260,10 @@ class Running:
         return known is not None and self._in_vain.get(path) == hash(known.text)
 
     def _knows_a_name(self, path: str) -> bool:
-        """Whether it can place a name that this file itself defines; true where there is none to ask about."""
+        """Whether it can place a name that this file itself defines; true where there is none to ask about or none is told in time."""
         known = self._documents.open.get(path)
         language = language_of_file(self.launch.folders[0].path, path)
-        if known is None or not language or not self.supports("definitionProvider"):
+        if known is None or not language or not self.supports("definitionProvider") or hangs([(self._relative(path), known.text)]):
             return True
         try:
             parsed = syntaxes.parse(language, self._relative(path), known.text.encode("utf-8", "replace"), "")

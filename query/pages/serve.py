@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import anyio
+import click
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -111,7 +112,7 @@ class Server:
                 return _html(book.frame.around(Page(name=name, title="Not found", body=body)), 404)
             return _html(made)
         except LspidxError as error:
-            return _plain(503, error_text(error))
+            return _plain(503, click.unstyle(error_text(error)))
 
     def _now(self) -> Book:
         index = self._service.index()

@@ -1,22 +1,23 @@
 """The text of a file as lines of a page: each identifier is a link, the rest is coloured by what kind of text it is.
 
 Pygments says what is a keyword, a string or a comment, and nothing more: what a name means the index knows. It runs on patterns that long
-or odd texts make slow, so a text above some size, or with a very long line, has no colours.
+or odd texts make slow, so a text above some size, with a very long line, or that takes it too long, has no colours.
 """
 
 from __future__ import annotations
 
 import html
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from indexer.quoting import visible
-from indexer.text import utf16_to_index
+from indexer.text import Utf16Map
+from query.facts.lexed import lexed
 
 MOST_BYTES = 2_000_000
 """A larger file has no page of its text: browsers take seconds for it, and what is as large is made by a program."""
 
-MOST_COLOURED = 400_000
 _LONGEST_LINE = 2_000
 _CLASSES = (("Comment", "m"), ("Keyword", "k"), ("Operator.Word", "k"), ("Literal.String", "s"), ("Literal.Number", "n"))
 """By kind of token of Pygments, the class of its colour."""
@@ -58,9 +59,10 @@ def listing(path: str, source: Sequence[bytes], links: Sequence[Link]) -> str:
 
 def _line(text: str, links: Sequence[Link], colours: Sequence[tuple[int, int, str]]) -> str:
     parts: list[str] = []
-    at = 0
+    at, length = 0, len(text)
+    columns = Utf16Map(text)
     for link in links:
-        start, end = utf16_to_index(text, link.col), utf16_to_index(text, link.end_col)
+        start, end = min(columns.index(link.col), length), min(columns.index(link.end_col), length)
         if start < at or end <= start:
             continue
         parts += [_plain(text, at, start, colours), _linked(text[start:end], link)]
@@ -82,9 +84,8 @@ def _plain(text: str, start: int, end: int, colours: Sequence[tuple[int, int, st
     """A part of a line outside of all links."""
     parts: list[str] = []
     at = start
-    for first, last, kind in colours:
-        if last <= at:
-            continue
+    for number in range(bisect_right(colours, start, key=_end_of), len(colours)):
+        first, last, kind = colours[number]
         if first >= end:
             break
         begin, stop = max(first, at), min(last, end)
@@ -95,20 +96,24 @@ def _plain(text: str, start: int, end: int, colours: Sequence[tuple[int, int, st
     return "".join(parts)
 
 
+def _end_of(colour: tuple[int, int, str]) -> int:
+    return colour[1]
+
+
 def _shown(text: str) -> str:
     return html.escape(visible(text), quote=False) if text else ""
 
 
 def _colours(path: str, text: Sequence[str]) -> dict[int, list[tuple[int, int, str]]]:
     """By line the parts that have a colour: begin, end and class, by position."""
-    if sum(map(len, text)) > MOST_COLOURED or any(len(line) > _LONGEST_LINE for line in text):
-        return {}
-    lexer = _lexer(path)
+    lexer = None if any(len(line) > _LONGEST_LINE for line in text) else _lexer(path)
     if lexer is None:
         return {}
+    whole = "\n".join(text)
+    tokens: list[tuple[int, Any, str]] | None = lexed(whole, lexer.get_tokens_unprocessed(whole))
     found: dict[int, list[tuple[int, int, str]]] = {}
     line = col = 0
-    for _, kind, value in lexer.get_tokens_unprocessed("\n".join(text)):
+    for _, kind, value in tokens or ():
         name = _class_of(kind)
         for number, part in enumerate(value.split("\n")):
             if number:

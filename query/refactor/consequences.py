@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from indexer.embedded import source_of
 from indexer.languages import record_of
 from indexer.text import blob_digest
 from query.answers.envelope import Reason
@@ -28,6 +29,7 @@ from query.facts.completeness import DEFINITION, Certificate
 from query.facts.documents import contents
 from query.facts.index import Index
 from query.facts.symbols import symbols_by_id
+from query.live.outline import hangs
 
 _SHAPES = frozenset(("removed", "renamed", "moved", "signature"))
 """What of a change others can see. A body that changes is the servers' and the tests' to judge."""
@@ -66,27 +68,39 @@ class Consequences(NamedTuple):
 def consequences(
     index: Index, before: Mapping[str, bytes], after: Mapping[str, bytes], judged: Sequence[str], *, far: bool
 ) -> Consequences:
-    """Holds edits against the index.
+    """Holds edits against the index. Of a file whose text no parser reads in time, before or after, it says that nothing is known.
 
     Args:
         before, after: contents by path, of the files that are edited. judged: files that a server has judged as they would be: what the
             index does not know of these, the server does. far: files that depend on the edited ones are among them.
     """
-    read = _parts(index, before, after)
+    hanging = _hanging(before, after)
+    read = _parts(index, {path: content for path, content in before.items() if path not in hanging}, after)
     bound = bind(_shapes(read), index, index)
     if not bound:
-        return Consequences([], [], [])
+        return Consequences([], [], _not_read(hanging))
     certificate = Certificate(index)
     nothing = Reach(tests=[], counts={}, capped=False)
     found = Findings(index, index, certificate, bound, Files(read)).make(nothing, nothing, with_churn=False)
     broken = [made for item in found if (made := _broken(item)) is not None]
     names = [item.qualified_name for item in found]
-    return Consequences(broken, names, _gaps(index, certificate, bound, {*judged, *before}, far=far))
+    return Consequences(broken, names, [*_not_read(hanging), *_gaps(index, certificate, bound, {*judged, *before}, far=far)])
 
 
 def changes_shapes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bool:
-    """Whether edits change what others can see of a symbol, as far as the texts alone say it."""
-    return bool(_shapes(_parts(None, before, after)))
+    """Whether edits change what others can see of a symbol, as far as the texts alone say it; true where one is not read in time."""
+    return bool(_hanging(before, after)) or bool(_shapes(_parts(None, before, after)))
+
+
+def _hanging(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+    """Paths of which one of both texts would hold this process; an edit's text may be anybody's."""
+    texts = [(path, (source_of(path, content) or b"").decode("utf-8")) for side in (before, after) for path, content in side.items()]
+    return sorted({texts[number][0] for number in hangs(texts)})
+
+
+def _not_read(paths: Sequence[str]) -> list[Reason]:
+    detail = f"no parser reads the text of {listed(paths)} in time, so what the edits change in it, and who uses that, is not known"
+    return [of_paths("not_read", detail, paths)] if paths else []
 
 
 def _shapes(read: Sequence[Part]) -> list[Changed]:

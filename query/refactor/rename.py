@@ -17,6 +17,7 @@ from query.answers.paths import listed, of_paths
 from query.answers.style import count
 from query.facts import names
 from query.facts.declarations import called_beside, constructors_named_as_types
+from query.facts.documents import held_now
 from query.facts.freshness import is_as_indexed
 from query.facts.gaps import strings
 from query.facts.hierarchy import override_family
@@ -285,7 +286,7 @@ def compare(index: Index, symbols: Sequence[Symbol], old_name: str, sites: Mappi
         if not is_as_indexed(index, path):
             stale.add(path)
             continue
-        text = as_text((index.root / path).read_bytes()).split("\n")
+        text = as_text(held_now(index, path) or b"").split("\n")
         mark = len(text[0]) - len(text[0].removeprefix(_MARK))
         for line, col in places:
             shown = text[line] if line < len(text) else ""
@@ -316,7 +317,7 @@ def symbols_at(index: Index, spot: Spot) -> list[Symbol]:
     """What the index takes the name at a place for; nothing where the file has changed since."""
     if not is_as_indexed(index, spot.document.path):
         return []
-    mark = 1 if spot.line == 0 and as_text((index.root / spot.document.path).read_bytes()).startswith(_MARK) else 0
+    mark = 1 if spot.line == 0 and as_text(held_now(index, spot.document.path) or b"").startswith(_MARK) else 0
     try:
         return names.symbols_at(index, names.Position(spot.document.path, spot.line + 1, spot.col + mark + 1))
     except NameNotFound:

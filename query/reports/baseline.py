@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.encoding import open_plain
 from indexer.errors import UsageError
 
 VERSION = 1
@@ -38,8 +39,8 @@ def read(path: Path) -> list[Accepted]:
         UsageError: it cannot be read, or is not what `write` writes.
     """
     try:
-        content = path.read_bytes()
-        found = msgspec.json.decode(content[:_MAX_BYTES], type=Baseline)
+        with open_plain(path) as opened:
+            found = msgspec.json.decode(opened.read(_MAX_BYTES), type=Baseline)
     except OSError as error:
         raise UsageError(f"baseline '{path}' cannot be read: {error.strerror}; to make one: lspidx report --write-baseline FILE") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -17,7 +17,7 @@ import msgspec
 
 from indexer.config import load_config
 from indexer.drive.process import clean_environment
-from indexer.encoding import parse_json
+from indexer.encoding import parse_json, read_beginning
 from indexer.errors import LspidxError
 from indexer.languages import record_of
 from indexer.python_project import PythonProject
@@ -175,10 +175,7 @@ def _asks(folder: Path, item: str) -> str:
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= _MAX_CONFIG_BYTES else ""
-    except OSError:
-        return ""
+    return read_beginning(path, _MAX_CONFIG_BYTES)
 
 
 def _script(kind: Kind, around: Surroundings) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from indexer.encoding import open_plain
 from indexer.text import index_to_utf16
 
 Columns = Literal["bytes", "utf16", "characters"]
@@ -63,10 +64,9 @@ class Places:
 
     def _read_line(self, path: str, line: int) -> bytes | None:
         try:
-            place = Path(self._root, path)
-            if not place.is_file() or place.stat().st_size > _MAX_BYTES:
-                return None
-            lines = place.read_bytes().split(b"\n")
+            with open_plain(os.path.join(self._root, path)) as opened:
+                content = opened.read(_MAX_BYTES + 1)
         except OSError:
             return None
+        lines = content.split(b"\n") if len(content) <= _MAX_BYTES else []
         return lines[line - 1].rstrip(b"\r") if line <= len(lines) else None

@@ -17,7 +17,7 @@ from query.context import Context
 from query.facts import sync_guards
 from query.facts.calls import callees_of
 from query.facts.completeness import DEFINITION, finished_at
-from query.facts.documents import Document, contents, documents, sizes_of
+from query.facts.documents import Document, contents, documents, held_now, sizes_of
 from query.facts.families import languages_of
 from query.facts.freshness import is_as_indexed
 from query.facts.imports import Import, imports_of
@@ -233,8 +233,8 @@ def _etag(context: Context, ask: GetEditingContext, path: str) -> str:
     index = context.index
     digest = contents(index, [path])[path].digest
     if not is_as_indexed(index, path):
-        file = index.root / path
-        digest = blob_digest(file.read_bytes()) if file.is_file() else ""
+        content = held_now(index, path)
+        digest = "" if content is None else blob_digest(content)
     parts = [
         _FORMAT,
         path,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -175,7 +176,11 @@ def _live_uses(context: Context, target: Target) -> list[str]:
 
 
 def _make(target: Target) -> list[Edit]:
-    """The edit that takes the symbol's lines away, and blank lines with them so that as many stay as were on the wider side."""
+    """The edit that takes the symbol's lines away, and blank lines with them so that as many stay as were on the wider side.
+
+    Raises:
+        EditRefused: nothing that can be parsed would be left.
+    """
     from query.edits.text import Edit
 
     span = target.symbol.span
@@ -195,13 +200,17 @@ def _make(target: Target) -> list[Edit]:
 
 
 def _errors(target: Target, edits: Sequence[Edit]) -> int:
+    """How many places of the text after the edits cannot be parsed; no number is greater where no parser reads it in time."""
     from indexer import syntax
+    from query.live.outline import hangs
 
     text = target.document.edited(edits).for_server
+    if hangs([(target.path, text)]):
+        return sys.maxsize
     if target.language == PYTHON.name:  # our grammar takes a class without a body
         try:
             ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: nested too deeply
             return 1
         return 0
     return len(syntax.parse(target.language, target.path, text.encode("utf-8", "replace"), "").error_lines)

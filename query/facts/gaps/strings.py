@@ -5,6 +5,7 @@ A dotted name that leads to a symbol is a reference (`indexer/store/merge/5_stri
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
@@ -14,10 +15,9 @@ from indexer.manifests import format_of
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, NameUse, Role, SymbolFlag, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
+from query.facts.documents import held_now
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
-
-_MOST_BYTES = 2_000_000
 
 _WORDS = {
     NameUse.MEMBER: "'{name}' is looked up as an attribute by a string, of a value of unknown type",
@@ -295,16 +295,14 @@ def _of_changed_manifests(index: Index, uses: Uses) -> list[Reason]:
         JOIN document d ON d.doc_id = r.doc_id AND d.status = 'manifest'
     """
     named = {path for (path,) in index.rows(sql, {"ids": uses.ids})}
-    concerned = [path for path in sorted(set(changed)) if path in named or word.search(_text(index, path))]
+    concerned = [path for path in sorted(set(changed)) if path in named or _may_hold(index, path, word)]
     if not concerned:
         return []
     detail = f"project files that name it, or have its name, have changed since the index was made: {listed(concerned)}"
     return [of_paths("stale_manifest", f"{detail}; to bring it up to date: lspidx index", concerned)]
 
 
-def _text(index: Index, path: str) -> str:
-    try:
-        with open(index.root / path, "rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+def _may_hold(index: Index, path: str, word: re.Pattern[str]) -> bool:
+    """Whether a file has a word, or there is no telling."""
+    content = held_now(index, path)
+    return os.path.lexists(index.root / path) if content is None else word.search(content.decode("utf-8", "replace")) is not None
