@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import os
+import re
+import shlex
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
@@ -84,6 +86,10 @@ _MOST_MEMORY_KB = 4_000_000
 _SHELL = "/bin/sh"
 _MOST_OVERRIDES = 5_000
 _MOST_LINK_BYTES = 8_192
+_HELD_ONCE = ("objects", "refs", "packed-refs", "HEAD", "index")
+"""Of git's own files those that say what is committed and staged."""
+_SECTION = re.compile(r"\s*\[\s*([^\s\]]+)")
+_WORK_TREE = re.compile(r'\s*worktree\s*=\s*"?([^"]*?)"?\s*$', re.IGNORECASE)
 _DUBIOUS = ("dubious ownership", "unsafe repository")
 _TOO_OLD = "git does not take settings from its environment; lspidx needs git 2.31 or newer"
 
@@ -99,6 +105,10 @@ class GitFailed(UsageError):
 
 class OfAnother(UsageError):
     """Git refuses a repository that belongs to another user; the message has its remedy."""
+
+
+class Elsewhere(UsageError):
+    """What git would read belongs to a folder that does not say so itself; the message says how it can."""
 
 
 class Endless(UsageError):
@@ -294,8 +304,51 @@ def _stamp(top: Path | None) -> object:
                 raise _no_plain_file(path, top)
             stamps.append(found)
         _check_own_files(top, own)
+        _check_place(top, own)
     names = (*_KEPT, "PATH", "GIT_INDEX_FILE", "GIT_CONFIG_COUNT")
     return (*stamps, *(os.environ.get(name) for name in names))
+
+
+def _check_place(top: Path, own: Path) -> None:
+    """What lies in a folder, as `.git` or in it, may lead to any repository of the user; so that has to know this work tree.
+
+    It does where it lies in the folder itself; where its own `gitdir` (of a further work tree) or `core.worktree` (of a submodule) leads
+    back; and where what leads back is one of its further work trees.
+
+    Raises:
+        Elsewhere: it does not.
+    """
+    real = os.path.realpath(top)
+    kept = os.path.realpath(own)
+    common = os.path.realpath(common_directory(Path(kept)))
+    is_known = kept.startswith(real + os.sep) or _leads_back(kept, real)
+    places = [kept] if not is_known else []
+    if common != kept and not (is_known and os.path.dirname(kept) == os.path.join(common, "worktrees")):
+        places.append(common)
+    for name in _HELD_ONCE if kept.startswith(real + os.sep) else ():
+        place = os.path.join(common, name)
+        if os.path.islink(place):
+            places.append(os.path.dirname(os.path.realpath(place)))
+    for place in places:
+        if not place.startswith(real + os.sep) and os.path.isdir(place) and not _leads_back(place, real):
+            raise Elsewhere(
+                f"'{top / '.git'}' leads to '{place}', which may be any repository of yours and does not know this work tree; "
+                f"if it is meant, say so there: git config -f {shlex.quote(os.path.join(place, 'config'))} core.worktree {shlex.quote(real)}"
+            )
+
+
+def _leads_back(place: str, real: str) -> bool:
+    """Whether a folder of git's says that its work tree is this one."""
+    led = line_of(Path(place, "gitdir"))
+    if led and os.path.dirname(os.path.realpath(os.path.join(place, led))) == real:
+        return True
+    for name in ("config", "config.worktree"):
+        section = ""
+        for line in line_of(Path(place, name)).splitlines():
+            section = found[1].lower() if (found := _SECTION.match(line)) else section
+            if section == "core" and (said := _WORK_TREE.match(line)) and os.path.realpath(os.path.join(place, said[1])) == real:
+                return True
+    return False
 
 
 def _check_own_files(top: Path, own: Path) -> None:

@@ -415,6 +415,50 @@ def test_a_work_tree_is_one_only_if_it_leads_back(root: Path, tmp_path: Path):
     assert vcs.siblings(tree) == [root]
 
 
+_LEADING: Mapping[str, Callable[[Path, Path], object]] = {
+    "a file": lambda own, private: own.write_text(f"gitdir: {private / '.git'}\n"),
+    "a link": lambda own, private: own.symlink_to(private / ".git"),
+    "a common folder": lambda own, private: (
+        own.mkdir(),
+        (own / "commondir").write_text(f"{private / '.git'}\n"),
+        shutil.copy(private / ".git" / "HEAD", own),
+        shutil.copy(private / ".git" / "index", own),
+    ),
+    "links in it": lambda own, private: (
+        own.mkdir(),
+        (own / "HEAD").write_text("ref: refs/heads/x\n"),
+        *((own / name).symlink_to(private / ".git" / name) for name in ("objects", "refs", "index")),
+    ),
+    "a work tree of it": lambda own, private: (
+        git(private, "worktree", "add", "-q", str(private.parent / "further")),
+        own.write_text(f"gitdir: {private / '.git' / 'worktrees' / 'further'}\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", _LEADING.values(), ids=_LEADING)
+def test_a_repository_elsewhere_that_does_not_know_the_tree_is_not_read(
+    way: Callable[[Path, Path], object], root: Path, tmp_path: Path
+) -> None:
+    """An archive may bring a `.git` that leads to any repository of the user: its names and texts would be this one's."""
+    tree = write_tree(tmp_path / "came", {"a.py": "x = 1\n"})
+    way(tree / ".git", root)
+    for ask in (vcs.list_files, vcs.checkout, vcs.ignored_files):
+        with pytest.raises(git_command.Elsewhere, match=r"does not know this work tree; if it is meant, say so there: git config -f"):
+            ask(tree)
+    assert "pkg/b.py" in vcs.list_files(root)
+
+
+def test_a_repository_elsewhere_is_read_once_it_says_so(root: Path, tmp_path: Path):
+    (root / ".git").rename(tmp_path / "kept apart")
+    (root / ".git").write_text(f"gitdir: {tmp_path / 'kept apart'}\n", encoding="utf-8")
+    with pytest.raises(git_command.Elsewhere) as refused:
+        vcs.list_files(root)
+    said = shlex.split(str(refused.value).rpartition("say so there: ")[2])
+    git(root, *said[1:])
+    assert vcs.list_files(root) == ["a.py", "pkg/b.py"]
+
+
 def test_a_submodule_is_no_link(root: Path, tmp_path: Path):
     """Where the work tree has a link in a submodule's place, what it leads to is not this workspace's."""
     private = write_tree(tmp_path / "private", {"secret.py": ""})

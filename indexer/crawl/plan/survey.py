@@ -102,7 +102,8 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         UsageError: beside a document lies what a server would read without end.
     """
     present = languages_present(paths)
-    gone = [path for path in paths if not os.path.lexists(root / path)]  # by git's word there, or until a moment ago
+    # by git's word there, or until a moment ago
+    gone = [path for path in paths if not path.endswith("/") and not os.path.lexists(root / path)]
     left_out = sparse.left_out(root, gone)
     paths = sorted(set(paths).difference(gone)) if gone else paths
     candidates = [
