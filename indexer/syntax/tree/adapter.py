@@ -21,6 +21,7 @@ from indexer.syntax.tree.conditional import Blank, repairs
 from indexer.syntax.tree.damage import damaged_bytes, deep_offset, error_offsets
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.imports import named_imports
+from indexer.syntax.tree.macros import Prepared
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.operations import receivers
 from indexer.syntax.tree.outline import Sweep
@@ -85,6 +86,7 @@ class Adapter:
         self.rules = grammar.rules
         self.offsets = OffsetMap(source)
         self.blanks: list[tuple[Any, list[Blank]]] = []
+        self.hidden: list[tuple[int, int]] = []
         root, self.error_lines = self._parse(grammar)
         query = grammar.definitions if definitions_only else grammar.full
         cursor = tree_sitter.QueryCursor(query)
@@ -115,7 +117,8 @@ class Adapter:
 
     def _parse(self, grammar: LoadedGrammar) -> tuple[Any, list[int]]:
         """The tree's root and its error lines; a text that the grammar does not know may be read in other words."""
-        root = grammar.parser.parse(grammar.rewritten(self.source)).root_node
+        prepared, root = self._prepared(grammar)
+        self.hidden = prepared.words
         if not root.has_error:
             return root, []
         errors = error_offsets(root)
@@ -126,14 +129,24 @@ class Adapter:
             if len(other_errors) < len(errors):
                 root, errors = other, other_errors
         if grammar.rules.conditional:
-            root, errors = self._without_branches(grammar, root, errors)
+            root, errors = self._without_branches(grammar, prepared.text, root, errors)
         return root, sorted({self.offsets.line(offset) for offset in errors[:MAX_ERRORS]})
 
-    def _without_branches(self, grammar: LoadedGrammar, root: Any, errors: list[int]) -> tuple[Any, list[int]]:
+    def _prepared(self, grammar: LoadedGrammar) -> tuple[Prepared, Any]:
+        """The text without macros and its tree; the text as it is where the parser can make more of that."""
+        made = grammar.prepared(self.source)
+        root = grammar.parser.parse(grammar.rewritten(made.text)).root_node
+        if made.text != self.source and (left := damaged_bytes(root)):
+            whole = grammar.parser.parse(self.source).root_node
+            if damaged_bytes(whole) < left:
+                return Prepared(self.source, []), whole
+        return made, root
+
+    def _without_branches(self, grammar: LoadedGrammar, source: bytes, root: Any, errors: list[int]) -> tuple[Any, list[int]]:
         """The tree of the text with fewer branches of `#if`, where that leaves less than half of the damage."""
         damage = damaged_bytes(root)
         best, blanks = root, list[Blank]()
-        for made in repairs(self.source) if damage else ():
+        for made in repairs(source) if damage else ():
             other = grammar.parser.parse(made.text).root_node
             left = damaged_bytes(other)
             if left * 2 < damage:
@@ -216,12 +229,12 @@ class Adapter:
             if not bits & _READLESS:
                 bits |= READ
             roles[start] = bits
-        for node in self.captures.get("unparsed", ()):
-            end = node.end_byte
+        unparsed = [(node.start_byte, node.end_byte) for node in self.captures.get("unparsed", ())]
+        for start, end in unparsed + self.hidden:
             if self.source.startswith(b"(", end):
-                roles[node.start_byte] = READ | CALL
+                roles[start] = READ | CALL
             elif self.source.startswith((b".", b"::"), end) and not self.source.startswith(b"..", end):
-                roles[node.start_byte] = READ | CONFINED
+                roles[start] = READ | CONFINED
         for node in self.captures.get("value", ()):  # a type's name that makes a value: no annotation
             roles[node.start_byte] = roles.get(node.start_byte, READ) & ~ANNOTATION
         for node in self.captures.get("update", ()):
@@ -256,6 +269,9 @@ class Adapter:
             start = node.start_byte
             ends[start] = node.end_byte
             lookable.add(start)
+        if not self.definitions_only:
+            for start, end in self.hidden:
+                ends.setdefault(start, end)
         for capture in ("drop", "component"):
             for node in captures.get(capture, ()):
                 start = node.start_byte
