@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support import Watcher, write_tree
+from toolchains import requires
+
+from indexer.config import Config
+from indexer.crawl.run import crawl
 from indexer.model import Role
+from indexer.syntax import code_of
 from indexer.syntax.tree import parse
 from indexer.syntax.tree.macros import prepare
+from query import api
+from query.facts.index import Index, open_index
 
 CPP: dict[str, tuple[str, list[str]]] = {
     "a class": (
@@ -189,3 +199,107 @@ def test_a_prepared_text_has_the_length_and_the_lines_of_the_text() -> None:
 def test_a_text_of_one_piece_only_ends(piece: bytes) -> None:
     source = piece * (60_000 // len(piece))
     assert len(prepare(source, is_cpp=True).text) == len(source)
+
+
+def test_code_is_a_text_without_its_comments_and_strings() -> None:
+    text = 'a /* b\nc */ d "e" \'f\' 1\'000 g // h\nR"x(i " )j)x" k; l = "m\\"n";'
+    code = code_of("cpp", text.encode()).decode()
+    assert len(code) == len(text)
+    assert code.split() == ["a", "d", "1'000", "g", "k;", "l", "=", ";"]
+    assert code_of("python", b"# a") == b"# a"
+    assert len(code_of("cpp", b'R"(' * 9_999)) == 29_997
+
+
+def test_a_branch_of_texts_alone_that_the_parser_does_not_see_is_no_error() -> None:
+    """Nothing that could be named stands in it (a message of several lines, as in tinyxml2's tests)."""
+    text = 'int f(void) {\n  g("a"\n#ifdef A\n    "b"\n#endif\n  );\n  return h();\n}\n'
+    assert parse("c", "a.c", text.encode(), "a").error_lines == []
+
+
+SHOP = {
+    "shop.h": """#pragma once
+#define SHOP_API __attribute__((visibility("default")))
+namespace shop {
+class SHOP_API Visitor {
+ public:
+  virtual ~Visitor() {}
+  virtual bool Visit(int a);
+};
+class SHOP_API Printer : public Visitor {
+ public:
+  explicit Printer(int a);
+  ~Printer();
+  void Push(int a);
+  bool Visit(int a) override;
+  int depth;
+};
+SHOP_API Printer* make(int a);
+SHOP_API int count();
+SHOP_API int total();
+}
+""",
+    "shop.cc": """#include "shop.h"
+namespace shop {
+bool Visitor::Visit(int a) { return a > 0; }
+Printer::Printer(int a) : depth(a) {}
+Printer::~Printer() {}
+void Printer::Push(int a) { depth += a; }
+bool Printer::Visit(int a) { Push(a); return true; }
+Printer* make(int a) { return new Printer(a); }
+int count() { return 1; }
+int total() { return count(); }
+}
+""",
+    "broken.cc": """#include "shop.h"
+const char* text = "count of the shop";
+// count, or total
+int use() { return shop::total() + shop::count(; }
+int other() { return ) shop::total(; }
+const char* more = "count"; /*
+ count */
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    requires("clangd")
+    root = write_tree(tmp_path_factory.mktemp("shop") / "work", SHOP)
+    crawl(root, Config(jobs=1), Watcher())
+    with open_index(root) as index:
+        yield index
+
+
+@pytest.mark.slow
+def test_members_of_a_class_behind_a_macro_belong_to_it(shop: Index) -> None:
+    push = api.find_callers(shop, "Printer::Push")
+    assert [edge.symbol.qualified_name for edge in push.result] == ["shop.shop.Printer.Visit"]
+    assert push.completeness.status == "complete"
+    assert [found.symbol.qualified_name for found in api.type_hierarchy(shop, "Printer", direction="supertypes").result] == [
+        "shop.shop.Visitor"
+    ]
+
+
+@pytest.mark.slow
+def test_the_declaration_of_a_destructor_behind_a_macro_is_no_use_of_it(shop: Index) -> None:
+    codes = {reason.code for reason in api.find_callers(shop, "shop.h:12:3").completeness.reasons}
+    assert "escapes" not in codes
+
+
+@pytest.mark.slow
+def test_who_refers_to_a_macro_before_a_name_is_known(shop: Index) -> None:
+    places = shop.rows(
+        """
+        SELECT o.line FROM occurrences o WHERE o.name = 'SHOP_API' AND o.symbol IS NOT NULL AND o.path = 'shop.h'
+        AND NOT list_contains(o.roles, 'definition') ORDER BY ALL
+        """
+    )
+    assert [line for (line,) in places] == [3, 8, 16, 17, 18], "0-based"
+
+
+@pytest.mark.slow
+def test_a_word_of_a_string_or_comment_in_a_broken_file_hides_no_use(shop: Index) -> None:
+    """The parser did not understand the file, the lexer does: `Push` is in no code of it, `count` in a line of it."""
+    assert [reason.code for reason in api.find_callers(shop, "shop::make").completeness.reasons] == []
+    reasons = api.find_references(shop, "count").completeness.reasons
+    assert "syntax_error" not in {reason.code for reason in reasons}

@@ -13,6 +13,7 @@ import tree_sitter
 from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax import ecmascript
+from indexer.syntax.c_tokens import has_code
 from indexer.syntax.depth import depth_of
 from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
@@ -150,7 +151,8 @@ class Adapter:
             other = grammar.parser.parse(made.text).root_node
             left = damaged_bytes(other)
             if left * 2 < damage:
-                best, blanks, damage, errors = other, made.blanks, left, error_offsets(other) + [start for start, _ in made.blanks]
+                unread = [start for start, end in made.blanks if has_code(source[start:end])]
+                best, blanks, damage, errors = other, made.blanks, left, error_offsets(other) + unread
         if blanks:
             self.blanks.append((root, blanks))
         return best, errors

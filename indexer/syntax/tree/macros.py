@@ -15,7 +15,7 @@ import itertools
 import re
 from typing import NamedTuple
 
-from indexer.syntax.tree.c_tokens import (
+from indexer.syntax.c_tokens import (
     ACCESS,
     ATTRIBUTES,
     CLASSES,
@@ -461,6 +461,10 @@ class _Preparation(Tokens):
             head.names.pop()
             return closed + 1
         self._surplus(head.before, head.behind, is_typed=head.is_typed, is_maker=makes)
+        if head.behind and self.texts[closed + 1] == b";" and self._is_value(at, closed):
+            self._give(at, at, b"=")  # `T *x(1);`, which the grammar knows of no pointer
+            self._take(closed, closed)
+            return -1
         if makes or head.is_typed or len(head.before) + len(head.behind) > 1:
             self._parameters(at, closed)
         self._trailing(closed + 1, head.scope)
@@ -505,6 +509,14 @@ class _Preparation(Tokens):
         if kind == WORD or text in (b"~", b"::") or (text == b"[" and self.texts[then + 1] == b"["):
             return self.is_macro(name) or self.has_line_end(closed, then)
         return self.is_macro(name) and (text == b"}" or kind in (LINE, END))
+
+    def _is_value(self, opened: int, closed: int) -> bool:
+        """Whether what is in brackets is one value, and no parameter."""
+        inner = range(opened + 1, closed)
+        return self.commas(opened, closed) == [closed] and (
+            any(self.texts[place] in (b"?", b".", b"->") or self.kinds[place] == TEXT for place in inner)
+            or self.texts[opened + 1] in (b"*", b"&", b"!")
+        )
 
     def _parameters(self, opened: int, closed: int) -> None:
         self.declared.add(opened)

@@ -30,6 +30,15 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
+_NO_CODE = re.compile(
+    rb"""
+    (?P<comment>//(?:[^\n\\]|\\\r?\n|\\.)*|/\*.*?(?:\*/|\Z))
+    |(?P<raw>\b(?:u8|[uUL])?R"[^()\\\s"]{0,16}\()
+    |(?P<text>"(?:[^"\\\n]|\\\r?\n|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)
+    |(?P<number>(?<!\w)[0-9](?:['\w.])*)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 CLOSES = {b"(": b")", b"[": b"]", b"{": b"}"}
 OPENS = {close: opening for opening, close in CLOSES.items()}
 _DIRECTIVE = re.compile(rb"[ \t]*#[ \t]*(\w*)")
@@ -80,6 +89,39 @@ _COMMENT, TEXT, LINE, WORD, NUMBER, MARK, END = range(7)
 _KINDS = {"comment": _COMMENT, "text": TEXT, "raw": TEXT, "line": LINE, "word": WORD, "number": NUMBER, "mark": MARK}
 
 
+def has_code(source: bytes) -> bool:
+    """Whether a part of a text has a word or a brace in it, beside directives, texts and comments."""
+    tokens = Tokens(source, is_cpp=True)
+    return any(kind == WORD or text in (b"{", b"}") for kind, text in zip(tokens.kinds, tokens.texts, strict=True))
+
+
+def code_of(source: bytes) -> bytes:
+    """The text with its comments and texts blank, of the same length."""
+    parts: list[bytes] = []
+    at, position, endless = 0, 0, 0
+    while position >= 0:
+        start, position = position, -1
+        for match in _NO_CODE.finditer(source, start):
+            if match.lastgroup == "number":
+                continue
+            end = match.end()
+            if match.lastgroup == "raw":
+                end = position = _end_of_raw(source, match, endless)
+                endless += end == match.end()
+            parts += [source[at : match.start()], re.sub(rb"[^\n]", b" ", source[match.start() : end])]
+            at = end
+            if position >= 0:
+                break
+    return b"".join((*parts, source[at:]))
+
+
+def _end_of_raw(source: bytes, match: re.Match[bytes], endless: int) -> int:
+    """Where a text ends that begins with `R"x(`: behind `)x"`; it is none where there is no such end, nor after many without."""
+    last = b")" + match[0][match[0].index(b'"') + 1 : -1] + b'"'
+    closed = source.find(last, match.end()) if endless < _MOST_ENDLESS else -1
+    return closed + len(last) if closed >= 0 else match.end()
+
+
 class Tokens:
     """The tokens of one text, by number, in `kinds`, `starts`, `ends` and `texts`; comments are none, and the last three are empty.
 
@@ -114,10 +156,8 @@ class Tokens:
                     continue
                 end = match.end()
                 if match.lastgroup == "raw":  # `R"x(` goes on to `)x"`
-                    last = b")" + text[text.index(b'"') + 1 : -1] + b'"'
-                    closed = self.source.find(last, end) if endless < _MOST_ENDLESS else -1
-                    endless += closed < 0
-                    end = position = closed + len(last) if closed >= 0 else end
+                    end = position = _end_of_raw(self.source, match, endless)
+                    endless += end == match.end()
                 number = len(self.kinds)
                 self._add(kind, match.start(), end, text)
                 if kind == MARK:
