@@ -5,11 +5,9 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
 from support import Watcher, write_tree
 from toolchains import requires
 

@@ -95,6 +95,16 @@ def has_code(source: bytes) -> bool:
     return any(kind == WORD or text in (b"{", b"}") for kind, text in zip(tokens.kinds, tokens.texts, strict=True))
 
 
+def words_of_macro(text: bytes) -> list[tuple[int, int]]:
+    """Where names stand in the text of a macro, but for those that it makes others of (`a##b`)."""
+    found = Tokens(text, is_cpp=True)
+    return [
+        (found.starts[number], found.ends[number])
+        for number in range(len(found.kinds) - 3)
+        if found.names_at(number) and b"#" not in (found.texts[number - 1] if number else b"", found.texts[number + 1])
+    ]
+
+
 def code_of(source: bytes) -> bytes:
     """The text with its comments and texts blank, of the same length."""
     parts: list[bytes] = []

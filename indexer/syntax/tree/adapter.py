@@ -13,10 +13,10 @@ import tree_sitter
 from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax import ecmascript
-from indexer.syntax.c_tokens import has_code
+from indexer.syntax.c_tokens import has_code, words_of_macro
 from indexer.syntax.depth import depth_of
 from indexer.syntax.ecmascript.operands import Operands
-from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
+from indexer.syntax.model import ASK, Definition, MacroWord, Span, Syntax, Tokens
 from indexer.syntax.tree.binary import add_sides
 from indexer.syntax.tree.conditional import Blank, repairs
 from indexer.syntax.tree.damage import damaged_bytes, deep_offset, error_offsets
@@ -44,6 +44,7 @@ from indexer.syntax.tree.values import Values
 from indexer.text import OffsetMap
 
 MAX_ERRORS = 100
+MAX_MACRO_TEXT = 10_000
 MIN_DEPTH = 1_000
 """Nodes at least this deep are read in a file of any size."""
 _DEPTH_TIMES_BYTES = 1_500_000_000
@@ -201,6 +202,7 @@ class Adapter:
         result.strings = named_strings(
             self.captures, self.lookups, self.offsets, around, lambda start: type_of_this(definitions, around(start))
         )
+        result.macro_words = self._macro_words(around)
         if self.rules.signs:
             values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
             operands = None
@@ -212,6 +214,23 @@ class Adapter:
             result.flows = ecmascript.read(self.root, self.offsets, definitions, around)
         self.sweep.release()
         return result
+
+    def _macro_words(self, enclosing: Callable[[int], int]) -> list[MacroWord]:
+        """What the texts of macros name, beside their parameters."""
+        found: list[MacroWord] = []
+        for node in self.captures.get("text_of_macro", ()):
+            parameters = node.parent.child_by_field_name("parameters")
+            own = set() if parameters is None else {child.text for child in parameters.named_children}
+            for start, end in words_of_macro(node.text[:MAX_MACRO_TEXT]):
+                name = node.text[start:end]
+                if name in own:
+                    continue
+                line, col = self.offsets.position(node.start_byte + start)
+                end_col = self.offsets.position(node.start_byte + end)[1]
+                is_called = node.text[end : end + 1] == b"("
+                text = name.decode("utf-8", "replace")
+                found.append(MacroWord(line, col, end_col, text, is_called, enclosing(node.start_byte)))
+        return sorted(found)
 
     # ---- tokens
 
