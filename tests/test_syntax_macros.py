@@ -64,6 +64,7 @@ CPP: dict[str, tuple[str, list[str]]] = {
 """A text, and the names of all that it declares beside variables of functions; it has no error."""
 
 C: dict[str, tuple[str, list[str]]] = {
+    "old parameters, without a type": ("f(a, b)\n  int a;\n  char *b;\n{\n  return g(a);\n}\nint h(void) { return 1; }", ["f", "h"]),
     "old parameters": ("int f(a, b)\n  int a;\n  char *b;\n{\n  return g(a);\n}\nint h(void) { return 1; }", ["f", "h"]),
     "a convention": (
         "extern int ZEXPORT f(void *a);\nlocal int g(void) { return 1; }\nconst char * ZEXPORT h(z_streamp FAR * s);",
@@ -82,6 +83,8 @@ UNCHANGED = [
     "BOOL f(int a) { return FALSE; }",
     "T *make(const Foo &a, Bar b) { return new T(a, b); }",
     "void f() {\n  if (A) B(c);\n  else D(e);\n  return F(g);\n  a < b, c > (d);\n}",
+    "struct A { B operator->*(int a); };",
+    "int f(a, b) int a; char *b; { return a; }",
     "template <typename T, int N> T A<T, N>::f() const noexcept { return x; }",
     "struct A { A(); ~A(); A &operator=(const A &) = delete; int f() const override; FOO g(); };",
     "A::A() : a(1), b{2} {}\nA::~A() = default;",

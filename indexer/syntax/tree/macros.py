@@ -610,7 +610,6 @@ class _Preparation(Tokens):
                     at = self.behind(at + 1) if texts[at + 1] == b"(" else at + 1
                     continue
                 if (body := self._old_parameters(at)) > 0:
-                    self._take(at, body - 1)
                     self.opened[body] = _Scope("body")
                     return
                 if not self.is_name(text) or not (self.is_macro(at) or scope.kind != "body"):
@@ -778,6 +777,8 @@ class _Preparation(Tokens):
 
     def _through_pointer(self, number: int) -> None:
         """`x->*member`, which the grammar does not know: to it, a member of that name; of a value, two expressions."""
+        if self.texts[number - 1] == b"operator":
+            return
         if self.kinds[number + 1] == WORD:
             self._give(number, number, self.texts[number][:-1])
         else:
