@@ -89,6 +89,6 @@ def test_a_name_in_a_branch_that_the_build_leaves_out_may_be_a_use(tmp_path: Pat
             name: {reason.code: reason.paths for reason in call(index, tool, {"symbol": name}).completeness.reasons}
             for name in ("shared", "wrapped", "aliased", "pasted", "shop.calm", "LIMIT", "ASKED", "Kind", "strcasecmp", "quiet")
         }
-    named = dict.fromkeys(("shared", "wrapped", "aliased", "LIMIT", "ASKED", "Kind"), {"other_build": ["use.cc"]})
+    named = {name: {"other_build": ["use.cc"]} for name in ("shared", "wrapped", "aliased", "LIMIT", "ASKED", "Kind")}
     defined = {"strcasecmp": {"other_build": ["shop.cc"]}}
     assert reasons == {"pasted": {}, "shop.calm": {}, "quiet": {}} | named | defined

@@ -84,6 +84,7 @@ MOST_TOKENS = 400
 _MOST_OPEN = 100
 """Brackets that are open at an `#if`, and those that are looked at for one that is closed."""
 _MOST_ENDLESS = 20
+_PADDING = 8
 
 _COMMENT, TEXT, LINE, WORD, NUMBER, MARK, END = range(7)
 _KINDS = {"comment": _COMMENT, "text": TEXT, "raw": TEXT, "line": LINE, "word": WORD, "number": NUMBER, "mark": MARK}
@@ -100,7 +101,7 @@ def words_of_macro(text: bytes) -> list[tuple[int, int]]:
     found = Tokens(text, is_cpp=True)
     return [
         (found.starts[number], found.ends[number])
-        for number in range(len(found.kinds) - 3)
+        for number in range(found.count)
         if found.names_at(number) and b"#" not in (found.texts[number - 1] if number else b"", found.texts[number + 1])
     ]
 
@@ -133,7 +134,7 @@ def _end_of_raw(source: bytes, match: re.Match[bytes], endless: int) -> int:
 
 
 class Tokens:
-    """The tokens of one text, by number, in `kinds`, `starts`, `ends` and `texts`; comments are none, and the last three are empty.
+    """The tokens of one text, by number, in `kinds`, `starts`, `ends` and `texts`; comments are none. Behind all `count` are some that are empty.
 
     `partner`: by a bracket, that of the one which closes it, and back. `instead`: texts for places, where the grammar knows less than
     a compiler does.
@@ -181,7 +182,8 @@ class Tokens:
                     self.instead += [(match.start() + one.start(), b" \\\n") for one in _LINE_IN_TEXT.finditer(text)]
                 if position >= 0:
                     break
-        for _ in range(3):
+        self.count = len(self.kinds)
+        for _ in range(_PADDING):
             self._add(END, len(self.source), len(self.source), b"")
 
     def _add(self, kind: int, start: int, end: int, text: bytes) -> None:
@@ -252,7 +254,7 @@ class Tokens:
 
     def behind(self, number: int) -> int:
         """The token behind the brackets that open here; of one that is not closed, the last of all."""
-        return self.partner.get(number, len(self.kinds) - 2) + 1
+        return self.partner.get(number, self.count - 1) + 1
 
     def name(self, at: int) -> Name:
         texts, kinds = self.texts, self.kinds
@@ -301,7 +303,7 @@ class Tokens:
         end = at + MOST_TOKENS
         while at < end and not holds(at):
             at = self.behind(at) if self.texts[at] in (b"(", b"[") else at + 1
-        return min(at, len(self.kinds) - 1)
+        return min(at, self.count)
 
     def commas(self, opened: int, closed: int) -> list[int]:
         """Those between arguments, and the bracket behind them."""

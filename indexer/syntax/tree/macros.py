@@ -177,7 +177,7 @@ class _Preparation(Tokens):
         kinds, texts, fresh = self.kinds, self.texts, self.fresh
         scopes: list[tuple[int, _Scope]] = [(-1, _Scope("space"))]
         begins = True
-        for number in range(len(kinds) - 3):
+        for number in range(self.count):
             kind, text = kinds[number], texts[number]
             if kind == LINE:
                 continue
@@ -377,7 +377,7 @@ class _Preparation(Tokens):
                 if self.texts[place] == b"{":
                     self.opened[place] = _Scope("space")
                     return
-                if self.texts[place] in (b";", b"="):
+                if self.texts[place] in (b";", b"=", b""):
                     return
         elif text in _HEADS and self.texts[at + 1] == b"(":
             self.fresh.add(self.behind(at + 1))
@@ -493,7 +493,6 @@ class _Preparation(Tokens):
             self._trailing(then, head.scope)
             return -1
         if is_word and kind == "space" and (body := self._old_parameters(then)) > 0:
-            self._take(then, body - 1)
             self.opened[body] = _Scope("body")
             return -1
         if kind == "list" or (is_word and self.is_one(then, OPERATORS)) or not self._may_stand(name, closed):
