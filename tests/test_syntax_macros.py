@@ -201,6 +201,12 @@ def test_a_text_of_one_piece_only_ends(piece: bytes) -> None:
     assert len(prepare(source, is_cpp=True).text) == len(source)
 
 
+def test_a_type_that_is_called_is_no_name() -> None:
+    """`unsigned(12)` was a second call of what it is given to, for a server answers with what is around it."""
+    tokens = parse("cpp", "a.cpp", b"int f() { return q.S(unsigned(12)) + g(int(1), long(2)); }", "a").tokens
+    assert tokens.name == ["f", "q", "S", "g"]
+
+
 def test_code_is_a_text_without_its_comments_and_strings() -> None:
     text = 'a /* b\nc */ d "e" \'f\' 1\'000 g // h\nR"x(i " )j)x" k; l = "m\\"n";'
     code = code_of("cpp", text.encode()).decode()

@@ -60,6 +60,8 @@ TYPES = words(
     "void bool char short int long float double signed unsigned auto wchar_t char8_t char16_t char32_t _Bool _Complex __int64 __int128"
     " __signed__ __auto_type"
 )
+TYPES_OF_C = TYPES - words("bool wchar_t char8_t char16_t char32_t")
+"""Those that are names in no version of C or C++."""
 CONVENTIONS = words("__cdecl __stdcall __fastcall __vectorcall __thiscall __clrcall __forceinline")
 OF_TYPES = words("decltype typeof __typeof__ __typeof typeof_unqual _Atomic")
 ATTRIBUTES = words("alignas _Alignas __attribute__ __attribute __declspec asm __asm__ __asm")
@@ -134,7 +136,7 @@ def _end_of_raw(source: bytes, match: re.Match[bytes], endless: int) -> int:
 
 
 class Tokens:
-    """The tokens of one text, by number, in `kinds`, `starts`, `ends` and `texts`; comments are none. Behind all `count` are some that are empty.
+    """The tokens of one text, by number, in `kinds`, `starts`, `ends` and `texts`; comments are none. Behind all `count` are empty ones.
 
     `partner`: by a bracket, that of the one which closes it, and back. `instead`: texts for places, where the grammar knows less than
     a compiler does.

@@ -13,7 +13,7 @@ import tree_sitter
 from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax import ecmascript
-from indexer.syntax.c_tokens import has_code, words_of_macro
+from indexer.syntax.c_tokens import TYPES_OF_C, has_code, words_of_macro
 from indexer.syntax.depth import depth_of
 from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, MacroWord, Span, Syntax, Tokens
@@ -298,6 +298,9 @@ class Adapter:
                 start = node.start_byte
                 if capture == "drop" or source[start : start + 1].islower():
                     ends.pop(start, None)
+        if self.rules.macros:  # `unsigned(1)` is a call of a name to the grammar
+            for start in [start for start, end in ends.items() if source[start:end] in TYPES_OF_C]:
+                del ends[start]
         values = frozenset(lookable) if self.rules.exports == "export" else frozenset[int]()
         for capture in ("ask", "keyword"):
             lookable.difference_update(node.start_byte for node in captures.get(capture, ()))
