@@ -92,6 +92,7 @@ UNCHANGED = [
     "std::function<void(int)> f;\nsizeof(int);",
     "friend class A;\nusing B = C<D>;\ntypedef unsigned long E;",
     "#define FOO(x) int x;\nint y;",
+    "void f() { g(offsetof(A<B>, c) % 2, offsetof(D, e)); }",
     'auto s = R"(class API Item { int a; };)";  // class API Item { int a; };',
 ]
 

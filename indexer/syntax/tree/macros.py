@@ -796,10 +796,11 @@ class _Preparation(Tokens):
                 self._parameters(opened, closed)
             return
         first = opened + 1
+        takes_types = texts[opened - 1] == b"offsetof"  # the grammar's own
         for place in self.commas(opened, closed):
             if texts[first] in (b"throw", b"return") and place > first + 1:
                 self._take(first, first)
-            elif scope.kind == "body" and texts[opened - 2] != b"<" and self._is_type(first, place):
+            elif scope.kind == "body" and not takes_types and texts[opened - 2] != b"<" and self._is_type(first, place):
                 self._give(first, place - 1, b"0")
             first = place + 1
 
