@@ -67,7 +67,7 @@ class Role(IntFlag):
     ARGUMENT = 256  # passed by name to a call: a callback, perhaps
     KEYWORD = 512  # `name` in `f(name=...)`
     DELETE = 1024
-    MENTION = 2048  # named in a string, as in `__all__`
+    MENTION = 2048  # named in a string, as in `__all__`; in C and C++, in a part that the build leaves out
     FIXTURE = 4096  # a test's parameter that a fixture fills
     STAR = 8192  # a module of which all names are imported
     PATH = 16384  # stands in an import and binds no name: a module on the way, what gets another name
@@ -384,6 +384,7 @@ class SymbolFlag(IntFlag):
     EXTERNAL = 2048  # lives outside the workspace folders
     CONDITIONAL = 4096  # defined in more than one place of its scope
     IMPLEMENTS = 8192  # stands in what implements an interface: Rust's `impl Trait for T`
+    LEFT_OUT = 16384  # defined in parts only that the build leaves out
 
 
 class Trust(StrEnum):

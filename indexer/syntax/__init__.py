@@ -44,6 +44,19 @@ def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool
     return lexer.parse(language, path, source, module, definitions_only=definitions_only)
 
 
+def code_of(language: str, source: bytes) -> bytes:
+    """The text with its comments and strings blank, where that can be told of a text which no parser understands; as it is elsewhere.
+
+    In C and C++ a string ends with its line at the latest.
+    """
+    grammar = record_of(language).grammar
+    if grammar is None or not grammar.macros:
+        return source
+    from indexer.syntax import c_tokens
+
+    return c_tokens.code_of(source)
+
+
 def prepare(language: str) -> None:
     """Does now what the first `parse` for definitions only would have to do."""
     if record_of(language).grammar is not None:

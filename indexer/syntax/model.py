@@ -95,6 +95,17 @@ class Tokens:
         return len(self.line)
 
 
+class MacroWord(NamedTuple):
+    """A word in the text of a macro, which no server is asked about. `enclosing`: an ordinal in `Syntax.symbols`."""
+
+    line: int
+    col: int
+    end_col: int
+    name: str
+    is_called: bool
+    enclosing: int
+
+
 class Receivers:
     """Values on which the text operates without naming the member that may run, in document order, as parallel columns.
 
@@ -169,6 +180,7 @@ class Syntax:
     `through_self` are (token, class ordinal, by super) triples: `x` in `self.x`, `cls.x` or `super().x`.
     `imports` are (token, dotted module) pairs, for counting what could not be resolved.
     `strings` may name symbols, by position.
+    `macro_words` stand in texts of macros; what these run where they are used, a compiler tells.
     `receivers` are values that the text operates on; `values` what functions give and variables hold.
     `read_of` are (token, token) pairs: the attribute is read of what the other names.
     `seconds` are tokens that mean a variable and read a property of the same name, of which the server is asked.
@@ -190,6 +202,7 @@ class Syntax:
     error_lines: list[int]
     owners: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     strings: list[NamedString] = field(default_factory=list[NamedString])
+    macro_words: list[MacroWord] = field(default_factory=list[MacroWord])
     receivers: Receivers = field(default_factory=Receivers)
     seconds: frozenset[int] = frozenset()
     read_of: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])

@@ -130,6 +130,7 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
         adopt_symbols(syntax, answers.symbols)
     if record_of(document.language).is_included:
         unparsed.drop(syntax, answers.definitions, path, answers.inactive)
+        unparsed.mark(syntax, unparsed.LeftOut(answers.inactive))
     if syntax.discovers:
         discover(syntax, answers.definitions, path)
     adopt_kinds(syntax, answers.symbols)
@@ -256,6 +257,7 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
     nobody_asked = bool(answers.tallies[methods.DEFINITION].skipped)
     fixture, definition = int(Role.FIXTURE), int(Evidence.DEFINITION)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
+    left_out = unparsed.LeftOut(answers.inactive)
     for token, symbol in enumerate(tokens.symbol):
         roles = tokens.roles[token]
         if symbol >= 0 and tokens.callee_as[token] < 0 and not tokens.ask[token] and not roles & fixture:
@@ -272,15 +274,35 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
             ends.append(tokens.end_col[token])
             names.append(tokens.name[token])
             is_second = symbol >= 0 and own_symbol < 0 and evidence == definition  # `const { size } = x` defines one and reads another
+            if rows is not certain and own_symbol < 0 and target < 0 and tokens.line[token] in left_out:
+                roles |= Role.MENTION
             roles_column.append((roles & ~_DEFINES) | Role.READ if is_second else roles)
             enclosings.append(tokens.enclosing[token])
             evidences.append(evidence)
             symbols.append(symbol if rows is certain else own_symbol)
             target_column.append(target)
+    _add_macro_words(facts, syntax, left_out)
     for token, owner, by_super in syntax.through_self:
         if token in unresolved:
             facts.add("silent_members", line=tokens.line[token], col=tokens.col[token], owner=owner, by_super=by_super)
     return unresolved
+
+
+def _add_macro_words(facts: DocumentFacts, syntax: Syntax, left_out: unparsed.LeftOut) -> None:
+    """What a macro's text names that this build does not have: nobody knows what it means. Of the others the compiler's tree tells."""
+    found = [word for word in syntax.macro_words if word.line in left_out]
+    for word in found:
+        facts.add(
+            "occurrences",
+            line=word.line, col=word.col, end_col=word.end_col, name=word.name, enclosing=word.enclosing, symbol=-1, target=-1,
+            roles=int(Role.READ | Role.MENTION | (Role.CALL if word.is_called else Role(0))), evidence=int(Evidence.DEFINITION),
+        )  # fmt: skip
+    if found:  # in document order, as all others
+        columns = facts.tables["occurrences"]
+        places = list(zip(columns["line"], columns["col"], strict=True))
+        order = sorted(range(len(places)), key=places.__getitem__)
+        for column in columns.values():
+            column[:] = [column[number] for number in order]
 
 
 def _meanings(

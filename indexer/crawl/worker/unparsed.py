@@ -56,10 +56,10 @@ def drop(syntax: Syntax, definitions: dict[int, list[Place]], path: str, inactiv
     at = {(symbol.selection.line, symbol.selection.col): symbol for symbol in syntax.symbols[1:]}
     own = {uri for uri in {place[0] for found in definitions.values() for place in found} if uri_to_path(uri) == path}
     tokens = syntax.tokens
-    starts = [start for start, _ in inactive]
+    left_out = LeftOut(inactive)
     for token, found in list(definitions.items()):
         here = (tokens.line[token], tokens.col[token])
-        is_left_out = _is_within(here[0], starts, inactive)
+        is_left_out = here[0] in left_out
         for place in found:
             there = at.get((place[1], place[2])) if place[0] in own else None
             if is_left_out:
@@ -70,6 +70,29 @@ def drop(syntax: Syntax, definitions: dict[int, list[Place]], path: str, inactiv
                 definitions[token] = [other for other in definitions[token] if other != place]
 
 
+class LeftOut:
+    """Which lines of a document are left out."""
+
+    def __init__(self, inactive: Sequence[Lines]) -> None:
+        self._lines = inactive
+        self._starts = [start for start, _ in inactive]
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def __contains__(self, line: int) -> bool:
+        found = bisect_right(self._starts, line) - 1
+        return found >= 0 and line <= self._lines[found][1]
+
+
+def mark(syntax: Syntax, left_out: LeftOut) -> None:
+    """What is defined on lines that are left out only, says so."""
+    for symbol in syntax.symbols[1:] if left_out else ():
+        lines = (symbol.selection.line, *(extra.line for extra in symbol.extra_ranges))
+        if SymbolFlag.LOCAL not in symbol.flags and all(line in left_out for line in lines):
+            symbol.flags |= SymbolFlag.LEFT_OUT
+
+
 def _is_in_scope(syntax: Syntax, there: Definition, here: tuple[int, int]) -> bool:
     return there.container <= 0 or (SymbolFlag.LOCAL in there.flags and _covers(syntax.symbols[there.container], here))
 
@@ -77,8 +100,3 @@ def _is_in_scope(syntax: Syntax, there: Definition, here: tuple[int, int]) -> bo
 def _covers(symbol: Definition, here: tuple[int, int]) -> bool:
     span = symbol.span
     return (span.line, span.col) <= here < (span.end_line, span.end_col)
-
-
-def _is_within(line: int, starts: Sequence[int], inactive: Sequence[Lines]) -> bool:
-    found = bisect_right(starts, line) - 1
-    return found >= 0 and line <= inactive[found][1]

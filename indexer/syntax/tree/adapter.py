@@ -13,14 +13,16 @@ import tree_sitter
 from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax import ecmascript
+from indexer.syntax.c_tokens import TYPES_OF_C, has_code, words_of_macro
 from indexer.syntax.depth import depth_of
 from indexer.syntax.ecmascript.operands import Operands
-from indexer.syntax.model import ASK, Definition, Span, Syntax, Tokens
+from indexer.syntax.model import ASK, Definition, MacroWord, Span, Syntax, Tokens
 from indexer.syntax.tree.binary import add_sides
 from indexer.syntax.tree.conditional import Blank, repairs
 from indexer.syntax.tree.damage import damaged_bytes, deep_offset, error_offsets
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.imports import named_imports
+from indexer.syntax.tree.macros import Prepared
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.operations import receivers
 from indexer.syntax.tree.outline import Sweep
@@ -42,6 +44,7 @@ from indexer.syntax.tree.values import Values
 from indexer.text import OffsetMap
 
 MAX_ERRORS = 100
+MAX_MACRO_TEXT = 10_000
 MIN_DEPTH = 1_000
 """Nodes at least this deep are read in a file of any size."""
 _DEPTH_TIMES_BYTES = 1_500_000_000
@@ -85,6 +88,7 @@ class Adapter:
         self.rules = grammar.rules
         self.offsets = OffsetMap(source)
         self.blanks: list[tuple[Any, list[Blank]]] = []
+        self.hidden: list[tuple[int, int]] = []
         root, self.error_lines = self._parse(grammar)
         query = grammar.definitions if definitions_only else grammar.full
         cursor = tree_sitter.QueryCursor(query)
@@ -115,7 +119,8 @@ class Adapter:
 
     def _parse(self, grammar: LoadedGrammar) -> tuple[Any, list[int]]:
         """The tree's root and its error lines; a text that the grammar does not know may be read in other words."""
-        root = grammar.parser.parse(grammar.rewritten(self.source)).root_node
+        prepared, root = self._prepared(grammar)
+        self.hidden = prepared.words
         if not root.has_error:
             return root, []
         errors = error_offsets(root)
@@ -126,18 +131,29 @@ class Adapter:
             if len(other_errors) < len(errors):
                 root, errors = other, other_errors
         if grammar.rules.conditional:
-            root, errors = self._without_branches(grammar, root, errors)
+            root, errors = self._without_branches(grammar, prepared.text, root, errors)
         return root, sorted({self.offsets.line(offset) for offset in errors[:MAX_ERRORS]})
 
-    def _without_branches(self, grammar: LoadedGrammar, root: Any, errors: list[int]) -> tuple[Any, list[int]]:
+    def _prepared(self, grammar: LoadedGrammar) -> tuple[Prepared, Any]:
+        """The text without macros and its tree; the text as it is where the parser can make more of that."""
+        made = grammar.prepared(self.source)
+        root = grammar.parser.parse(grammar.rewritten(made.text)).root_node
+        if made.text != self.source and (left := damaged_bytes(root)):
+            whole = grammar.parser.parse(self.source).root_node
+            if damaged_bytes(whole) < left:
+                return Prepared(self.source, []), whole
+        return made, root
+
+    def _without_branches(self, grammar: LoadedGrammar, source: bytes, root: Any, errors: list[int]) -> tuple[Any, list[int]]:
         """The tree of the text with fewer branches of `#if`, where that leaves less than half of the damage."""
         damage = damaged_bytes(root)
         best, blanks = root, list[Blank]()
-        for made in repairs(self.source) if damage else ():
+        for made in repairs(source) if damage else ():
             other = grammar.parser.parse(made.text).root_node
             left = damaged_bytes(other)
             if left * 2 < damage:
-                best, blanks, damage, errors = other, made.blanks, left, error_offsets(other) + [start for start, _ in made.blanks]
+                unread = [start for start, end in made.blanks if has_code(source[start:end])]
+                best, blanks, damage, errors = other, made.blanks, left, error_offsets(other) + unread
         if blanks:
             self.blanks.append((root, blanks))
         return best, errors
@@ -186,6 +202,7 @@ class Adapter:
         result.strings = named_strings(
             self.captures, self.lookups, self.offsets, around, lambda start: type_of_this(definitions, around(start))
         )
+        result.macro_words = self._macro_words(around)
         if self.rules.signs:
             values = Values(self.root, self._declared, asks_at_end=self.rules.signs == "all")
             operands = None
@@ -197,6 +214,23 @@ class Adapter:
             result.flows = ecmascript.read(self.root, self.offsets, definitions, around)
         self.sweep.release()
         return result
+
+    def _macro_words(self, enclosing: Callable[[int], int]) -> list[MacroWord]:
+        """What the texts of macros name, beside their parameters."""
+        found: list[MacroWord] = []
+        for node in self.captures.get("text_of_macro", ()):
+            parameters = node.parent.child_by_field_name("parameters")
+            own = set() if parameters is None else {child.text for child in parameters.named_children}
+            for start, end in words_of_macro(node.text[:MAX_MACRO_TEXT]):
+                name = node.text[start:end]
+                if name in own:
+                    continue
+                line, col = self.offsets.position(node.start_byte + start)
+                end_col = self.offsets.position(node.start_byte + end)[1]
+                is_called = node.text[end : end + 1] == b"("
+                text = name.decode("utf-8", "replace")
+                found.append(MacroWord(line, col, end_col, text, is_called, enclosing(node.start_byte)))
+        return sorted(found)
 
     # ---- tokens
 
@@ -216,12 +250,12 @@ class Adapter:
             if not bits & _READLESS:
                 bits |= READ
             roles[start] = bits
-        for node in self.captures.get("unparsed", ()):
-            end = node.end_byte
+        unparsed = [(node.start_byte, node.end_byte) for node in self.captures.get("unparsed", ())]
+        for start, end in unparsed + self.hidden:
             if self.source.startswith(b"(", end):
-                roles[node.start_byte] = READ | CALL
+                roles[start] = READ | CALL
             elif self.source.startswith((b".", b"::"), end) and not self.source.startswith(b"..", end):
-                roles[node.start_byte] = READ | CONFINED
+                roles[start] = READ | CONFINED
         for node in self.captures.get("value", ()):  # a type's name that makes a value: no annotation
             roles[node.start_byte] = roles.get(node.start_byte, READ) & ~ANNOTATION
         for node in self.captures.get("update", ()):
@@ -256,11 +290,17 @@ class Adapter:
             start = node.start_byte
             ends[start] = node.end_byte
             lookable.add(start)
+        if not self.definitions_only:
+            for start, end in self.hidden:
+                ends.setdefault(start, end)
         for capture in ("drop", "component"):
             for node in captures.get(capture, ()):
                 start = node.start_byte
                 if capture == "drop" or source[start : start + 1].islower():
                     ends.pop(start, None)
+        if self.rules.macros:  # `unsigned(1)` is a call of a name to the grammar
+            for start in [start for start, end in ends.items() if source[start:end] in TYPES_OF_C]:
+                del ends[start]
         values = frozenset(lookable) if self.rules.exports == "export" else frozenset[int]()
         for capture in ("ask", "keyword"):
             lookable.difference_update(node.start_byte for node in captures.get(capture, ()))

@@ -11,6 +11,7 @@ import tree_sitter
 
 from indexer.languages import Grammar, record_of
 from indexer.syntax.tree import repair
+from indexer.syntax.tree.macros import Prepared, prepare
 
 
 class LoadedGrammar:
@@ -37,6 +38,10 @@ class LoadedGrammar:
     def repaired(self, source: bytes) -> bytes:
         """A text with errors as it may be tried again, of the same length."""
         return getattr(repair, self.rules.repair)(source) if self.rules.repair else source
+
+    def prepared(self, source: bytes) -> Prepared:
+        """The text without the macros that the grammar cannot know, of the same length."""
+        return prepare(source, is_cpp=self.rules.macros == "cpp") if self.rules.macros else Prepared(source, [])
 
     def rewritten(self, source: bytes) -> bytes:
         """What the parser gets to see of a text, of the same length."""

@@ -119,7 +119,7 @@ class Symbols:
             entry.kind = SymbolKind.CLASS if "class" in self._words(draft) else SymbolKind.STRUCT
         elif draft.kind == "function":
             # `TEST(Suite, Case) {…}`: a macro's call with a body, for a function without a type.
-            constructs = scope.owner is not None and scope.owner.name == entry.name
+            constructs = scope.owner is not None and scope.owner.name == entry.name.lstrip("~")
             if entry.name.isupper() and draft.body_start >= 0 and not (draft.owners or constructs or self._words(draft)):
                 arguments = self.source[entry.end : min(draft.body_start, entry.end + MAX_MACRO_CHARS)].decode("utf-8", "replace")
                 entry.name += " ".join(arguments.split())

@@ -21,7 +21,7 @@ from query.facts.index import Index
 def of_uses(index: Index, uses: Uses) -> list[Reason]:
     """What the surroundings hide of the uses of symbols."""
     folders = [] if uses.scope.is_bounded else of_refused(index, uses.family, "folders")  # a workspace folder may use what is here
-    return _of_unknown_bases(index, uses) + _of_another_build(index, uses) + folders
+    return _of_unknown_bases(index, uses) + _of_another_build(index, uses) + _of_another_branch(index, uses) + folders
 
 
 def missing(index: Index, languages: Collection[str] | None = None) -> list[Reason]:
@@ -120,6 +120,48 @@ def _of_another_build(index: Index, uses: Uses) -> list[Reason]:
         )
         for (path,) in sorted(twins)
     ]
+
+
+_BRANCHES = "to read another build: a compile_commands.json of it, in the root"
+
+
+def of_left_out(found: Mapping[str, int], named: str) -> list[Reason]:
+    """Identifiers in parts of files that a preprocessor leaves out, by file. `named`: which, in words."""
+    if not found:
+        return []
+    count = sum(found.values())
+    stand = f"1 identifier {named} stands" if count == 1 else f"{count} identifiers {named} stand"
+    detail = f"{stand} in parts of files that the build which was read leaves out, and may belong here; {_BRANCHES}"
+    return [of_paths("other_build", detail, sorted(found), count)]
+
+
+def _of_another_branch(index: Index, uses: Uses) -> list[Reason]:
+    """What is defined only where a preprocessor leaves it out may be meant, in its build, by names that mean another here."""
+    rows = index.rows(
+        """
+        SELECT e.path, s.name, count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+        LEFT JOIN symbol c ON c.sym_id = s.container_id
+        JOIN occ o ON o.name = s.name AND o.sym_id <> s.sym_id AND NOT has_role(o.roles, 'definition')
+        JOIN symbol t ON t.sym_id = o.sym_id LEFT JOIN symbol k ON k.sym_id = t.container_id JOIN document e ON e.doc_id = o.doc_id
+        WHERE has_flag(s.flags, 'left_out') AND language_has(e.language, 'preprocessed') AND NOT has_flag(t.flags, 'local', 'parameter')
+          AND CASE WHEN coalesce(is_type(c.kind), false) THEN c.name = k.name ELSE NOT coalesce(is_type(k.kind), false) END
+        GROUP BY ALL ORDER BY ALL
+        """,
+        {"ids": uses.ids},
+    ) if _has_left_out(index, uses.ids) else []  # fmt: skip
+    found = [(path, name, count) for path, name, count in rows if uses.scope.is_visible(path)]
+    if not found:
+        return []
+    count, name = sum(number for *_, number in found), found[0][1]
+    times = "once" if count == 1 else f"{count} times"
+    detail = f"the build which was read leaves '{name}' out; in another, what has its name ({times}) may mean it; {_BRANCHES}"
+    return [of_paths("other_build", detail, sorted({path for path, *_ in found}), count)]
+
+
+def _has_left_out(index: Index, ids: Collection[int]) -> bool:
+    there: bool = index.keep("left out", lambda: index.row("SELECT 1 FROM symbol WHERE has_flag(flags, 'left_out') LIMIT 1") is not None)
+    sql = "SELECT 1 FROM symbol WHERE sym_id IN (SELECT unnest($ids::INTEGER[])) AND has_flag(flags, 'left_out') LIMIT 1"
+    return there and index.row(sql, {"ids": list(ids)}) is not None
 
 
 def of_refused(index: Index, family: Collection[str], setting: str = "") -> list[Reason]:

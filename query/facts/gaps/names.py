@@ -162,7 +162,13 @@ def unresolved(index: Index, uses: Uses, told: Collection[str], typed: Callable[
     found = _possible(index, uses, {path: count for path, count in uses.scope.unresolved_in().items() if path not in told})
     if not found:
         return []
-    count, quoted = sum(found.values()), [f"'{name}'" for name in sorted(uses.scope.own_names)]
+    quoted = [f"'{name}'" for name in sorted(uses.scope.own_names)]
+    left_out = _left_out(index, uses, found)
+    told_apart = environment.of_left_out(left_out, f"named {listed(quoted)}" if len(quoted) == 1 else "with a name of what was asked about")
+    found = {path: rest for path, count in found.items() if (rest := count - left_out.get(path, 0)) > 0}
+    if not found:
+        return told_apart
+    count = sum(found.values())
     if len(uses.symbols) == 1:
         detail = f"{count} identifiers named {listed(quoted)} could not be resolved and may belong here"
     else:
@@ -170,4 +176,21 @@ def unresolved(index: Index, uses: Uses, told: Collection[str], typed: Callable[
     detail += environment.hint(index, found)
     if typed is not None:
         detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
-    return [of_paths("unresolved_same_name", detail, sorted(found), count)]
+    return [of_paths("unresolved_same_name", detail, sorted(found), count), *told_apart]
+
+
+def _left_out(index: Index, uses: Uses, paths: Collection[str]) -> dict[str, int]:
+    """How many of the identifiers with one of the names stand where a preprocessor takes them out of the build, by file."""
+    languages = languages_of(index)
+    asked = [path for path in paths if record_of(languages.get(path, "")).preprocessed]
+    if not asked:
+        return {}
+    rows = index.rows(
+        """
+        SELECT d.path, count(*) FROM document d JOIN unresolved_name u USING (doc_id)
+        WHERE d.path IN (SELECT unnest($paths::VARCHAR[])) AND u.name IN (SELECT unnest($names::VARCHAR[])) AND has_role(u.roles, 'mention')
+        GROUP BY ALL
+        """,
+        {"paths": asked, "names": sorted(uses.scope.own_names)},
+    )
+    return dict(rows)

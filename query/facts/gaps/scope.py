@@ -13,6 +13,7 @@ from functools import cached_property
 from indexer.encoding import as_utf8
 from indexer.languages import Language, record_of
 from indexer.model import SymbolKind
+from indexer.syntax import code_of
 from indexer.text import for_grammars
 from query.facts.families import languages_of
 from query.facts.gaps.words import alone, found_in, is_exported_below
@@ -280,7 +281,7 @@ class Scope:
     def lines_not_read(self, paths: Collection[str]) -> dict[str, list[int]]:
         """Lines (0-based) with more words like the names than identifiers that were read there, of documents that have some.
 
-        Lines of comments have none.
+        Lines of comments have none, nor have comments and strings where a lexer tells them.
         """
         unknown = [path for path in paths if path not in self._not_read]
         texts = {path: self._text(path) for path in unknown}
@@ -310,14 +311,20 @@ class Scope:
         return {(path, line): count for path, line, count in rows}
 
     def _lines_not_read(self, path: str, text: bytes, words: Collection[str], read: Mapping[tuple[str, int], int]) -> list[int]:
-        comments = tuple(mark.encode() for mark in record_of(languages_of(self._index).get(path, "")).comments)
+        language = languages_of(self._index).get(path, "")
+        comments = tuple(mark.encode() for mark in record_of(language).comments)
         pattern = re.compile(b"|".join(alone(word.encode("utf-8", "surrogatepass")) for word in sorted(words)))
-        lines = for_grammars(as_utf8(text) or text).split(b"\n")
-        return [
-            number
-            for number, line in enumerate(lines)
-            if pattern.search(line) and len(pattern.findall(line)) > read.get((path, number), 0) and not line.lstrip().startswith(comments)
-        ]
+        whole = for_grammars(as_utf8(text) or text)
+        lines = whole.split(b"\n")
+
+        def is_open(number: int, line: bytes) -> bool:
+            return len(pattern.findall(line)) > read.get((path, number), 0) and not line.lstrip().startswith(comments)
+
+        found = [number for number, line in enumerate(lines) if pattern.search(line) and is_open(number, line)]
+        if not found:
+            return []
+        code = code_of(language, whole).split(b"\n")
+        return [number for number in found if is_open(number, code[number])]
 
     @property
     def has_types(self) -> bool:

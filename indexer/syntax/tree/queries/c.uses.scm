@@ -31,6 +31,11 @@
 
 (field_designator (field_identifier) @keyword)
 
+[
+  (preproc_def value: (preproc_arg) @text_of_macro)
+  (preproc_function_def value: (preproc_arg) @text_of_macro)
+]
+
 ; ---- strings that may name something (`strings.py`)
 
 (string_literal (string_content) @string)
