@@ -127,15 +127,21 @@ def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
         decorated = [sym_id for sym_id in decorated if (row, sym_id) not in solver.remade_calls]
     if len(decorated) < 2:
         return
-    functions = {solver.values.number(Sort.FUNCTION, sym_id): sym_id for sym_id in decorated}
-    makers = {
-        sym_id
-        for sym_id in decorated
-        if any(functions.get(value, sym_id) != sym_id for value in solver.graph.values(solver.result(sym_id)))
-    }
+    known_here = set(decorated)
+    makers = {sym_id for sym_id in decorated if (_runs_of_result(solver, sym_id) & known_here) - {sym_id}}
     for sym_id in decorated:
         if makers and (sym_id in makers) != is_decorator:
             del known[sym_id]
+
+
+def _runs_of_result(solver: Solver, sym_id: int) -> set[int]:
+    """What runs where the result of a function is called: functions, and what objects have for it."""
+    found: set[int] = set()
+    for value in solver.graph.values(solver.result(sym_id)):
+        sort, first, _ = solver.values[value]
+        if sort in (Sort.FUNCTION, Sort.OBJECT):
+            found.add(first if sort == Sort.FUNCTION else solver.program.member(first, "__call__"))
+    return found
 
 
 def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:

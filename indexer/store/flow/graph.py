@@ -12,6 +12,9 @@ from collections.abc import Callable
 MOST_VALUES = 17
 """A node that more values reach keeps these."""
 
+MOST_WIDE = 1_000
+"""The same of nodes that are `widen`ed."""
+
 Watcher = Callable[[int], None]
 
 
@@ -27,6 +30,7 @@ class Graph:
         self.steps = 0
         self.is_cut = False
         self._most_steps = most_steps
+        self._wide: set[int] = set()
 
     def clear(self) -> None:
         """Watchers point back at who made them; cut, all goes at once, without the garbage collector."""
@@ -49,13 +53,17 @@ class Graph:
             self.reached[node] = [value]
         elif value in known:
             return
-        elif len(known) >= MOST_VALUES:
+        elif len(known) >= MOST_VALUES and (node not in self._wide or len(known) >= MOST_WIDE):
             self.full.add(node)
             return
         else:
             known.append(value)
         if self._copies[node] is not None or self._watchers[node] is not None:
             self._queue.append((node, value))
+
+    def widen(self, node: int) -> None:
+        """What is handed over here is handed to watchers, however much it is; nodes that it is copied to keep what they keep."""
+        self._wide.add(node)
 
     def copy(self, source: int, target: int) -> None:
         if source == target:

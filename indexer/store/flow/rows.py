@@ -359,6 +359,7 @@ class Builder(Sources):
             site = solver.site(at, self._at(child), solver.graph.node(), via=Via.DECORATED)
             site.given = [source]
             source = site.result
+            solver.graph.watch(site.callee, self._widen)
             solver.activate(site)
         if program.is_type(sym_id):
             return False
@@ -373,6 +374,19 @@ class Builder(Sources):
 
         solver.graph.watch(source, decorated)
         return True
+
+    def _widen(self, value: int) -> None:
+        """What a decorator is put on all meets in its parameter, and what it calls that with goes to each."""
+        solver = self._solver
+        sort, first, _ = solver.values[value]
+        is_bound = sort == Sort.BOUND
+        if is_bound:
+            sort, first, _ = solver.values[first]
+        for signature in solver.signatures.get(first, ()) if sort == Sort.FUNCTION else ():
+            for _, _, node in signature.parameters[int(is_bound) : int(is_bound) + 1]:
+                solver.graph.widen(node)
+                for sym_id in self._program.means.get(node, ()):
+                    solver.graph.widen(solver.symbol(sym_id))
 
     def _is_inner(self, sym_id: int) -> bool:
         """Whether a function stands in another: one that a decorator makes."""
