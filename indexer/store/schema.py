@@ -26,6 +26,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    12  2026-11-24  Python: overrides on every way up and of bases beside, patterns, iterators, both sides of operators
    13  2026-11-24  JavaScript, TypeScript: calls behind a comma, default values, operators and conversions, what patterns read
     14  2026-11-25  C, C++: what the compiler adds; Go: interfaces outside, loops over functions, embedding; Rust: the texts of macros
+    15  2026-11-26  Python: constants that are handed over and may be names
 """
 
 from __future__ import annotations
@@ -33,6 +34,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 14
+CONTENT_VERSION = 15
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -154,7 +154,16 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
         return False
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
-    return not any(_is_whole(solver, meant) for meant in means)
+    return not any(_is_whole(solver, meant) for meant in means) or _is_beyond(solver, sym_id, means)
+
+
+def _is_beyond(solver: Solver, sym_id: int, means: Sequence[int]) -> bool:
+    """Whether what makes an object of a class comes from where the server does not look: a base that was found here, or from outside."""
+    program = solver.program
+    if not means or program.names[sym_id] not in ("__init__", "__new__") or not all(map(program.is_type, means)):
+        return False
+    owner = program.class_of(sym_id)
+    return owner < 0 or not any(owner in program.told_order(meant) for meant in means)
 
 
 def _is_whole(solver: Solver, sym_id: int) -> bool:

@@ -12,6 +12,9 @@ from collections.abc import Callable
 MOST_VALUES = 17
 """A node that more values reach keeps these."""
 
+MOST_TEXTS = 17
+"""Texts that a node keeps, beside its other values."""
+
 MOST_WIDE = 1_000
 """The same of nodes that are `widen`ed."""
 
@@ -31,6 +34,7 @@ class Graph:
         self.is_cut = False
         self._most_steps = most_steps
         self._wide: set[int] = set()
+        self._texts: dict[int, list[int]] = {}
 
     def clear(self) -> None:
         """Watchers point back at who made them; cut, all goes at once, without the garbage collector."""
@@ -49,7 +53,12 @@ class Graph:
 
     def put(self, node: int, value: int) -> None:
         known = self.reached[node]
-        if known is None:
+        if value < 0:
+            texts = self._texts.setdefault(node, [])
+            if value in texts or len(texts) >= MOST_TEXTS:
+                return
+            texts.append(value)
+        elif known is None:
             self.reached[node] = [value]
         elif value in known:
             return
@@ -83,6 +92,9 @@ class Graph:
         if known is not None:
             for value in tuple(known):
                 self.put(target, value)
+        if source in self._texts:
+            for value in tuple(self._texts[source]):
+                self.put(target, value)
 
     def watch(self, node: int, watcher: Watcher) -> None:
         watchers = self._watchers[node]
@@ -90,6 +102,8 @@ class Graph:
             watchers = self._watchers[node] = []
         watchers.append(watcher)
         for value in self.values(node):
+            watcher(value)
+        for value in tuple(self._texts.get(node, ())):
             watcher(value)
 
     def run(self) -> None:

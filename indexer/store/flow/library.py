@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from indexer.model import Via
-from indexer.store.flow.solver import Site, Solver
+from indexer.store.flow import named
+from indexer.store.flow.sites import Site
+from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
 
 _OF_WITH = frozenset({"__enter__", "__exit__", "__aenter__", "__aexit__"})
@@ -293,12 +295,35 @@ def _next_of(solver: Solver, site: Site) -> None:
 
 def _getattr(solver: Solver, site: Site) -> None:
     if site.given and site.told[:1] == "s":
-        solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1)))
+        solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1, site.row)))
     elif site.given and site.told[:1] == "p" and len(site.told) >= _LEAST_BEGINNING:
         solver.graph.watch(site.given[0], solver.once(lambda value: _each_beginning(solver, site, site.told[1:], value)))
     if site.given and site.told:
         for source in site.given[2:3]:
             solver.graph.copy(source, site.result)
+    if not site.told and len(site.given) > 1:
+        named.look_up(solver, site, site.given[0], site.given[1], site.row)
+    elif not site.told and len(site.given) == 1 and site.spread:  # a function that wraps it
+        first = solver.graph.node()
+        for _, source in site.spread:
+            item(solver, source, "i0", first, -1)
+        named.look_up(solver, site, site.given[0], first, site.row)
+
+
+def _property(solver: Solver, site: Site) -> None:
+    solver.graph.put(site.result, solver.values.number(Sort.PROPERTY, site.number))
+
+
+def _hasattr(solver: Solver, site: Site) -> None:
+    """It reads the attribute."""
+    if site.given and site.told[:1] == "s":
+        read = solver.graph.node()
+        solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], read, -1, site.row)))
+
+
+def _members(solver: Solver, site: Site) -> None:
+    for source in site.given[:1]:
+        named.members_of(solver, site, source)
 
 
 def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> None:
@@ -315,6 +340,21 @@ def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> N
 def _setattr(solver: Solver, site: Site) -> None:
     if len(site.given) > 2 and site.told[:1] == "s":
         solver.graph.watch(site.given[0], solver.once(lambda value: solver.store(value, site.told[1:], site.given[2])))
+    elif len(site.given) > 2:
+
+        def texts(text: int) -> None:
+            name = solver.values.content(text)
+            if name:
+                solver.graph.watch(site.given[0], solver.once(lambda value: solver.store(value, name, site.given[2])))
+
+        def classes(value: int) -> None:
+            sort, first, _ = solver.values[value]
+            if sort == Sort.CLASS:
+                named.set_in_class(solver, first, site.given[2])
+
+        solver.graph.watch(site.given[1], texts)
+        if solver.may_copy:
+            solver.graph.watch(site.given[0], classes)
 
 
 def _type(solver: Solver, site: Site) -> None:
@@ -324,8 +364,15 @@ def _type(solver: Solver, site: Site) -> None:
             solver.graph.put(site.result, solver.values.number(Sort.CLASS, first))
 
     def inherited(value: int) -> None:
-        if solver.values[value].sort == Sort.CLASS:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.CLASS:
             solver.graph.put(site.result, value)
+            if solver.may_copy:
+                solver.graph.watch(site.given[2], lambda mapping: given(mapping, first))
+
+    def given(mapping: int, owner: int) -> None:
+        if solver.values[mapping].sort == Sort.CONTAINER:
+            named.set_in_class(solver, owner, solver.slot(mapping, ""))
 
     if len(site.given) == 1:
         solver.graph.watch(site.given[0], made)
@@ -388,7 +435,10 @@ _FUNCTIONS: dict[str, _Handler] = {
     "builtins.iter": _iter,
     "builtins.next": _next_of,
     "builtins.getattr": _getattr,
-    "builtins.setattr": _setattr,
+    **dict.fromkeys(("builtins.setattr", "builtins.object.__setattr__"), _setattr),
+    "builtins.hasattr": _hasattr,
+    "builtins.property": _property,
+    **dict.fromkeys(named.COPYING - {"builtins.vars"}, _members),
     "builtins.type": _type,
     "builtins.super": _super,
     "builtins.object.__new__": _new,

@@ -6,14 +6,18 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed, SymbolFlag, Via
-from indexer.store.flow import library
+from indexer.store.flow import library, named
 from indexer.store.flow.calls import call, give_back
 from indexer.store.flow.program import PYTHON, Program
-from indexer.store.flow.solver import Signature, Site, Solver
+from indexer.store.flow.sites import Signature, Site
+from indexer.store.flow.solver import Solver
 from indexer.store.flow.sources import LOCAL, PARAMETER, Sources
 from indexer.store.flow.values import Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
+
+_MOST_ROUNDS = 5
+"""What `__getattr__` gives may have to be asked again so often."""
 
 _LOCAL_OR_PARAMETER = LOCAL | PARAMETER
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -44,14 +48,21 @@ class Builder(Sources):
                 self._set.update(program.means.get(row, ()))
                 for sym_id in program.means.get(row, ()):
                     self._binders.setdefault(sym_id, []).append(row)
+            elif kind == Flow.SET_ATTRIBUTE:
+                solver.set_names.add(program.name[row])
+            elif kind == Flow.CONSTANT:
+                solver.texts.add(program.key[row][1:])
             elif kind == Flow.DEFINE:
                 solver.defined.update(program.means.get(row, ()))
                 self._defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
             elif kind in (Flow.YIELD, Flow.YIELD_FROM):
                 self._generators.add(program.body[row])
         self._find_returned()
+        self._find_looked_up()
+        solver.may_copy = not named.COPYING.isdisjoint(program.outside.values())
         for row in [row for row in self._defined_at.values() if program.part[row] == 1]:
             self.find_bases(row)
+        self.find_kept()
         for row in self._rows:
             handler = self.handlers.get(program.kind[row])
             if handler is not None:
@@ -148,6 +159,8 @@ class Builder(Sources):
                 solver.bind(solver.of_class(sym_id), receiver, row)
             elif not self._is_of_class(objects):
                 solver.fallbacks.append((row, sym_id))
+            if program.class_of(sym_id) >= 0 and not program.is_outside(sym_id):
+                solver.told_descriptor(sym_id, "__get__", row)
         name = program.name[row]
         if name:
             told = -1 if means else row
@@ -164,6 +177,8 @@ class Builder(Sources):
         for sym_id in means:
             if program.holds(sym_id):
                 solver.graph.copy(row, solver.symbol(sym_id))
+                if program.class_of(sym_id) >= 0:
+                    solver.told_descriptor(sym_id, "__set__", row)
         name = program.name[row]
         if not means and name:
             for child in self.taken(row, 0):
@@ -242,6 +257,8 @@ class Builder(Sources):
         for child in self.taken(row, 0):
             call = self._source(child)
             place = -1 if self._is_class_parameter(call) else self._place(function, self._alias(child))
+            if call in self._looked_up:
+                continue
             if place >= 0:
                 give_back(solver, function, place)
             elif call in self._returned:
@@ -399,9 +416,16 @@ class Builder(Sources):
         if program.kind[row] == Flow.CALL:
             return any(self._keeps(child) for child in self.taken(row, Handed.CALLEE))
         means = program.means.get(row, ())
+        if any(program.is_type(sym_id) and self.kind_of_keeping(sym_id) for sym_id in means):
+            return True
         if program.kind[row] == Flow.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
             return True
         return any(program.outside.get(sym_id, "") in _KEEPING for sym_id in means)
+
+    def constant(self, row: int) -> None:
+        program = self._program
+        if program.part[row] != Handed.TOLD and program.key[row][:1] == "s":
+            self._solver.graph.put(row, self._solver.values.text(program.key[row][1:]))
 
     def call(self, row: int) -> Site:
         program, solver = self._program, self._solver
@@ -471,6 +495,7 @@ Builder.handlers = {
     Flow.HOLD: Builder.hold,
     Flow.EXTEND: Builder.extend,
     Flow.COMBINE: Builder.combine,
+    Flow.CONSTANT: Builder.constant,
 }
 
 
@@ -500,3 +525,7 @@ def follow(solver: Solver) -> None:
             else:
                 solver.bind(solver.symbol(what), receiver, row)
     solver.graph.run()
+    for _ in range(_MOST_ROUNDS):
+        if not named.fall_back(solver):
+            break
+        solver.graph.run()

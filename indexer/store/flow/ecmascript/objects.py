@@ -7,7 +7,8 @@ from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind
 from indexer.store.flow.program import Program
-from indexer.store.flow.solver import Site, Solver
+from indexer.store.flow.sites import Site
+from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
 
 _STATIC = int(SymbolFlag.STATIC)

@@ -55,7 +55,7 @@ _COMPREHENSIONS = frozenset(map(kind_id, ("list_comprehension", "set_comprehensi
 PLAIN = frozenset(map(kind_id, ("integer", "float", "true", "false", "none", "ellipsis", "comment", "type", "pass_statement")))
 PATTERNS = PATTERNS_OF_SEVERAL | frozenset(map(kind_id, ("expression_list", "tuple", "list")))
 _BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
-_BY_NAME_SECOND = frozenset((b"getattr", b"setattr"))
+_BY_NAME_SECOND = frozenset((b"getattr", b"setattr", b"hasattr", b"delattr"))
 
 
 K_IF_CLAUSE = kind_id("if_clause")
@@ -209,7 +209,12 @@ class Expressions(Rows):
             elif kind == K_DICTIONARY_SPLAT:
                 self._value(next(iter(argument.named_children), None), row, Handed.ALL_NAMED)
             elif kind != K_COMMENT:
-                self._value(argument, row, Handed.ARGUMENT + min(place, 899))
+                part = Handed.ARGUMENT + min(place, 899)
+                if kind == K_STRING and (name := _constant(argument)) and name[1:].isidentifier():
+                    if name != told:
+                        self._row(Flow.CONSTANT, row, part, None, name)
+                else:
+                    self._value(argument, row, part)
                 place += 1
 
     def _told(self, function: Any, given: list[Any]) -> str:

@@ -1,0 +1,98 @@
+"""Members that are reached by a name which is a value: `getattr(x, name)`, `__getattr__`, and those of one class that another gets copies of.
+
+A function that gives back what it looks up by its own parameter is followed per call, as one is that gives back its parameter. So is
+one that wraps what it is given: `@wraps(method)` on the function that it returns.
+"""
+
+from __future__ import annotations
+
+from indexer.model import Handed, Via
+from indexer.store.flow.sites import Signature, Site
+from indexer.store.flow.solver import Solver
+from indexer.store.flow.values import Sort
+
+COPYING = frozenset({"inspect.getmembers", "inspect.getmembers_static", "builtins.vars"})
+"""Functions that give all members of a class with their names."""
+
+
+def argument(site: Site, signature: Signature, receiver: int | None, place: int) -> int:
+    """The node of what a call hands over for a parameter, or -1."""
+    if place >= len(signature.parameters):
+        return -1
+    name, part, _ = signature.parameters[place]
+    if name in site.named:
+        return site.named[name]
+    at = place - (0 if receiver is None or signature.this >= 0 else 1)
+    return site.given[at] if part == Handed.BY_PLACE and 0 <= at < len(site.given) else -1
+
+
+def look_up(solver: Solver, site: Site, objects: int, names: int, told_at: int = -1) -> None:
+    """`getattr(x, name)` gives to the result of `site` what each object has by each name."""
+
+    def named(text: int) -> None:
+        content = solver.values.content(text)
+        if content:
+            solver.graph.watch(objects, solver.once(lambda value: solver.load(value, content, site.result, -1, told_at)))
+
+    solver.graph.watch(names, named)
+
+
+def passed(solver: Solver, site: Site, sym_id: int, signature: Signature, receiver: int | None) -> None:
+    """What a function gives for this call alone, by what it is given: a member that it looks up, a function that wraps another."""
+    graph, values = solver.graph, solver.values
+    for place, objects in solver.lookups.get(sym_id, ()):
+        names = argument(site, signature, receiver, place)
+        for node in objects if names >= 0 else ():
+            look_up(solver, site, node, names)
+    for place, inner in solver.wrappers.get(sym_id, ()):
+        wrapper = values.number(Sort.FUNCTION, inner)
+
+        def wrapped(value: int, wrapper: int = wrapper) -> None:
+            sort, first, _ = values[value]
+            if sort == Sort.MEMBERS:
+                graph.put(site.result, values.number(Sort.COPIES, wrapper, first))
+
+        source = argument(site, signature, receiver, place)
+        if source >= 0:
+            graph.watch(source, wrapped)
+
+
+def members_of(solver: Solver, site: Site, source: int) -> None:
+    """`inspect.getmembers(A)`: pairs of a name and a member."""
+    graph, values = solver.graph, solver.values
+    made, pair = solver.container(("call", site.number)), solver.container(("pair", site.number))
+
+    def members(value: int) -> None:
+        sort, first, _ = values[value]
+        if sort in (Sort.CLASS, Sort.OBJECT):
+            graph.put(solver.slot(pair, "i1"), values.number(Sort.MEMBERS, first))
+
+    graph.watch(source, members)
+    graph.put(solver.slot(made, ""), pair)
+    graph.put(site.result, made)
+
+
+def set_in_class(solver: Solver, owner: int, source: int) -> None:
+    """A class is given members under names that nobody knows: copies of another's are found by their own."""
+    solver.graph.copy(source, solver.attribute(owner, "*"))
+
+
+def fall_back(solver: Solver) -> bool:
+    """`__getattr__` is called where nothing came by a name; whether there was any more such place."""
+    program, values = solver.program, solver.values
+    waiting, solver.unfound = solver.unfound, {}
+    is_any = False
+    for (row, value, name), (known, target) in waiting.items():
+        owner = values[value].first
+        if solver.graph.values(known) or (row, value, name) in solver.fallen_back:
+            continue
+        solver.fallen_back.add((row, value, name))
+        is_any = True
+        callee, given = solver.graph.node(), solver.graph.node()
+        site = solver.site(row, callee, target, via=Via.INFERRED_TYPE)
+        site.given = [given]
+        site.is_doubtful = any(program.outside.get(base, "") not in ("", "builtins.object") for base in program.order(owner))
+        solver.graph.put(given, values.text(name))
+        solver.activate(site)
+        solver.load(value, "__getattr__", callee, -1)
+    return is_any
