@@ -345,7 +345,7 @@ def _setattr(solver: Solver, site: Site) -> None:
         def texts(text: int) -> None:
             name = solver.values.content(text)
             if name:
-                solver.graph.watch(site.given[0], solver.once(lambda value: solver.store(value, name, site.given[2])))
+                solver.graph.watch(site.given[0], solver.once(lambda value: solver.store_weakly(value, name, site.given[2])))
 
         def classes(value: int) -> None:
             sort, first, _ = solver.values[value]

@@ -78,21 +78,49 @@ def set_in_class(solver: Solver, owner: int, source: int) -> None:
 
 
 def fall_back(solver: Solver) -> bool:
-    """`__getattr__` is called where nothing came by a name; whether there was any more such place."""
-    program, values = solver.program, solver.values
+    """What is taken where nothing came by a name: what was set by names that are values, or else what `__getattr__` gives.
+
+    Returns:
+        Whether there was any such place that was not known before.
+    """
     waiting, solver.unfound = solver.unfound, {}
+    nowhere = {(value, name) for (_, value, name), (known, _, _) in waiting.items() if not solver.graph.values(known)}
     is_any = False
-    for (row, value, name), (known, target) in waiting.items():
-        owner = values[value].first
-        if solver.graph.values(known) or (row, value, name) in solver.fallen_back:
+    for (row, value, name), (known, target, is_asked) in waiting.items():
+        if (value, name) not in nowhere or (row, value, name) in solver.fallen_back:
+            continue
+        if name in solver.weak_names and _weakly_set(solver, row, value, name, known):
+            pass
+        elif is_asked:
+            _ask(solver, row, value, name, target)
+        else:
             continue
         solver.fallen_back.add((row, value, name))
         is_any = True
-        callee, given = solver.graph.node(), solver.graph.node()
-        site = solver.site(row, callee, target, via=Via.INFERRED_TYPE)
-        site.given = [given]
-        site.is_doubtful = any(program.outside.get(base, "") not in ("", "builtins.object") for base in program.order(owner))
-        solver.graph.put(given, values.text(name))
-        solver.activate(site)
-        solver.load(value, "__getattr__", callee, -1)
     return is_any
+
+
+def _weakly_set(solver: Solver, row: int, value: int, name: str, known: int) -> bool:
+    """Whether something was, in a class, its bases, or by its metaclass."""
+    program = solver.program
+    owner = solver.values[value].first
+    order = [*program.order(owner), *(program.order(meta) if (meta := program.metaclass(owner)) >= 0 else ())]
+    nodes = [node for base in order if solver.graph.values(node := solver.attribute(base, "~" + name))]
+    for node in nodes:
+        solver.bind_described(node, value, known)
+        if row >= 0:
+            solver.tell_described(node, "__get__", row)
+    return bool(nodes)
+
+
+def _ask(solver: Solver, row: int, value: int, name: str, target: int) -> None:
+    """`__getattr__` is called."""
+    program = solver.program
+    callee, given = solver.graph.node(), solver.graph.node()
+    site = solver.site(row, callee, target, via=Via.INFERRED_TYPE)
+    site.given = [given]
+    bases = program.order(solver.values[value].first)
+    site.is_doubtful = any(program.outside.get(base, "") not in ("", "builtins.object") for base in bases)
+    solver.graph.put(given, solver.values.text(name))
+    solver.activate(site)
+    solver.load(value, "__getattr__", callee, -1)

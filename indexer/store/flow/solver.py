@@ -73,7 +73,8 @@ class Solver:
         self.wrappers: dict[int, list[tuple[int, int]]] = {}  # by function: place of what the function that it returns wraps, and that
         self.set_names: set[str] = set()  # of attributes that something is set by
         self.texts: set[str] = set()  # constants that may be such names
-        self.unfound: dict[tuple[int, int, str], tuple[int, int]] = {}  # row, object and name: what is known of it, and where it goes
+        self.unfound: dict[tuple[int, int, str], tuple[int, int, bool]] = {}  # row, object, name: its node, where that goes, is `__getattr__` asked
+        self.weak_names: set[str] = set()  # by which something is set, by a name that is a value
         self.fallen_back: set[tuple[int, int, str]] = set()
         self.may_copy = False  # whether a class may have copies of another's members
         self._asks = any("__getattr__" in known for known in program.members.values())
@@ -216,8 +217,9 @@ class Solver:
                 else:
                     self._load_of(order, name, member, known, receiver)
             self.graph.copy(known, target)
-            if member < 0 and at >= 0 and self._asks and sort == Sort.OBJECT and name[:2] != "__" and name not in self.set_names:
-                self.unfound[at, value, name] = (known, target)
+            is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__" and name not in self.set_names
+            if member < 0 and (is_asked or name in self.texts):
+                self.unfound[at, value, name] = (known, target, is_asked)
         elif sort == Sort.CONTAINER:
             self.graph.put(target, self.method(name, value))
         elif sort == Sort.BOUND and name == "__self__":
@@ -345,10 +347,15 @@ class Solver:
         """Where what a class has as a member has `__get__` or `__set__`, the attribute calls that."""
         if not self.is_described:
             return
+        node = self.symbol(member) if self.program.is_callable(member) else self.of_class(member)
+        self.tell_described(node, name, row, member)
         special = self.program.member(self.kept_by[member], name) if member in self.kept_by else -1
         if special >= 0:
             self.sure[row, special] = None
             self.called.setdefault((row, special), Via.INFERRED_TYPE)
+
+    def tell_described(self, node: int, name: str, row: int, member: int = -1) -> None:
+        """The same of what reaches a node. `member`: the method that it is about, if it is one."""
 
         def told(value: int) -> None:
             sort, owner, _ = self.values[value]
@@ -359,7 +366,7 @@ class Solver:
             if special >= 0:
                 self.sure[row, special] = None
                 self.called.setdefault((row, special), Via.INFERRED_TYPE)
-                if self.program.is_callable(member):  # a method that a descriptor was made of: it may call that, or know the result
+                if member >= 0 and self.program.is_callable(member):  # a method that a descriptor was made of: it may call that, or know the result
                     self.doubtful[row, member] = None
                     self.called.setdefault((row, member), Via.DECORATED)
 
@@ -369,10 +376,10 @@ class Solver:
                 self.sure[row, function] = None
                 self.called.setdefault((row, function), Via.INFERRED_TYPE)
 
-        key = (member, -1 if name == "__get__" else -2, row, -3)
+        key = (node, -1 if name == "__get__" else -2, row, -3)
         if key not in self._bindings:
             self._bindings.add(key)
-            self.graph.watch(self.symbol(member) if self.program.is_callable(member) else self.of_class(member), told)
+            self.graph.watch(node, told)
 
     def accessor(self, number: int, name: str) -> int:
         """The node of what the call of `property` of a number was given to read, or to set, with."""
@@ -494,6 +501,13 @@ class Solver:
                 self.graph.copy(source, self.symbol(member))
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
             self.graph.copy(source, self.attribute(-1 - value, name))
+
+    def store_weakly(self, value: int, name: str, source: int) -> None:
+        """It is set by a name that is a value; of all names and values that meet there only some belong together."""
+        sort, first, _ = self.values[value]
+        if sort in (Sort.OBJECT, Sort.CLASS):
+            self.weak_names.add(name)
+            self.graph.copy(source, self.attribute(first, "~" + name))
 
     # ---- calls
 
