@@ -104,6 +104,8 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
         if sort == Sort.CONTAINER:
             if key[:1] == "r":
                 solver.each_slot(value, lambda own, node: graph.copy(node, target) if _is_from(own, int(key[1:])) else None)
+            elif key == ":":
+                graph.put(target, value)
             elif key:
                 graph.copy(solver.slot(value, key), target)
                 graph.copy(solver.slot(value, ""), target)
@@ -127,7 +129,9 @@ def set_item(solver: Solver, holder: int, key: str, source: int, row: int) -> No
 
     def put(value: int) -> None:
         sort, _, _ = values[value]
-        if sort == Sort.CONTAINER:
+        if sort == Sort.CONTAINER and key == ":":
+            iterate(solver, source, solver.slot(value, ""), -1)
+        elif sort == Sort.CONTAINER:
             graph.copy(source, solver.slot(value, key))
         elif sort == Sort.OBJECT:
             run(solver, row, value, "__setitem__", [graph.node(), source])

@@ -91,7 +91,7 @@ def fall_back(solver: Solver) -> bool:
             continue
         if name in solver.weak_names and _weakly_set(solver, row, value, name, known):
             pass
-        elif is_asked:
+        elif is_asked and not any((base, name) in solver.stored for base in solver.program.order(solver.values[value].first)):
             _ask(solver, row, value, name, target)
         else:
             continue
@@ -120,7 +120,8 @@ def _ask(solver: Solver, row: int, value: int, name: str, target: int) -> None:
     site = solver.site(row, callee, target, via=Via.INFERRED_TYPE)
     site.given = [given]
     bases = program.order(solver.values[value].first)
-    site.is_doubtful = any(program.outside.get(base, "") not in ("", "builtins.object") for base in bases)
+    is_other = bool(solver.graph.values(target))  # of other objects that may be here something came by the name
+    site.is_doubtful = is_other or any(program.outside.get(base, "") not in ("", "builtins.object") for base in bases)
     solver.graph.put(given, solver.values.text(name))
     solver.activate(site)
     solver.load(value, "__getattr__", callee, -1)

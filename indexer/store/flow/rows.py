@@ -142,6 +142,47 @@ class Builder(Sources):
             self._solver.graph.copy(self._program.of[row], row)
         self._copy_taken(row, 0, row)
 
+    def narrow(self, row: int) -> None:
+        """Objects that are of a class, or of none; of what else there is that what a class outside may be of. Where nothing came, the class."""
+        program, solver = self._program, self._solver
+        is_without = program.part[row] == 1
+        classes = self._classes(self.taken(row, 1))
+        is_ours = classes is not None and not any(map(program.is_outside, classes))
+
+        def narrowed(value: int) -> None:
+            sort, first, _ = solver.values[value]
+            if classes is None or (not is_ours and (is_without or sort != Sort.OBJECT or self._may_be(first, classes))):
+                solver.graph.put(row, value)
+            elif sort == Sort.OBJECT and (not classes.isdisjoint(program.order(first))) != is_without:
+                solver.graph.put(row, value)
+            elif sort != Sort.OBJECT and is_ours and is_without:
+                solver.graph.put(row, value)
+
+        for source in self._nodes(row, 0):
+            solver.graph.watch(source, narrowed)
+        if is_ours and classes and not is_without:
+            solver.narrowed.append((row, tuple(sorted(classes))))
+
+    def _classes(self, rows: list[int]) -> set[int] | None:
+        """The classes that are named, one or several in brackets; None where there is anything else."""
+        program = self._program
+        found: set[int] = set()
+        for row in rows:
+            if program.kind[row] == Flow.COLLECTION:
+                inner = self._classes(self._takes.get(row, []))
+            else:
+                inner = {sym_id for sym_id in program.means.get(row, ()) if program.is_type(sym_id)}
+            if not inner:
+                return None
+            found |= inner
+        return found or None
+
+    def _may_be(self, owner: int, classes: set[int]) -> bool:
+        """Whether an object of a class may be of one of those: of one outside it may be without inheriting, but for the language's own."""
+        program = self._program
+        order = program.order(owner)
+        return any(sym_id in order or not program.outside.get(sym_id, "builtins.").startswith("builtins.") for sym_id in classes)
+
     # ---- attributes and items
 
     def attribute(self, row: int) -> None:
@@ -214,7 +255,8 @@ class Builder(Sources):
             elif part == Handed.AS_KEY:
                 solver.graph.copy(self._at(child), solver.keys(made))
             else:
-                solver.graph.copy(self._at(child), solver.slot(made, program.key[child]))
+                is_rest = program.kind[child] == Flow.ITEM and program.key[child][:1] == "r"  # `*rest`: any place of it
+                solver.graph.copy(self._at(child), solver.slot(made, "" if is_rest else program.key[child]))
 
     def combine(self, row: int) -> None:
         solver = self._solver
@@ -496,6 +538,7 @@ Builder.handlers = {
     Flow.EXTEND: Builder.extend,
     Flow.COMBINE: Builder.combine,
     Flow.CONSTANT: Builder.constant,
+    Flow.NARROW: Builder.narrow,
 }
 
 
@@ -513,6 +556,9 @@ def follow(solver: Solver) -> None:
     for function, owner in solver.declared:
         if not program.is_outside(owner) and function not in solver.gives_back and not solver.graph.values(solver.result(function)):
             solver.graph.put(solver.result(function), solver.values.number(Sort.OBJECT, owner))
+    for row, classes in solver.narrowed:
+        for owner in classes if not solver.graph.values(row) else ():
+            solver.graph.put(row, solver.values.number(Sort.OBJECT, owner))
     for row, what in solver.fallbacks:
         if solver.graph.values(row):
             continue

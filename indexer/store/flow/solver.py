@@ -42,6 +42,7 @@ class Solver:
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows
         self.defined: set[int] = set()  # functions and classes whose text is here
         self.fallbacks: list[tuple[int, int]] = []  # node, value that is taken where nothing else came
+        self.narrowed: list[tuple[int, tuple[int, ...]]] = []  # row, classes of one of which it is
         self.remade_calls: set[tuple[int, int]] = set()  # row and symbol: a call of a decorated function, and what its decorator made
         self.declared: list[tuple[int, int]] = []  # function, class that its result is declared to be of
         self.sites: list[Site] = []
@@ -74,6 +75,7 @@ class Solver:
         self.set_names: set[str] = set()  # of attributes that something is set by
         self.texts: set[str] = set()  # constants that may be such names
         self.unfound: dict[tuple[int, int, str], tuple[int, int, bool]] = {}  # row, object, name: its node, where that goes, is `__getattr__` asked
+        self.stored: set[tuple[int, str]] = set()  # class and name of what is set in it, or in objects of it, and is no member
         self.weak_names: set[str] = set()  # by which something is set, by a name that is a value
         self.fallen_back: set[tuple[int, int, str]] = set()
         self.may_copy = False  # whether a class may have copies of another's members
@@ -217,7 +219,7 @@ class Solver:
                 else:
                     self._load_of(order, name, member, known, receiver)
             self.graph.copy(known, target)
-            is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__" and name not in self.set_names
+            is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
             if member < 0 and (is_asked or name in self.texts):
                 self.unfound[at, value, name] = (known, target, is_asked)
         elif sort == Sort.CONTAINER:
@@ -285,7 +287,7 @@ class Solver:
                 self.bind_described(self.attribute(owner, "." + name), receiver, target)
             else:
                 self.bind(self.attribute(owner, "." + name), receiver, target)
-        for owner in order if self.may_copy else ():
+        for owner in order if self.may_copy and self.program.member_after(order, name) < 0 else ():
             self.graph.watch(self.attribute(owner, "*"), lambda value: self._copied(value, name, target, receiver))
 
     def _copied(self, value: int, name: str, target: int, receiver: int) -> None:
@@ -494,6 +496,7 @@ class Solver:
                 else:
                     self.told_descriptor(member, "__set__", row)
             if member < 0 or not self.program.holds(member):
+                self.stored.add((first, name))
                 self.graph.copy(source, self.attribute(first, "." + name if sort == Sort.CLASS else name))
             elif sort == Sort.CLASS:
                 self.graph.copy(source, self.of_class(member))

@@ -60,7 +60,7 @@ class Sources:
             if len(binders) != 1 or not program.flags[means[0]] & LOCAL or program.flags[means[0]] & PARAMETER:
                 return row
             binder = binders[0]
-        if program.kind[binder] != Flow.BIND:
+        if program.kind[binder] not in (Flow.BIND, Flow.NARROW):
             return row
         parts = self.taken(binder, 0)
         return self._source(parts[0], depth + 1) if len(parts) == 1 else row
