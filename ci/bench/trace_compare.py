@@ -6,8 +6,8 @@ pair (a call of a class counts for its constructor), `overridden` where the inde
 where it is only among the possible calls, `gap` where the index says that so much may be called there that it tells nothing. What is left
 is missed. Generators and coroutines are left out: Python tells who resumes them, not who calls.
 
-An edge of the index is judged where its call ran: true if it led to that function at least once, or to what a decorator made of what is
-called by its own name, contradicted if only elsewhere. A call that ran a few times only need not show all that it may lead to, so a contradicted edge may be true
+An edge of the index is judged where its call ran: true if it led to that function at least once, or to what a decorator made of it,
+contradicted if only elsewhere. A call that ran a few times only need not show all that it may lead to, so a contradicted edge may be true
 in another run: precision is a lower bound.
 """
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from indexer.model import Handed, SymbolKind, Via
-from indexer.store.flow import library, named
+from indexer.store.flow import library, named, standard
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
+
+_FUNCTIONS = {**library.FUNCTIONS, **standard.FUNCTIONS}
+"""What functions and classes of the library do, by dotted name."""
 
 
 def call(solver: Solver, site: Site, value: int) -> None:
@@ -32,7 +35,13 @@ def call(solver: Solver, site: Site, value: int) -> None:
     elif sort == Sort.METHOD:
         library.of_container(solver, site, solver.method_name(first), second)
     elif sort == Sort.OUTSIDE:
-        library.call(solver, site, first)
+        handler = _FUNCTIONS.get(solver.program.outside.get(first, ""))
+        if handler is not None:  # of others nobody knows what they do
+            handler(solver, site)
+    elif sort == Sort.GETTER:
+        standard.attribute_getter(solver, site, first)
+    elif sort == Sort.CONTAINER:  # a weak reference: containers are not called
+        solver.graph.copy(solver.all_of(value), site.result)
     elif sort == Sort.COPIED:
         _copied(solver, site, first, second, None)
 

@@ -77,6 +77,7 @@ def _add(made: Found, solver: Solver) -> None:
             members.setdefault(row, []).append(sym_id)
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
+    many |= {site.row for site in solver.sites if site.row in callees and site.callee in solver.graph.full and site.via == Via.NONE}
     for row in sorted(many):
         made.gaps.append((_place(program, row), "megamorphic"))
     for row, known in sorted(callees.items()):
@@ -149,12 +150,20 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     program = solver.program
     if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
         return not program.is_outside(sym_id)
-    means = program.means.get(row, ())
+    means = [meant for meant in program.means.get(row, ()) if not _is_call_of_callable(program, meant)]
     if sym_id in means or (row in program.typed and via == Via.NONE and program.kind[row] == Flow.ATTRIBUTE):
         return False
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
+    is_member = program.class_of(sym_id) >= 0 and program.names[sym_id] == program.name[row]
+    if is_member and means and all(map(program.is_outside, means)):
+        return True  # the server knows a declared type; here is an object of a class that has the member, too
     return not any(_is_whole(solver, meant) for meant in means) or _is_beyond(solver, sym_id, means)
+
+
+def _is_call_of_callable(program: Program, sym_id: int) -> bool:
+    """`MethodType.__call__` and the like, which the server names where an object of theirs is called: it says nothing of what runs."""
+    return program.is_outside(sym_id) and program.names[sym_id] == "__call__"
 
 
 def _is_beyond(solver: Solver, sym_id: int, means: Sequence[int]) -> bool:

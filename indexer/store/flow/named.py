@@ -1,4 +1,4 @@
-"""Members that are reached by a name which is a value: `getattr(x, name)`, `__getattr__`, and those of one class that another gets copies of.
+"""Members that are reached by a name which is a value: `getattr(x, name)`, `__getattr__`; and copies of another class's members.
 
 A function that gives back what it looks up by its own parameter is followed per call, as one is that gives back its parameter. So is
 one that wraps what it is given: `@wraps(method)` on the function that it returns.
@@ -74,7 +74,20 @@ def members_of(solver: Solver, site: Site, source: int) -> None:
 
 def set_in_class(solver: Solver, owner: int, source: int) -> None:
     """A class is given members under names that nobody knows: copies of another's are found by their own."""
-    solver.graph.copy(source, solver.attribute(owner, "*"))
+    solver.graph.watch(source, lambda value: solver.add_copies(owner, value))
+
+
+def set_items_in_class(solver: Solver, owner: int, mapping: int) -> None:
+    """A class is made with the items of a mapping, of which its base gets those that it has not itself."""
+
+    def item(key: str, node: int) -> None:
+        if key == "":
+            set_in_class(solver, owner, node)
+        elif key[:1] == "s" and solver.program.member(owner, key[1:]) < 0:
+            solver.set_in(owner, key[1:], node)
+
+    if solver.values[mapping].sort == Sort.CONTAINER:
+        solver.each_slot(mapping, item)
 
 
 def fall_back(solver: Solver) -> bool:
@@ -83,7 +96,8 @@ def fall_back(solver: Solver) -> bool:
     Returns:
         Whether there was any such place that was not known before.
     """
-    waiting, solver.unfound = solver.unfound, {}
+    all_waiting, solver.unfound = solver.unfound, {}
+    waiting = {key: what for key, what in all_waiting.items() if what[2] or key[2] in solver.weak_names}
     nowhere = {(value, name) for (_, value, name), (known, _, _) in waiting.items() if not solver.graph.values(known)}
     is_any = False
     for (row, value, name), (known, target, is_asked) in waiting.items():
@@ -100,17 +114,25 @@ def fall_back(solver: Solver) -> bool:
     return is_any
 
 
-def _weakly_set(solver: Solver, row: int, value: int, name: str, known: int) -> bool:
-    """Whether something was, in a class, its bases, or by its metaclass."""
+def weak_nodes(solver: Solver, owner: int, name: str) -> list[int]:
+    """What was set by a name that is a value: in a class, its bases, or by its metaclass."""
     program = solver.program
-    owner = solver.values[value].first
     order = [*program.order(owner), *(program.order(meta) if (meta := program.metaclass(owner)) >= 0 else ())]
-    nodes = [node for base in order if solver.graph.values(node := solver.attribute(base, "~" + name))]
-    for node in nodes:
-        solver.bind_described(node, value, known)
-        if row >= 0:
-            solver.tell_described(node, "__get__", row)
-    return bool(nodes)
+    nodes = (solver.weakly_set.get((base, name), -1) for base in order)
+    return [node for node in nodes if node >= 0 and solver.graph.values(node)]
+
+
+def _weakly_set(solver: Solver, row: int, value: int, name: str, known: int) -> bool:
+    """Whether something was set so."""
+    is_set = solver.is_weakly_set.get((value, name))
+    if is_set is None:
+        nodes = weak_nodes(solver, solver.values[value].first, name)
+        is_set = solver.is_weakly_set[value, name] = bool(nodes)
+        for node in nodes:
+            solver.bind_described(node, value, known)
+    if is_set and row >= 0:
+        solver.weakly_read.append((row, value, name))
+    return is_set
 
 
 def _ask(solver: Solver, row: int, value: int, name: str, target: int) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed, SymbolFlag, Via
-from indexer.store.flow import library, named
+from indexer.store.flow import described, library, named
 from indexer.store.flow.calls import call, give_back
+from indexer.store.flow.narrowing import Narrowing
 from indexer.store.flow.program import PYTHON, Program
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.solver import Solver
-from indexer.store.flow.sources import LOCAL, PARAMETER, Sources
 from indexer.store.flow.values import Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
@@ -19,7 +19,6 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 _MOST_ROUNDS = 5
 """What `__getattr__` gives may have to be asked again so often."""
 
-_LOCAL_OR_PARAMETER = LOCAL | PARAMETER
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _KEEPING = frozenset(
     {
@@ -30,7 +29,7 @@ _KEEPING = frozenset(
 """Decorators after which a function is what its text says, as far as calls are concerned."""
 
 
-class Builder(Sources):
+class Builder(Narrowing):
     """Makes each row what it says about values."""
 
     handlers: ClassVar[dict[int, Callable[[Any, int], object]]] = {}
@@ -67,34 +66,6 @@ class Builder(Sources):
             handler = self.handlers.get(program.kind[row])
             if handler is not None:
                 handler(self, row)
-
-    def _nodes(self, row: int, part: int) -> list[int]:
-        return [self._at(child) for child in self.taken(row, part)]
-
-    def _copy_taken(self, row: int, part: int, target: int) -> None:
-        for child in self._takes.get(row, ()):
-            if self._program.part[child] == part:
-                self._solver.graph.copy(self._at(child), target)
-
-    def _at(self, row: int) -> int:
-        """The node of a row: of a name that holds what one symbol holds, or one row, that one."""
-        program = self._program
-        if program.kind[row] != Flow.NAME:
-            return row
-        if program.of[row] >= 0:
-            return program.of[row]
-        means = program.means.get(row, ())
-        if (
-            len(means) == 1
-            and (program.flags[means[0]] & _LOCAL_OR_PARAMETER or program.is_callable(means[0]))
-            and self._is_plain(means[0])
-        ):
-            return self._solver.symbol(means[0])
-        return row
-
-    def _is_plain(self, sym_id: int) -> bool:
-        program = self._program
-        return not (program.is_outside(sym_id) or program.is_type(sym_id) or program.class_of(sym_id) >= 0)
 
     # ---- names
 
@@ -141,47 +112,6 @@ class Builder(Sources):
         if self._program.of[row] >= 0:
             self._solver.graph.copy(self._program.of[row], row)
         self._copy_taken(row, 0, row)
-
-    def narrow(self, row: int) -> None:
-        """Objects that are of a class, or of none; of what else there is that what a class outside may be of. Where nothing came, the class."""
-        program, solver = self._program, self._solver
-        is_without = program.part[row] == 1
-        classes = self._classes(self.taken(row, 1))
-        is_ours = classes is not None and not any(map(program.is_outside, classes))
-
-        def narrowed(value: int) -> None:
-            sort, first, _ = solver.values[value]
-            if classes is None or (not is_ours and (is_without or sort != Sort.OBJECT or self._may_be(first, classes))):
-                solver.graph.put(row, value)
-            elif sort == Sort.OBJECT and (not classes.isdisjoint(program.order(first))) != is_without:
-                solver.graph.put(row, value)
-            elif sort != Sort.OBJECT and is_ours and is_without:
-                solver.graph.put(row, value)
-
-        for source in self._nodes(row, 0):
-            solver.graph.watch(source, narrowed)
-        if is_ours and classes and not is_without:
-            solver.narrowed.append((row, tuple(sorted(classes))))
-
-    def _classes(self, rows: list[int]) -> set[int] | None:
-        """The classes that are named, one or several in brackets; None where there is anything else."""
-        program = self._program
-        found: set[int] = set()
-        for row in rows:
-            if program.kind[row] == Flow.COLLECTION:
-                inner = self._classes(self._takes.get(row, []))
-            else:
-                inner = {sym_id for sym_id in program.means.get(row, ()) if program.is_type(sym_id)}
-            if not inner:
-                return None
-            found |= inner
-        return found or None
-
-    def _may_be(self, owner: int, classes: set[int]) -> bool:
-        """Whether an object of a class may be of one of those: of one outside it may be without inheriting, but for the language's own."""
-        program = self._program
-        order = program.order(owner)
-        return any(sym_id in order or not program.outside.get(sym_id, "builtins.").startswith("builtins.") for sym_id in classes)
 
     # ---- attributes and items
 
@@ -575,3 +505,4 @@ def follow(solver: Solver) -> None:
         if not named.fall_back(solver):
             break
         solver.graph.run()
+    described.tell(solver)

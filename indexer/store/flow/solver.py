@@ -65,6 +65,7 @@ class Solver:
         self._mappings: set[int] = set()
         self._names: dict[str, int] = {}
         self._named: list[str] = []
+        self.spaces: set[int] = set()  # containers whose items are attributes
         self._linked: set[tuple[str, int]] = set()
         self._seen: set[tuple[int, int]] = set()
         self._bindings: set[tuple[int, int, int, int]] = set()
@@ -74,8 +75,20 @@ class Solver:
         self.wrappers: dict[int, list[tuple[int, int]]] = {}  # by function: place of what the function that it returns wraps, and that
         self.set_names: set[str] = set()  # of attributes that something is set by
         self.texts: set[str] = set()  # constants that may be such names
-        self.unfound: dict[tuple[int, int, str], tuple[int, int, bool]] = {}  # row, object, name: its node, where that goes, is `__getattr__` asked
+        self.unfound: dict[
+            tuple[int, int, str], tuple[int, int, bool]
+        ] = {}  # row, object, name: its node, where that goes, is `__getattr__` asked
+        self.described_at: dict[
+            tuple[int, str, int], None
+        ] = {}  # member, `__get__` or `__set__`, and the row of an attribute that means it
+        self.weakly_read: list[tuple[int, int, str]] = []  # row, object, name by which something was set by a name that is a value
+        self.made_classes: list[tuple[int, int]] = []  # row of the statement, class
+        self._waiting: dict[tuple[int, str], list[tuple[int, int]]] = {}  # class and name: who wants what is set there
+        self._copies: dict[int, list[int]] = {}
+        self._copy_waiting: dict[int, list[tuple[str, int, int]]] = {}
         self.stored: set[tuple[int, str]] = set()  # class and name of what is set in it, or in objects of it, and is no member
+        self.weakly_set: dict[tuple[int, str], int] = {}  # by class and name: the node of what is set by a name that is a value
+        self.is_weakly_set: dict[tuple[int, str], bool] = {}  # by value and name
         self.weak_names: set[str] = set()  # by which something is set, by a name that is a value
         self.fallen_back: set[tuple[int, int, str]] = set()
         self.may_copy = False  # whether a class may have copies of another's members
@@ -222,6 +235,8 @@ class Solver:
             is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
             if member < 0 and (is_asked or name in self.texts):
                 self.unfound[at, value, name] = (known, target, is_asked)
+        elif sort == Sort.CONTAINER and value in self.spaces:
+            self.graph.copy(self.slot(value, "s" + name), target)
         elif sort == Sort.CONTAINER:
             self.graph.put(target, self.method(name, value))
         elif sort == Sort.BOUND and name == "__self__":
@@ -254,8 +269,7 @@ class Solver:
         is_class = self.values[receiver].sort == Sort.CLASS
         if member >= 0:
             if program.is_callable(member):
-                if self.is_set(name):
-                    self.load_set(order, name, target, receiver)
+                self.load_set(order, name, target, receiver)
                 flags = program.flags[member]
                 if flags & _STATIC or name == "__new__":
                     self.graph.copy(self.symbol(member), target)
@@ -272,7 +286,7 @@ class Solver:
             if found is not None and program.holds(found):
                 self.graph.copy(self.symbol(found), target)
             self.graph.copy(self.attribute(owner, name), target)
-        self.load_set(order, name, target, receiver)
+        self.load_set(order, name, target, receiver, is_free=member < 0)
         if order:
             self._set_by_metaclass(order[0], name, target, receiver)
 
@@ -280,20 +294,46 @@ class Solver:
         """Whether an attribute of that name may be set from outside of a class."""
         return name in self.set_names or name in self.texts
 
-    def load_set(self, order: list[int], name: str, target: int, receiver: int) -> None:
-        """What was set in classes from outside of their texts: functions are given the object, as if they stood there."""
+    def load_set(self, order: list[int], name: str, target: int, receiver: int, *, is_free: bool = False) -> None:
+        """What was set in classes from outside of their texts: functions are given the object, as if they stood there.
+
+        Args:
+            is_free: no class has a member of that name, so that one may have a copy of another's.
+        """
         for owner in order if self.is_set(name) else ():
-            if self.values[receiver].sort == Sort.CLASS:
-                self.bind_described(self.attribute(owner, "." + name), receiver, target)
+            if (owner, "." + name) in self._attributes:
+                self._take_set(owner, name, target, receiver)
             else:
-                self.bind(self.attribute(owner, "." + name), receiver, target)
-        for owner in order if self.may_copy and self.program.member_after(order, name) < 0 else ():
-            self.graph.watch(self.attribute(owner, "*"), lambda value: self._copied(value, name, target, receiver))
+                self._waiting.setdefault((owner, name), []).append((target, receiver))
+        for owner in order if is_free and self.may_copy else ():
+            self._copy_waiting.setdefault(owner, []).append((name, target, receiver))
+            for value in self._copies.get(owner, ()):
+                self._copied(value, name, target, receiver)
+
+    def _take_set(self, owner: int, name: str, target: int, receiver: int) -> None:
+        if self.values[receiver].sort == Sort.CLASS:
+            self.bind_described(self.attribute(owner, "." + name), receiver, target)
+        else:
+            self.bind(self.attribute(owner, "." + name), receiver, target)
+
+    def set_in(self, owner: int, name: str, source: int) -> None:
+        """A class is given a member from outside of its text."""
+        self.graph.copy(source, self.attribute(owner, "." + name))
+        for target, receiver in self._waiting.pop((owner, name), ()):
+            self._take_set(owner, name, target, receiver)
+
+    def add_copies(self, owner: int, value: int) -> None:
+        """A class has copies of another class's members."""
+        known = self._copies.setdefault(owner, [])
+        if self.values[value].sort == Sort.COPIES and value not in known:
+            known.append(value)
+            for name, target, receiver in tuple(self._copy_waiting.get(owner, ())):
+                self._copied(value, name, target, receiver)
 
     def _copied(self, value: int, name: str, target: int, receiver: int) -> None:
         """What a class has by a name because it has copies of another class's members."""
-        sort, wrapper, owner = self.values[value]
-        member = self.program.member(owner, name) if sort == Sort.COPIES else -1
+        _, wrapper, owner = self.values[value]
+        member = self.program.member(owner, name)
         if member >= 0 and self.program.is_callable(member):
             whole = self.values.number(Sort.BOUND, self.values.number(Sort.FUNCTION, member), self.values.number(Sort.OBJECT, owner))
             self.bind_value(self.values.number(Sort.COPIED, wrapper, whole), receiver, target)
@@ -324,7 +364,7 @@ class Solver:
                 self.bind(self.symbol(of_meta), value, target)
             for base in program.order(owner):
                 self.graph.copy(self.attribute(base, name), target)
-            self.load_set(program.order(owner), name, target, value)
+            self.load_set(program.order(owner), name, target, value, is_free=True)
             self._set_by_metaclass(owner, name, target, value)
         elif program.is_callable(member):
             self.load_set(program.order(owner), name, target, value)
@@ -346,42 +386,9 @@ class Solver:
     # ---- descriptors, metaclasses
 
     def told_descriptor(self, member: int, name: str, row: int) -> None:
-        """Where what a class has as a member has `__get__` or `__set__`, the attribute calls that."""
-        if not self.is_described:
-            return
-        node = self.symbol(member) if self.program.is_callable(member) else self.of_class(member)
-        self.tell_described(node, name, row, member)
-        special = self.program.member(self.kept_by[member], name) if member in self.kept_by else -1
-        if special >= 0:
-            self.sure[row, special] = None
-            self.called.setdefault((row, special), Via.INFERRED_TYPE)
-
-    def tell_described(self, node: int, name: str, row: int, member: int = -1) -> None:
-        """The same of what reaches a node. `member`: the method that it is about, if it is one."""
-
-        def told(value: int) -> None:
-            sort, owner, _ = self.values[value]
-            if sort == Sort.PROPERTY:
-                self.graph.watch(self.accessor(owner, name), told_accessor)
-                return
-            special = self.program.member(owner, name) if sort == Sort.OBJECT else -1
-            if special >= 0:
-                self.sure[row, special] = None
-                self.called.setdefault((row, special), Via.INFERRED_TYPE)
-                if member >= 0 and self.program.is_callable(member):  # a method that a descriptor was made of: it may call that, or know the result
-                    self.doubtful[row, member] = None
-                    self.called.setdefault((row, member), Via.DECORATED)
-
-        def told_accessor(value: int) -> None:
-            sort, function, _ = self.values[value]
-            if sort == Sort.FUNCTION:
-                self.sure[row, function] = None
-                self.called.setdefault((row, function), Via.INFERRED_TYPE)
-
-        key = (node, -1 if name == "__get__" else -2, row, -3)
-        if key not in self._bindings:
-            self._bindings.add(key)
-            self.graph.watch(node, told)
+        """An attribute means a member: where that has `__get__` or `__set__`, it is called (`indexer.store.flow.described`)."""
+        if self.is_described:
+            self.described_at[member, name, row] = None
 
     def accessor(self, number: int, name: str) -> int:
         """The node of what the call of `property` of a number was given to read, or to set, with."""
@@ -412,29 +419,12 @@ class Solver:
         runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
         if meta >= 0:
             runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
-        if self.names_itself:
-            self._tell_names(row, sym_id)
+        self.made_classes.append((row, sym_id))
         for member, first in runs:
             if member >= 0:
                 callee = self.graph.node()
                 self.activate(self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE))
                 self.bind(self.symbol(member), first, callee)
-
-    def _tell_names(self, row: int, sym_id: int) -> None:
-        """A class statement tells its members their names."""
-
-        def told(value: int) -> None:
-            sort, owner, _ = self.values[value]
-            special = self.program.member(owner, "__set_name__") if sort == Sort.OBJECT else -1
-            if special >= 0:
-                self.sure[row, special] = None
-                self.called.setdefault((row, special), Via.INFERRED_TYPE)
-
-        for member in self.program.members.get(sym_id, {}).values():
-            if self.program.is_callable(member) or self.program.is_property(member):
-                self.graph.watch(self.symbol(member), told)
-            else:
-                self.graph.watch(self.of_class(member), told)
 
     def _class_of(self, receiver: int) -> int:
         sort, first, _ = self.values[receiver]
@@ -497,11 +487,16 @@ class Solver:
                     self.told_descriptor(member, "__set__", row)
             if member < 0 or not self.program.holds(member):
                 self.stored.add((first, name))
-                self.graph.copy(source, self.attribute(first, "." + name if sort == Sort.CLASS else name))
+                if sort == Sort.CLASS:
+                    self.set_in(first, name, source)
+                else:
+                    self.graph.copy(source, self.attribute(first, name))
             elif sort == Sort.CLASS:
                 self.graph.copy(source, self.of_class(member))
             else:
                 self.graph.copy(source, self.symbol(member))
+        elif sort == Sort.CONTAINER and value in self.spaces:
+            self.graph.copy(source, self.slot(value, "s" + name))
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
             self.graph.copy(source, self.attribute(-1 - value, name))
 
@@ -510,7 +505,7 @@ class Solver:
         sort, first, _ = self.values[value]
         if sort in (Sort.OBJECT, Sort.CLASS):
             self.weak_names.add(name)
-            self.graph.copy(source, self.attribute(first, "~" + name))
+            self.graph.copy(source, self._node(self.weakly_set, (first, name)))
 
     # ---- calls
 

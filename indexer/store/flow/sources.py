@@ -45,6 +45,34 @@ class Sources:
     def taken(self, row: int, part: int) -> list[int]:
         return [child for child in self._takes.get(row, ()) if self._program.part[child] == part]
 
+    def _nodes(self, row: int, part: int) -> list[int]:
+        return [self._at(child) for child in self.taken(row, part)]
+
+    def _copy_taken(self, row: int, part: int, target: int) -> None:
+        for child in self._takes.get(row, ()):
+            if self._program.part[child] == part:
+                self._solver.graph.copy(self._at(child), target)
+
+    def _at(self, row: int) -> int:
+        """The node of a row: of a name that holds what one symbol holds, or one row, that one."""
+        program = self._program
+        if program.kind[row] != Flow.NAME:
+            return row
+        if program.of[row] >= 0:
+            return program.of[row]
+        means = program.means.get(row, ())
+        if (
+            len(means) == 1
+            and (program.flags[means[0]] & (LOCAL | PARAMETER) or program.is_callable(means[0]))
+            and self._is_plain(means[0])
+        ):
+            return self._solver.symbol(means[0])
+        return row
+
+    def _is_plain(self, sym_id: int) -> bool:
+        program = self._program
+        return not (program.is_outside(sym_id) or program.is_type(sym_id) or program.class_of(sym_id) >= 0)
+
     def _source(self, row: int, depth: int = 0) -> int:
         """The row that alone makes the value of a local name; of any other row itself."""
         program = self._program
@@ -182,7 +210,10 @@ class Sources:
             program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
 
     def find_kept(self) -> None:
-        """Methods below a decorator of a class that is a kind of `classmethod`, `staticmethod` or `property`; and `property` that is called."""
+        """Methods below a decorator of a class that is a kind of `classmethod`, `staticmethod` or `property`.
+
+        And whether `property` is called, and names of what `type` makes classes with.
+        """
         program, solver = self._program, self._solver
         for sym_id, row in self._defined_at.items():
             for child in self._takes.get(row, ()):
@@ -192,11 +223,15 @@ class Sources:
                     if kept:
                         solver.kept_by[sym_id] = owner
                         program.flags[sym_id] |= _FLAGS_OF[kept]
-        properties = {sym_id for sym_id, name in program.outside.items() if name == "builtins.property"}
-        for row in self._rows if properties else ():
-            if program.kind[row] == Flow.CALL and any(not properties.isdisjoint(program.means.get(at, ())) for at in self.taken(row, 0)):
-                solver.is_described = True
-                break
+        makers = {sym_id: name for sym_id, name in program.outside.items() if name in ("builtins.property", "builtins.type")}
+        for row in self._rows if makers else ():
+            if program.kind[row] != Flow.CALL:
+                continue
+            for maker in (makers[sym_id] for at in self.taken(row, 0) for sym_id in program.means.get(at, ()) if sym_id in makers):
+                if maker == "builtins.property":
+                    solver.is_described = True
+                for mapping in self.taken(row, Handed.ARGUMENT + 2):
+                    solver.set_names.update(program.key[child][1:] for child in self._takes.get(mapping, ()))
 
     def kind_of_keeping(self, owner: int) -> str:
         """Which of the language's own decorators a class of the workspace is a kind of; "" for none."""

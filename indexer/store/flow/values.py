@@ -31,6 +31,7 @@ class Sort(IntEnum):
     MEMBERS = 19  # symbol of a class: any of its members, `inspect.getmembers(A)`
     COPIES = 20  # function that wraps each, symbol of a class: its members under their names, in another class
     PROPERTY = 22  # number of the call of `property` that made it
+    GETTER = 23  # number of the call of `attrgetter` or `methodcaller` that made it
     COPIED = 21  # function that wraps it, the member that it wraps as it is called
 
 

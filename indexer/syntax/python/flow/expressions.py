@@ -64,7 +64,10 @@ _K_SLICE = kind_id("slice")
 
 
 class Said(NamedTuple):
-    """What a condition says of a name: it is, or is not, of one of the classes. `only`: said only where the condition is true, or is not."""
+    """What a condition says of a name: it is, or is not, of one of the classes.
+
+    `only`: it is said only where the condition is true, or only where it is not.
+    """
 
     binding: Binding
     name: Any
