@@ -22,12 +22,15 @@ class Narrowing(Sources):
 
         def narrowed(value: int) -> None:
             sort, first, _ = solver.values[value]
-            if (
-                classes is None
-                or (not is_ours and (is_without or sort != Sort.OBJECT or self._may_be(first, classes)))
-                or (sort == Sort.OBJECT and (not classes.isdisjoint(program.order(first))) != is_without)
-                or (sort != Sort.OBJECT and is_ours and is_without)
-            ):
+            if classes is None:
+                is_kept = True
+            elif sort != Sort.OBJECT:
+                is_kept = is_without or not is_ours
+            elif is_ours:
+                is_kept = classes.isdisjoint(program.order(first)) == is_without
+            else:
+                is_kept = is_without or self._may_be(first, classes)
+            if is_kept:
                 solver.graph.put(row, value)
 
         for source in self._nodes(row, 0):

@@ -85,7 +85,7 @@ class EcmascriptSolver(Solver):
 
     # ---- properties
 
-    def load(self, value: int, name: str, target: int, row: int) -> None:
+    def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
         graph, values = self.graph, self.values
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
