@@ -243,7 +243,7 @@ class Solver:
             self.graph.put(target, second)
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
             if name in ("__wrapped__", "__func__"):
-                self.graph.put(target, first if sort != Sort.FUNCTION else value)
+                self.graph.put(target, first if sort in (Sort.DECORATED, Sort.BOUND) else value)
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
 
