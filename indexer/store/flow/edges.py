@@ -87,7 +87,11 @@ def _add(made: Found, solver: Solver) -> None:
             below = _overriding(program, known)
             for sym_id in sorted(known):
                 via = known[sym_id] or _via(solver, row, sym_id)
-                is_doubtful = sym_id in below or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
+                is_doubtful = (
+                    sym_id in below
+                    or _is_beside(program, row, sym_id)
+                    or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
+                )
                 is_remade = (row, sym_id) in solver.remade_calls
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
                 made.calls.append((place, sym_id, via, is_doubtful or together > _MOST_SURE.get(via, MOST_TARGETS)))
@@ -155,15 +159,19 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
         return False
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
-    is_member = program.class_of(sym_id) >= 0 and program.names[sym_id] == program.name[row]
-    if is_member and means and all(map(program.is_outside, means)):
-        return True  # the server knows a declared type; here is an object of a class that has the member, too
-    return not any(_is_whole(solver, meant) for meant in means) or _is_beyond(solver, sym_id, means)
+    return _is_beside(program, row, sym_id) or not any(_is_whole(solver, meant) for meant in means) or _is_beyond(solver, sym_id, means)
 
 
 def _is_call_of_callable(program: Program, sym_id: int) -> bool:
     """`MethodType.__call__` and the like, which the server names where an object of theirs is called: it says nothing of what runs."""
     return program.is_outside(sym_id) and program.names[sym_id] == "__call__"
+
+
+def _is_beside(program: Program, row: int, sym_id: int) -> bool:
+    """Whether the server named a member of a declared type from outside, and an object of a class of the workspace may be there, too."""
+    means = program.means.get(row, ())
+    is_member = program.class_of(sym_id) >= 0 and program.names[sym_id] == program.name[row]
+    return is_member and bool(means) and all(map(program.is_outside, means))
 
 
 def _is_beyond(solver: Solver, sym_id: int, means: Sequence[int]) -> bool:
