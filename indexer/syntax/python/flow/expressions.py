@@ -45,6 +45,9 @@ MAX_ELEMENTS = 1_000
 
 _MAX_KEY_CHARS = 80
 
+_MOST_CONDITIONS = 8
+"""Conditions in each other that are looked at for what they say."""
+
 K_INTEGER = kind_id("integer")
 K_BINARY = kind_id("binary_operator")
 K_PAIR = kind_id("pair")
@@ -349,17 +352,19 @@ class Expressions(Rows):
         self._value(node, -1, 0)
         self._hold_true(self._says(node), is_true=is_true)
 
-    def _says(self, node: Any) -> list[Said]:
+    def _says(self, node: Any, depth: int = 0) -> list[Said]:
         """Of names what they are where a condition is true, or where it is not: `isinstance(x, A)`, and by `not`, `and`, `or`."""
+        if depth > _MOST_CONDITIONS:
+            return []
         if node.kind_id == K_PARENTHESIZED and node.named_child_count == 1:
-            return self._says(node.named_children[0])
+            return self._says(node.named_children[0], depth + 1)
         if node.kind_id == K_NOT:
             argument = node.child_by_field_name("argument")
-            return [said._replace(is_true=not said.is_true) for said in self._says(argument)] if argument is not None else []
+            return [said._replace(is_true=not said.is_true) for said in self._says(argument, depth + 1)] if argument is not None else []
         if node.kind_id == K_BOOLEAN:
             is_and = any(child.type == "and" for child in node.children)
             sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
-            says = [said for side in sides if side is not None for said in self._says(side)]
+            says = [said for side in sides if side is not None for said in self._says(side, depth + 1)]
             return [said._replace(only=is_and) for said in says if said.only in (None, is_and)]
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if node.kind_id != K_CALL or function is None or function.text != b"isinstance" or arguments is None:
