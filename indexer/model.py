@@ -318,6 +318,7 @@ class Flow(IntEnum):
     GLOBAL = 28  # a name that nothing in the file binds: `key`
     REQUIRED = 29  # what the module exports that the string there names
     SUPER = 30  # of the method in the row `of`, what is above its class
+    NARROW = 31  # of what it takes (0) objects of a class (1); if `part` is 1, what is of none of them
 
 
 class Handed:

@@ -64,7 +64,7 @@ def test_library():
     by_library("abc")
 
 def test_hidden(part):
-    hidden(part, "go")
+    hidden(part, "GO".lower())
 
 def test_later(part):
     assert list(part.items()) == ["part"]
@@ -105,7 +105,7 @@ def test_what_fixtures_and_parameters_bring_is_followed(compared: dict[str, Comp
 
 
 def test_what_is_missed_says_why(compared: dict[str, Compared]) -> None:
-    """`getattr` by a name that is handed over leads where no text says; what a library called is counted apart."""
+    """`getattr` by a name that is computed leads where no text says; what a library called is counted apart."""
     found = compared["within"]
     assert [(missed.callee, missed.cause) for missed in found.missed] == [("src/parts.py:Part.go", "getattr by name")]
     assert (found.between, found.named + found.overridden + found.possible + found.gap + len(found.missed)) == (1, found.pairs)

@@ -22,6 +22,7 @@ from query.facts.index import Index, open_index
 from query.surface.registry import call
 
 _BY_NAME = "the text calls the function by its name, which is told as such; what its decorator made of it runs, which is told beside it"
+_COPIED = "the text names the member that is copied, which is told; in what wraps all members nobody knows which of them it is"
 EXPECTED: dict[str, Differs] = {
     **{
         f"decorators_{case}": Differs(_BY_NAME, wrong={("", "a")})
@@ -30,6 +31,24 @@ EXPECTED: dict[str, Differs] = {
             "bare_or_with_parameters",
         )
     },
+    "decorators_bare_or_with_parameters_gives_an_object": Differs(_BY_NAME, wrong={("", "a"), ("", "b")}),
+    "decorators_argument_of_what_many_are_put_on": Differs(
+        "what a decorator is put on too often is the gap megamorphic where it is called",
+        missing={("pass_context.given", "last")},
+        wrong={("", "last")},
+    ),
+    "named_members_copied": Differs(
+        _COPIED, missing={("Manager.copied.create.manager_method", "Query.first")}, wrong={("run", "Query.first")}
+    ),
+    "named_members_copied_by_setattr": Differs(_COPIED, missing={("handed_on.wrapper", "Query.first")}, wrong={("run", "Query.first")}),
+    **{
+        f"named_{case}": Differs("the server finds no attribute of that name", wrong={("Proxy.__getattr__", "Proxy.__getattr__")})
+        for case in ("local_proxy", "object_setattr")
+    },
+    "making_set_name": Differs("told of the class, in the statement of which it runs, too", wrong={("Box", "Field.__set_name__")}),
+    "making_constructor_that_a_decorator_sets": Differs(
+        "a function within another that is named as a constructor is taken for one of what is decorated", wrong={("", "remember.__new__")}
+    ),
     "classes_iterator": Differs(
         "what is iterated over may be of the language's own types, so it is only possible", missing={("run", "Items.__iter__")}
     ),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _INNER = re.compile(r"(?:\.<locals>)?\.?<(?:lambda|listcomp|setcomp|dictcomp|genexpr|module)>.*$")
+_NAME = re.compile(rb"[A-Za-z_]\w*")
 _HOOKS = {
     "__get__": "descriptor",
     "__set__": "descriptor",
@@ -53,6 +54,7 @@ class Text:
 
     def __init__(self, source: bytes) -> None:
         tree = ast.parse(source)
+        self._lines = source.split(b"\n")
         self._calls: dict[tuple[int, int], ast.Call] = {}  # by their end: each has a bracket of its own
         self._others: dict[Place, ast.expr] = {}
         self._decorators: set[Place] = set()
@@ -84,6 +86,11 @@ class Text:
         if isinstance(function, ast.Attribute):
             return function.end_lineno or 0, (function.end_col_offset or 0) - len(function.attr.encode())
         return None
+
+    def name_at(self, line: int, col: int) -> str:
+        """The identifier that begins at a place."""
+        match = _NAME.match(self._lines[line - 1][col:]) if line <= len(self._lines) else None
+        return match[0].decode() if match is not None else ""
 
     def cause(self, place: Place, callee: Callee) -> str:
         """What kind of construct leads from the expression at a place to a function."""

@@ -114,12 +114,14 @@ class _Known:
         self.kinds: dict[str, str] = {}
         self.owner: dict[str, str] = {}
         self.paths: dict[str, str] = {}
+        self.names: dict[str, str] = {}
         module = dict(index.rows("SELECT path, module FROM documents WHERE module IS NOT NULL"))
         for symbol, name, kind, path, line, container in index.rows(
             "SELECT symbol, qualified_name, kind, path, sel_line, container FROM symbols WHERE NOT is_external"
             " ORDER BY path, sel_line, symbol"
         ):
             self.kinds[symbol], self.owner[symbol], self.paths[symbol] = kind, container or "", path
+            self.names[symbol] = name.rpartition(".")[2]
             if kind in _FUNCTIONS or kind in ("class", "module"):
                 inner = name.removeprefix(module.get(path, "")).lstrip(".")
                 self._named.setdefault((path, inner), []).append((line + 1, symbol))
@@ -223,12 +225,14 @@ def _judge(made: Mapping[str, Compared], known: _Known, trace: Trace, text: Call
             continue
         group = made["within" if path.startswith(inside) else "from tests"]
         told = known.at.get((path, line, col), ())
+        name = text(path).name_at(line, col)
         is_remade = any(via == "decorated" and callee in ran_there for callee, _, via in told)
         for callee, evidence, via in told:
             is_ours = known.kinds.get(callee) in ("function", "method") and known.paths[callee].startswith(inside)
             if not is_ours or callee in later or _runs_by_itself(callee):
                 continue
-            is_true = (is_remade and via == "none") or any(callee in (other, *known.above(other)) for other in ran_there)
+            is_of_name = via == "none" or known.names.get(callee) == name
+            is_true = (is_remade and is_of_name) or any(callee in (other, *known.above(other)) for other in ran_there)
             true, false = group.judged.get(evidence, (0, 0))
             group.judged[evidence] = (true + is_true, false + (not is_true))
             if not is_true:

@@ -1,7 +1,8 @@
 """Runs a test suite under a profiler and writes which functions of a repository called which: a process of the package's own environment.
 
 `python trace_run.py OUT ROOT MOST argument …`: the functions of the files below ROOT, at most MOST tests, drawn evenly from all in their
-order, by pytest with the arguments. OUT is written as JSON:
+order, by pytest with the arguments; if the first argument is a script, that runs with the others, and MOST says nothing. OUT is written as
+JSON:
 
 - functions: [path below ROOT, qualified name, first line, whether it is a generator or a coroutine], callers and callees, 1-based;
 - edges: [caller, place, callee, what was between]: numbers of functions and of places, and "", "library" or "generated" (code of no file);
@@ -17,6 +18,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import runpy
 import sys
 import threading
 from types import CodeType, FrameType
@@ -49,7 +51,7 @@ class Trace:
         if known is None:
             place = os.path.realpath(code.co_filename)
             known = self._inside[code.co_filename] = (
-                place[len(self._root) :] if place.startswith(self._root) and place.endswith(".py") else ""
+                place[len(self._root) :] if place.startswith(self._root) and place.endswith(".py") and os.path.isfile(place) else ""
             )
         return known
 
@@ -108,20 +110,32 @@ class Drawn:
             items[:] = items[::step]
 
 
-def main() -> int:
+def _script(arguments: list[str]) -> int:
+    """A runner of the package's own; what it exits with."""
+    sys.argv = arguments
+    sys.path.insert(0, os.path.dirname(os.path.abspath(arguments[0])))
+    try:
+        runpy.run_path(arguments[0], run_name="__main__")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    return 0
+
+
+def main() -> None:
     out, root, most, *arguments = sys.argv[1:]
     trace = Trace(root)
     threading.setprofile(trace.profile)
     sys.setprofile(trace.profile)
     try:
-        status = pytest.main(arguments, plugins=[Drawn(int(most))])
+        status = _script(arguments) if arguments[0].endswith(".py") else pytest.main(arguments, plugins=[Drawn(int(most))])
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # pyright: ignore[reportArgumentType]  # as its documentation says
     with open(out, "w", encoding="utf-8") as file:
         json.dump({**trace.told(), "status": int(status)}, file)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # what a suite left behind, such as threads, may keep an interpreter from ending

@@ -22,12 +22,15 @@ from ci.bench import trace_compare
 
 
 class Package(NamedTuple):
-    """`requirement`: the sdist, which has tests. `sources`: where its own functions are. `needs`: what its tests need beside it."""
+    """`requirement`: the sdist, which has tests. `sources`: where its own functions are. `needs`: what its tests need beside it.
+
+    `runner`: the script, with its arguments, that runs the tests instead of pytest.
+    """
 
     requirement: str
     sources: str
     needs: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
+    runner: tuple[str, ...] = ()
 
 
 PACKAGES: Mapping[str, Package] = {
@@ -37,6 +40,14 @@ PACKAGES: Mapping[str, Package] = {
     "itsdangerous": Package("itsdangerous==2.2.0", "src/itsdangerous", ("freezegun==1.5.5",)),
     "marshmallow": Package("marshmallow==3.26.1", "src/marshmallow", ("pytz==2025.2", "simplejson==3.20.1")),
     "attrs": Package("attrs==25.3.0", "src/attr", ("hypothesis==6.148.2", "cloudpickle==3.1.2")),
+    "django": Package(
+        "Django==5.2.9",
+        "django",
+        runner=(
+            *("tests/runtests.py", "--parallel=1", "-v0", "get_or_create", "custom_managers", "managers_regress", "generic_views"),
+            *("forms_tests", "modeladmin", "signals", "template_tests", "contenttypes_tests", "dispatch", "cache"),
+        ),
+    ),
 }
 HELD_OUT = ("marshmallow", "attrs")
 _RUNNER = "pytest==8.4.2"
@@ -107,7 +118,7 @@ def _traced(folder: Path, name: str, package: Package, root: Path, python: Path,
         log = folder / f"trace-{name}.log"
         sources = root / package.sources
         command = [str(python), "-B", str(Path(__file__).with_name("trace_run.py").absolute()), str(out), str(root), str(most)]
-        command += ["-q", "-p", "no:cacheprovider", "-W", "ignore", *package.arguments, "tests"]
+        command += package.runner or ("-q", "-p", "no:cacheprovider", "-W", "ignore", "tests")
         environment = {**os.environ, "PYTHONPATH": str(sources.parent), "PYTHONDONTWRITEBYTECODE": "1"}
         with log.open("w", encoding="utf-8") as said:
             subprocess.run(command, cwd=root, env=environment, stdout=said, stderr=said, timeout=_TIMEOUT_S, check=False)

@@ -27,6 +27,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    13  2026-11-24  JavaScript, TypeScript: calls behind a comma, default values, operators and conversions, what patterns read
     14  2026-11-25  C, C++: what the compiler adds; Go: interfaces outside, loops over functions, embedding; Rust: the texts of macros
    15  2026-11-26  C, C++: what stands beside macros that a grammar does not know; names that a build leaves out
+    16  2026-11-26  Python: constants that are handed over and may be names
 """
 
 from __future__ import annotations
@@ -34,6 +35,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 15
+CONTENT_VERSION = 16
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from indexer.model import Handed, SymbolKind, Via
-from indexer.store.flow import library
-from indexer.store.flow.solver import Signature, Site, Solver
+from indexer.store.flow import library, named, standard
+from indexer.store.flow.sites import Signature, Site
+from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
+
+_FUNCTIONS = {**library.FUNCTIONS, **standard.FUNCTIONS}
+"""What functions and classes of the library do, by dotted name."""
 
 
 def call(solver: Solver, site: Site, value: int) -> None:
@@ -31,7 +35,15 @@ def call(solver: Solver, site: Site, value: int) -> None:
     elif sort == Sort.METHOD:
         library.of_container(solver, site, solver.method_name(first), second)
     elif sort == Sort.OUTSIDE:
-        library.call(solver, site, first)
+        handler = _FUNCTIONS.get(solver.program.outside.get(first, ""))
+        if handler is not None:  # of others nobody knows what they do
+            handler(solver, site)
+    elif sort == Sort.GETTER:
+        standard.attribute_getter(solver, site, first)
+    elif sort == Sort.CONTAINER:  # a weak reference: containers are not called
+        solver.graph.copy(solver.all_of(value), site.result)
+    elif sort == Sort.COPIED:
+        _copied(solver, site, first, second, None)
 
 
 def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:
@@ -45,6 +57,8 @@ def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:
         _decorated(solver, site, first, second, receiver)
     elif sort == Sort.MANAGER:
         _manager(solver, site, first, receiver)
+    elif sort == Sort.COPIED:
+        _copied(solver, site, first, second, receiver)
     else:
         return False
     return True
@@ -58,7 +72,19 @@ def run_function(solver: Solver, site: Site, sym_id: int, receiver: int | None, 
         solver.callers.setdefault(sym_id, []).append((site, signature, receiver))
         for place in tuple(solver.gives_back.get(sym_id, ())):
             _give_back(solver, site, signature, receiver, place)
+        if sym_id in solver.lookups or sym_id in solver.wrappers:
+            named.passed(solver, site, sym_id, signature, receiver)
     solver.graph.copy(solver.result(sym_id), site.result)
+
+
+def _copied(solver: Solver, site: Site, wrapper: int, member: int, receiver: int | None) -> None:
+    """A member of another class runs by way of what wraps it, of an object of its own class."""
+    _, function, _ = solver.values[wrapper]
+    solver.edge(site, function, via=Via.DECORATED)
+    solver.remade_calls.add((site.row, function))
+    for signature in solver.signatures.get(function, ()):
+        assign(solver, site, signature, receiver)
+    call(solver, site, member)
 
 
 def _manager(solver: Solver, site: Site, sym_id: int, receiver: int | None) -> None:
@@ -104,14 +130,21 @@ def _construct(solver: Solver, site: Site, value: int, owner: int) -> None:
         solver.edge(site, owner)
     starts = program.member(owner, "__init__")
     makes = program.member(owner, "__new__")
-    if starts >= 0:
+    if starts >= 0 or solver.is_set("__init__"):
         callee = graph.node()
         _again(solver, site, callee, graph.node())
-        solver.bind(solver.symbol(starts), made, callee)
-    if makes >= 0:
+        if starts >= 0:
+            solver.bind(solver.symbol(starts), made, callee)
+        if solver.is_set("__init__"):
+            solver.load_set(program.order(owner), "__init__", callee, made)
+    if makes >= 0 or solver.is_set("__new__"):
         callee = graph.node()
         _again(solver, site, callee, site.result)
-        solver.bind(solver.symbol(makes), value, callee)
+        if makes >= 0:
+            solver.bind(solver.symbol(makes), value, callee)
+        if solver.is_set("__new__"):  # a function of static kind, that is given the class
+            solver.load_set(program.order(owner), "__new__", unbound := graph.node(), value)
+            solver.bind(unbound, value, callee)
     if starts < 0 and makes < 0 and any(base in solver.records for base in program.order(owner)):
         _fill(solver, site, owner)
 

@@ -77,6 +77,7 @@ def _add(made: Found, solver: Solver) -> None:
             members.setdefault(row, []).append(sym_id)
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
+    many |= {site.row for site in solver.sites if site.row in callees and site.callee in solver.graph.full and site.via == Via.NONE}
     for row in sorted(many):
         made.gaps.append((_place(program, row), "megamorphic"))
     for row, known in sorted(callees.items()):
@@ -86,7 +87,11 @@ def _add(made: Found, solver: Solver) -> None:
             below = _overriding(program, known)
             for sym_id in sorted(known):
                 via = known[sym_id] or _via(solver, row, sym_id)
-                is_doubtful = sym_id in below or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
+                is_doubtful = (
+                    sym_id in below
+                    or _is_beside(program, row, sym_id)
+                    or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
+                )
                 is_remade = (row, sym_id) in solver.remade_calls
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
                 made.calls.append((place, sym_id, via, is_doubtful or together > _MOST_SURE.get(via, MOST_TARGETS)))
@@ -127,15 +132,21 @@ def _sort_out(solver: Solver, row: int, known: dict[int, Via]) -> None:
         decorated = [sym_id for sym_id in decorated if (row, sym_id) not in solver.remade_calls]
     if len(decorated) < 2:
         return
-    functions = {solver.values.number(Sort.FUNCTION, sym_id): sym_id for sym_id in decorated}
-    makers = {
-        sym_id
-        for sym_id in decorated
-        if any(functions.get(value, sym_id) != sym_id for value in solver.graph.values(solver.result(sym_id)))
-    }
+    known_here = set(decorated)
+    makers = {sym_id for sym_id in decorated if (_runs_of_result(solver, sym_id) & known_here) - {sym_id}}
     for sym_id in decorated:
         if makers and (sym_id in makers) != is_decorator:
             del known[sym_id]
+
+
+def _runs_of_result(solver: Solver, sym_id: int) -> set[int]:
+    """What runs where the result of a function is called: functions, and what objects have for it."""
+    found: set[int] = set()
+    for value in solver.graph.values(solver.result(sym_id)):
+        sort, first, _ = solver.values[value]
+        if sort in (Sort.FUNCTION, Sort.OBJECT):
+            found.add(first if sort == Sort.FUNCTION else solver.program.member(first, "__call__"))
+    return found
 
 
 def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
@@ -143,12 +154,33 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     program = solver.program
     if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
         return not program.is_outside(sym_id)
-    means = program.means.get(row, ())
+    means = [meant for meant in program.means.get(row, ()) if not _is_call_of_callable(program, meant)]
     if sym_id in means or (row in program.typed and via == Via.NONE and program.kind[row] == Flow.ATTRIBUTE):
         return False
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
-    return not any(_is_whole(solver, meant) for meant in means)
+    return _is_beside(program, row, sym_id) or not any(_is_whole(solver, meant) for meant in means) or _is_beyond(solver, sym_id, means)
+
+
+def _is_call_of_callable(program: Program, sym_id: int) -> bool:
+    """`MethodType.__call__` and the like, which the server names where an object of theirs is called: it says nothing of what runs."""
+    return program.is_outside(sym_id) and program.names[sym_id] == "__call__"
+
+
+def _is_beside(program: Program, row: int, sym_id: int) -> bool:
+    """Whether the server named a member of a declared type from outside, and an object of a class of the workspace may be there, too."""
+    means = program.means.get(row, ())
+    is_member = program.class_of(sym_id) >= 0 and program.names[sym_id] == program.name[row]
+    return is_member and bool(means) and all(map(program.is_outside, means))
+
+
+def _is_beyond(solver: Solver, sym_id: int, means: Sequence[int]) -> bool:
+    """Whether what makes an object of a class comes from where the server does not look: a base that was found here, or from outside."""
+    program = solver.program
+    if not means or program.names[sym_id] not in ("__init__", "__new__") or not all(map(program.is_type, means)):
+        return False
+    owner = program.class_of(sym_id)
+    return owner < 0 or not any(owner in program.told_order(meant) for meant in means)
 
 
 def _is_whole(solver: Solver, sym_id: int) -> bool:

@@ -12,6 +12,12 @@ from collections.abc import Callable
 MOST_VALUES = 17
 """A node that more values reach keeps these."""
 
+MOST_TEXTS = 17
+"""Texts that a node keeps, beside its other values."""
+
+MOST_WIDE = 1_000
+"""The same of nodes that are `widen`ed."""
+
 Watcher = Callable[[int], None]
 
 
@@ -27,6 +33,8 @@ class Graph:
         self.steps = 0
         self.is_cut = False
         self._most_steps = most_steps
+        self._wide: set[int] = set()
+        self._texts: dict[int, list[int]] = {}
 
     def clear(self) -> None:
         """Watchers point back at who made them; cut, all goes at once, without the garbage collector."""
@@ -45,17 +53,26 @@ class Graph:
 
     def put(self, node: int, value: int) -> None:
         known = self.reached[node]
-        if known is None:
+        if value < 0:
+            texts = self._texts.setdefault(node, [])
+            if value in texts or len(texts) >= MOST_TEXTS:
+                return
+            texts.append(value)
+        elif known is None:
             self.reached[node] = [value]
         elif value in known:
             return
-        elif len(known) >= MOST_VALUES:
+        elif len(known) >= MOST_VALUES and (node not in self._wide or len(known) >= MOST_WIDE):
             self.full.add(node)
             return
         else:
             known.append(value)
         if self._copies[node] is not None or self._watchers[node] is not None:
             self._queue.append((node, value))
+
+    def widen(self, node: int) -> None:
+        """What is handed over here is handed to watchers, however much it is; nodes that it is copied to keep what they keep."""
+        self._wide.add(node)
 
     def copy(self, source: int, target: int) -> None:
         if source == target:
@@ -75,6 +92,9 @@ class Graph:
         if known is not None:
             for value in tuple(known):
                 self.put(target, value)
+        if source in self._texts:
+            for value in tuple(self._texts[source]):
+                self.put(target, value)
 
     def watch(self, node: int, watcher: Watcher) -> None:
         watchers = self._watchers[node]
@@ -82,6 +102,8 @@ class Graph:
             watchers = self._watchers[node] = []
         watchers.append(watcher)
         for value in self.values(node):
+            watcher(value)
+        for value in tuple(self._texts.get(node, ())):
             watcher(value)
 
     def run(self) -> None:

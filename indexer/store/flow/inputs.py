@@ -40,9 +40,13 @@ _MEANINGS = """
     FROM flow_found m LEFT JOIN flow_symbol s USING (sym_id) LEFT JOIN flow_symbol e ON e.sym_id = m.encl_id
     ORDER BY m.doc_id, m.ordinal, s.number NULLS LAST, m.evidence, e.number
 """
-_SYMBOLS = """
+_ALIASES = ("weakref.ref", "threading.local")
+"""Names of the library that are set to a class, and so are variables to the server."""
+
+_SYMBOLS = f"""
     SELECT s.sym_id, s.kind, s.flags, coalesce(c.number, -1) AS container, s.name,
-           CASE WHEN has_flag(s.flags, 'external') AND (is_type(s.kind) OR is_callable(s.kind)) THEN s.qualified_name ELSE '' END AS outside
+           CASE WHEN has_flag(s.flags, 'external') AND (is_type(s.kind) OR is_callable(s.kind) OR s.qualified_name IN {_ALIASES})
+                THEN s.qualified_name ELSE '' END AS outside
     FROM flow_symbol s LEFT JOIN flow_symbol c ON c.sym_id = s.container_id ORDER BY s.number
 """
 _MODULES = "SELECT doc_id, number FROM sym_of JOIN flow_symbol USING (sym_id) WHERE ordinal = 0 ORDER BY doc_id"

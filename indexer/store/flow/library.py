@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from indexer.model import Via
-from indexer.store.flow.solver import Site, Solver
+from indexer.store.flow import named
+from indexer.store.flow.sites import Site
+from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
 
 _OF_WITH = frozenset({"__enter__", "__exit__", "__aenter__", "__aexit__"})
@@ -14,13 +16,6 @@ _LEAST_BEGINNING = 4
 """Fewer letters, with the mark before them, say nothing of what a computed name means."""
 
 _Handler = Callable[[Solver, Site], None]
-
-
-def call(solver: Solver, site: Site, sym_id: int) -> None:
-    """A function or class outside the workspace is called; those that are in no table do nothing."""
-    handler = _FUNCTIONS.get(solver.program.outside.get(sym_id, ""))
-    if handler is not None:
-        handler(solver, site)
 
 
 def of_container(solver: Solver, site: Site, name: str, container: int) -> None:
@@ -102,6 +97,8 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
         if sort == Sort.CONTAINER:
             if key[:1] == "r":
                 solver.each_slot(value, lambda own, node: graph.copy(node, target) if _is_from(own, int(key[1:])) else None)
+            elif key == ":":
+                graph.put(target, value)
             elif key:
                 graph.copy(solver.slot(value, key), target)
                 graph.copy(solver.slot(value, ""), target)
@@ -125,7 +122,9 @@ def set_item(solver: Solver, holder: int, key: str, source: int, row: int) -> No
 
     def put(value: int) -> None:
         sort, _, _ = values[value]
-        if sort == Sort.CONTAINER:
+        if sort == Sort.CONTAINER and key == ":":
+            iterate(solver, source, solver.slot(value, ""), -1)
+        elif sort == Sort.CONTAINER:
             graph.copy(source, solver.slot(value, key))
         elif sort == Sort.OBJECT:
             run(solver, row, value, "__setitem__", [graph.node(), source])
@@ -143,7 +142,7 @@ def merge(solver: Solver, container: int, source: int) -> None:
     solver.graph.watch(source, solver.once(given))
 
 
-def _collected(solver: Solver, site: Site, source: int | None = None, *, is_mapping: bool = False) -> int:
+def collected(solver: Solver, site: Site, source: int | None = None, *, is_mapping: bool = False) -> int:
     """A new container as the result, of the elements of `source`."""
     made = solver.container(("call", site.number), is_mapping=is_mapping)
     solver.graph.put(site.result, made)
@@ -152,7 +151,7 @@ def _collected(solver: Solver, site: Site, source: int | None = None, *, is_mapp
     return made
 
 
-def _elements(solver: Solver, site: Site, place: int) -> int:
+def elements_of(solver: Solver, site: Site, place: int) -> int:
     node = solver.graph.node()
     if place < len(site.given):
         iterate(solver, site.given[place], node, site.row)
@@ -160,39 +159,39 @@ def _elements(solver: Solver, site: Site, place: int) -> int:
 
 
 def _copied(solver: Solver, site: Site) -> None:
-    made = _collected(solver, site, site.given[0] if site.given else None)
+    made = collected(solver, site, site.given[0] if site.given else None)
     if "key" in site.named:
         invoke(solver, site, site.named["key"], [solver.slot(made, "")])
 
 
 def _map(solver: Solver, site: Site) -> None:
     if len(site.given) > 1:
-        made = _collected(solver, site)
-        given = [_elements(solver, site, place) for place in range(1, len(site.given))]
+        made = collected(solver, site)
+        given = [elements_of(solver, site, place) for place in range(1, len(site.given))]
         solver.graph.copy(invoke(solver, site, site.given[0], given), solver.slot(made, ""))
 
 
 def _filter(solver: Solver, site: Site) -> None:
     if len(site.given) > 1:
-        made = _collected(solver, site, site.given[1])
+        made = collected(solver, site, site.given[1])
         invoke(solver, site, site.given[0], [solver.slot(made, "")])
 
 
 def _zip(solver: Solver, site: Site) -> None:
     pair = solver.container(("pair", site.number))
     for place in range(len(site.given)):
-        solver.graph.copy(_elements(solver, site, place), solver.slot(pair, f"i{place}"))
-    solver.graph.put(solver.slot(_collected(solver, site), ""), pair)
+        solver.graph.copy(elements_of(solver, site, place), solver.slot(pair, f"i{place}"))
+    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
 
 
 def _enumerate(solver: Solver, site: Site) -> None:
     pair = solver.container(("pair", site.number))
-    solver.graph.copy(_elements(solver, site, 0), solver.slot(pair, "i1"))
-    solver.graph.put(solver.slot(_collected(solver, site), ""), pair)
+    solver.graph.copy(elements_of(solver, site, 0), solver.slot(pair, "i1"))
+    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
 
 
 def _dict(solver: Solver, site: Site) -> None:
-    made = _collected(solver, site, is_mapping=True)
+    made = collected(solver, site, is_mapping=True)
     for source in site.given[:1]:
         merge(solver, made, source)
     for name, source in site.named.items():
@@ -200,7 +199,7 @@ def _dict(solver: Solver, site: Site) -> None:
 
 
 def _default_dict(solver: Solver, site: Site) -> None:
-    made = _collected(solver, site, is_mapping=True)
+    made = collected(solver, site, is_mapping=True)
     if site.given:
         solver.graph.copy(invoke(solver, site, site.given[0], []), solver.slot(made, ""))
 
@@ -217,7 +216,7 @@ def _least(solver: Solver, site: Site) -> None:
 def _reduce(solver: Solver, site: Site) -> None:
     if len(site.given) < 2:
         return
-    so_far, each = solver.graph.node(), _elements(solver, site, 1)
+    so_far, each = solver.graph.node(), elements_of(solver, site, 1)
     solver.graph.copy(site.given[2] if len(site.given) > 2 else each, so_far)
     solver.graph.copy(invoke(solver, site, site.given[0], [so_far, each]), so_far)
     solver.graph.copy(so_far, site.result)
@@ -233,7 +232,7 @@ def _partial(solver: Solver, site: Site) -> None:
         solver.graph.watch(source, made)
 
 
-def _handed_on(place: int) -> _Handler:
+def handed_on(place: int) -> _Handler:
     def handler(solver: Solver, site: Site) -> None:
         if place < len(site.given):
             solver.graph.copy(site.given[place], site.result)
@@ -293,12 +292,35 @@ def _next_of(solver: Solver, site: Site) -> None:
 
 def _getattr(solver: Solver, site: Site) -> None:
     if site.given and site.told[:1] == "s":
-        solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1)))
+        solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1, site.row)))
     elif site.given and site.told[:1] == "p" and len(site.told) >= _LEAST_BEGINNING:
         solver.graph.watch(site.given[0], solver.once(lambda value: _each_beginning(solver, site, site.told[1:], value)))
     if site.given and site.told:
         for source in site.given[2:3]:
             solver.graph.copy(source, site.result)
+    if not site.told and len(site.given) > 1:
+        named.look_up(solver, site, site.given[0], site.given[1], site.row)
+    elif not site.told and len(site.given) == 1 and site.spread:  # a function that wraps it
+        first = solver.graph.node()
+        for _, source in site.spread:
+            item(solver, source, "i0", first, -1)
+        named.look_up(solver, site, site.given[0], first, site.row)
+
+
+def _property(solver: Solver, site: Site) -> None:
+    solver.graph.put(site.result, solver.values.number(Sort.PROPERTY, site.number))
+
+
+def _hasattr(solver: Solver, site: Site) -> None:
+    """It reads the attribute."""
+    if site.given and site.told[:1] == "s":
+        read = solver.graph.node()
+        solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], read, -1, site.row)))
+
+
+def _members(solver: Solver, site: Site) -> None:
+    for source in site.given[:1]:
+        named.members_of(solver, site, source)
 
 
 def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> None:
@@ -315,6 +337,21 @@ def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> N
 def _setattr(solver: Solver, site: Site) -> None:
     if len(site.given) > 2 and site.told[:1] == "s":
         solver.graph.watch(site.given[0], solver.once(lambda value: solver.store(value, site.told[1:], site.given[2])))
+    elif len(site.given) > 2:
+
+        def texts(text: int) -> None:
+            name = solver.values.content(text)
+            if name:
+                solver.graph.watch(site.given[0], solver.once(lambda value: solver.store_weakly(value, name, site.given[2])))
+
+        def classes(value: int) -> None:
+            sort, first, _ = solver.values[value]
+            if sort == Sort.CLASS:
+                named.set_in_class(solver, first, site.given[2])
+
+        solver.graph.watch(site.given[1], texts)
+        if solver.may_copy:
+            solver.graph.watch(site.given[0], classes)
 
 
 def _type(solver: Solver, site: Site) -> None:
@@ -324,8 +361,10 @@ def _type(solver: Solver, site: Site) -> None:
             solver.graph.put(site.result, solver.values.number(Sort.CLASS, first))
 
     def inherited(value: int) -> None:
-        if solver.values[value].sort == Sort.CLASS:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.CLASS:
             solver.graph.put(site.result, value)
+            solver.graph.watch(site.given[2], solver.once(lambda mapping: named.set_items_in_class(solver, first, mapping)))
 
     if len(site.given) == 1:
         solver.graph.watch(site.given[0], made)
@@ -364,7 +403,7 @@ def _super(solver: Solver, site: Site) -> None:
 SAME_CLASS = frozenset({"copy.copy", "copy.deepcopy", "builtins.object.__new__"})
 """Functions that give one more of the class of what they are given, or that is what they are given."""
 
-_FUNCTIONS: dict[str, _Handler] = {
+FUNCTIONS: dict[str, _Handler] = {
     **dict.fromkeys(("builtins.list", "builtins.set", "builtins.frozenset", "builtins.tuple", "builtins.sorted"), _copied),
     **dict.fromkeys(("builtins.reversed", "collections.deque", "itertools.cycle", "itertools.islice"), _copied),
     "builtins.map": _map,
@@ -377,10 +416,10 @@ _FUNCTIONS: dict[str, _Handler] = {
     "functools.reduce": _reduce,
     "_functools.reduce": _reduce,
     "functools.partial": _partial,
-    **dict.fromkeys(("copy.copy", "copy.deepcopy"), _handed_on(0)),
-    "typing.cast": _handed_on(1),
+    **dict.fromkeys(("copy.copy", "copy.deepcopy"), handed_on(0)),
+    "typing.cast": handed_on(1),
     "functools.wraps": _unchanged,
-    "functools.update_wrapper": _handed_on(0),
+    "functools.update_wrapper": handed_on(0),
     **dict.fromkeys(("functools.cache", "functools.lru_cache", "functools.singledispatch"), _decorator),
     **dict.fromkeys(("typing.final", "typing.override", "abc.abstractmethod"), _decorator),
     **dict.fromkeys(("contextlib.contextmanager", "contextlib.asynccontextmanager"), _manager),
@@ -388,7 +427,10 @@ _FUNCTIONS: dict[str, _Handler] = {
     "builtins.iter": _iter,
     "builtins.next": _next_of,
     "builtins.getattr": _getattr,
-    "builtins.setattr": _setattr,
+    **dict.fromkeys(("builtins.setattr", "builtins.object.__setattr__"), _setattr),
+    "builtins.hasattr": _hasattr,
+    "builtins.property": _property,
+    **dict.fromkeys(named.COPYING - {"builtins.vars"}, _members),
     "builtins.type": _type,
     "builtins.super": _super,
     "builtins.object.__new__": _new,
@@ -429,18 +471,18 @@ def _set_default(solver: Solver, site: Site, container: int) -> None:
 
 
 def _values(solver: Solver, site: Site, container: int) -> None:
-    solver.graph.copy(solver.all_of(container), solver.slot(_collected(solver, site), ""))
+    solver.graph.copy(solver.all_of(container), solver.slot(collected(solver, site), ""))
 
 
 def _items(solver: Solver, site: Site, container: int) -> None:
     pair = solver.container(("pair", site.number))
     solver.graph.copy(solver.all_of(container), solver.slot(pair, "i1"))
     solver.graph.copy(solver.keys(container), solver.slot(pair, "i0"))
-    solver.graph.put(solver.slot(_collected(solver, site), ""), pair)
+    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
 
 
 def _keys(solver: Solver, site: Site, container: int) -> None:
-    solver.graph.copy(solver.keys(container), solver.slot(_collected(solver, site), ""))
+    solver.graph.copy(solver.keys(container), solver.slot(collected(solver, site), ""))
 
 
 def _same(solver: Solver, site: Site, container: int) -> None:
@@ -457,4 +499,6 @@ _METHODS: dict[str, Callable[[Solver, Site, int], None]] = {
     "items": _items,
     "keys": _keys,
     **dict.fromkeys(("copy", "__iter__", "union", "most_common"), _same),
+    "set": _add,  # of a context variable
+    "result": _get,  # of a future
 }

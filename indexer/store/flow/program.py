@@ -64,6 +64,7 @@ class Program:
     members: dict[int, dict[str, int]]
     outside: dict[int, str]
     bases: dict[int, list[int]]
+    told_bases: Mapping[int, Sequence[int]]
     rows: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     module: dict[int, int] = field(default_factory=dict[int, int])
     metaclasses: dict[int, int] = field(default_factory=dict[int, int])
@@ -98,6 +99,10 @@ class Program:
         if known is None:
             known = self._orders[sym_id] = _linearized(sym_id, self.bases)
         return known
+
+    def told_order(self, sym_id: int) -> list[int]:
+        """The same by the bases that the server told."""
+        return _linearized(sym_id, self.told_bases)
 
     def member(self, sym_id: int, name: str) -> int:
         """What an object of a class has by a name: the member of the nearest class in its order, or -1."""
@@ -169,7 +174,7 @@ def load(inputs: Inputs) -> Program:
     made = Program(
         kind=kind, doc=docs, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={},
         typed=set(), filled={},
-        kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases,
+        kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases, told_bases=dict(bases),
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip
     _add_meanings(made, inputs, docs)

@@ -6,16 +6,19 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed, SymbolFlag, Via
-from indexer.store.flow import library
+from indexer.store.flow import described, library, named
 from indexer.store.flow.calls import call, give_back
+from indexer.store.flow.narrowing import Narrowing
 from indexer.store.flow.program import PYTHON, Program
-from indexer.store.flow.solver import Signature, Site, Solver
-from indexer.store.flow.sources import LOCAL, PARAMETER, Sources
+from indexer.store.flow.sites import Signature, Site
+from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 
-_LOCAL_OR_PARAMETER = LOCAL | PARAMETER
+_MOST_ROUNDS = 5
+"""What `__getattr__` gives may have to be asked again so often."""
+
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _KEEPING = frozenset(
     {
@@ -26,7 +29,7 @@ _KEEPING = frozenset(
 """Decorators after which a function is what its text says, as far as calls are concerned."""
 
 
-class Builder(Sources):
+class Builder(Narrowing):
     """Makes each row what it says about values."""
 
     handlers: ClassVar[dict[int, Callable[[Any, int], object]]] = {}
@@ -44,46 +47,25 @@ class Builder(Sources):
                 self._set.update(program.means.get(row, ()))
                 for sym_id in program.means.get(row, ()):
                     self._binders.setdefault(sym_id, []).append(row)
+            elif kind == Flow.SET_ATTRIBUTE:
+                solver.set_names.add(program.name[row])
+            elif kind == Flow.CONSTANT:
+                solver.texts.add(program.key[row][1:])
             elif kind == Flow.DEFINE:
                 solver.defined.update(program.means.get(row, ()))
                 self._defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
             elif kind in (Flow.YIELD, Flow.YIELD_FROM):
                 self._generators.add(program.body[row])
         self._find_returned()
+        self._find_looked_up()
+        solver.may_copy = not named.COPYING.isdisjoint(program.outside.values())
         for row in [row for row in self._defined_at.values() if program.part[row] == 1]:
             self.find_bases(row)
+        self.find_kept()
         for row in self._rows:
             handler = self.handlers.get(program.kind[row])
             if handler is not None:
                 handler(self, row)
-
-    def _nodes(self, row: int, part: int) -> list[int]:
-        return [self._at(child) for child in self.taken(row, part)]
-
-    def _copy_taken(self, row: int, part: int, target: int) -> None:
-        for child in self._takes.get(row, ()):
-            if self._program.part[child] == part:
-                self._solver.graph.copy(self._at(child), target)
-
-    def _at(self, row: int) -> int:
-        """The node of a row: of a name that holds what one symbol holds, or one row, that one."""
-        program = self._program
-        if program.kind[row] != Flow.NAME:
-            return row
-        if program.of[row] >= 0:
-            return program.of[row]
-        means = program.means.get(row, ())
-        if (
-            len(means) == 1
-            and (program.flags[means[0]] & _LOCAL_OR_PARAMETER or program.is_callable(means[0]))
-            and self._is_plain(means[0])
-        ):
-            return self._solver.symbol(means[0])
-        return row
-
-    def _is_plain(self, sym_id: int) -> bool:
-        program = self._program
-        return not (program.is_outside(sym_id) or program.is_type(sym_id) or program.class_of(sym_id) >= 0)
 
     # ---- names
 
@@ -148,6 +130,8 @@ class Builder(Sources):
                 solver.bind(solver.of_class(sym_id), receiver, row)
             elif not self._is_of_class(objects):
                 solver.fallbacks.append((row, sym_id))
+            if program.class_of(sym_id) >= 0 and not program.is_outside(sym_id):
+                solver.told_descriptor(sym_id, "__get__", row)
         name = program.name[row]
         if name:
             told = -1 if means else row
@@ -164,6 +148,8 @@ class Builder(Sources):
         for sym_id in means:
             if program.holds(sym_id):
                 solver.graph.copy(row, solver.symbol(sym_id))
+                if program.class_of(sym_id) >= 0:
+                    solver.told_descriptor(sym_id, "__set__", row)
         name = program.name[row]
         if not means and name:
             for child in self.taken(row, 0):
@@ -199,7 +185,8 @@ class Builder(Sources):
             elif part == Handed.AS_KEY:
                 solver.graph.copy(self._at(child), solver.keys(made))
             else:
-                solver.graph.copy(self._at(child), solver.slot(made, program.key[child]))
+                is_rest = program.kind[child] == Flow.ITEM and program.key[child][:1] == "r"  # `*rest`: any place of it
+                solver.graph.copy(self._at(child), solver.slot(made, "" if is_rest else program.key[child]))
 
     def combine(self, row: int) -> None:
         solver = self._solver
@@ -242,6 +229,8 @@ class Builder(Sources):
         for child in self.taken(row, 0):
             call = self._source(child)
             place = -1 if self._is_class_parameter(call) else self._place(function, self._alias(child))
+            if call in self._looked_up:
+                continue
             if place >= 0:
                 give_back(solver, function, place)
             elif call in self._returned:
@@ -359,6 +348,7 @@ class Builder(Sources):
             site = solver.site(at, self._at(child), solver.graph.node(), via=Via.DECORATED)
             site.given = [source]
             source = site.result
+            solver.graph.watch(site.callee, self._widen)
             solver.activate(site)
         if program.is_type(sym_id):
             return False
@@ -374,6 +364,19 @@ class Builder(Sources):
         solver.graph.watch(source, decorated)
         return True
 
+    def _widen(self, value: int) -> None:
+        """What a decorator is put on all meets in its parameter, and what it calls that with goes to each."""
+        solver = self._solver
+        sort, first, _ = solver.values[value]
+        is_bound = sort == Sort.BOUND
+        if is_bound:
+            sort, first, _ = solver.values[first]
+        for signature in solver.signatures.get(first, ()) if sort == Sort.FUNCTION else ():
+            for _, _, node in signature.parameters[int(is_bound) : int(is_bound) + 1]:
+                solver.graph.widen(node)
+                for sym_id in self._program.means.get(node, ()):
+                    solver.graph.widen(solver.symbol(sym_id))
+
     def _is_inner(self, sym_id: int) -> bool:
         """Whether a function stands in another: one that a decorator makes."""
         container = self._program.containers[sym_id]
@@ -385,9 +388,16 @@ class Builder(Sources):
         if program.kind[row] == Flow.CALL:
             return any(self._keeps(child) for child in self.taken(row, Handed.CALLEE))
         means = program.means.get(row, ())
+        if any(program.is_type(sym_id) and self.kind_of_keeping(sym_id) for sym_id in means):
+            return True
         if program.kind[row] == Flow.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
             return True
         return any(program.outside.get(sym_id, "") in _KEEPING for sym_id in means)
+
+    def constant(self, row: int) -> None:
+        program = self._program
+        if program.part[row] != Handed.TOLD and program.key[row][:1] == "s":
+            self._solver.graph.put(row, self._solver.values.text(program.key[row][1:]))
 
     def call(self, row: int) -> Site:
         program, solver = self._program, self._solver
@@ -457,6 +467,8 @@ Builder.handlers = {
     Flow.HOLD: Builder.hold,
     Flow.EXTEND: Builder.extend,
     Flow.COMBINE: Builder.combine,
+    Flow.CONSTANT: Builder.constant,
+    Flow.NARROW: Builder.narrow,
 }
 
 
@@ -474,6 +486,9 @@ def follow(solver: Solver) -> None:
     for function, owner in solver.declared:
         if not program.is_outside(owner) and function not in solver.gives_back and not solver.graph.values(solver.result(function)):
             solver.graph.put(solver.result(function), solver.values.number(Sort.OBJECT, owner))
+    for row, classes in solver.narrowed:
+        for owner in classes if not solver.graph.values(row) else ():
+            solver.graph.put(row, solver.values.number(Sort.OBJECT, owner))
     for row, what in solver.fallbacks:
         if solver.graph.values(row):
             continue
@@ -486,3 +501,8 @@ def follow(solver: Solver) -> None:
             else:
                 solver.bind(solver.symbol(what), receiver, row)
     solver.graph.run()
+    for _ in range(_MOST_ROUNDS):
+        if not named.fall_back(solver):
+            break
+        solver.graph.run()
+    described.tell(solver)

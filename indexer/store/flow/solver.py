@@ -9,12 +9,12 @@ Nodes are the rows, then the symbols, then what is made on the way: results of f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind, Via
 from indexer.store.flow.graph import Graph
 from indexer.store.flow.program import Program
+from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort, Values
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)  # plain numbers: & of an IntFlag costs a microsecond
@@ -23,53 +23,6 @@ MOST_STEPS = 4_000_000
 _MOST_DEPTH = 8
 _WITH_MEMBERS = frozenset({Sort.OBJECT, Sort.CLASS, Sort.SUPER})
 _MADE_OF_CLASSES = frozenset({"__class__"})
-
-
-@dataclass(slots=True)
-class Signature:
-    """One definition of a function, or a lambda.
-
-    Attributes:
-        parameters: (name, part by `Handed`, node) of each in order. this: the node of what it is called on, in languages in which that is
-            no parameter; else -1, and it is the first one.
-    """
-
-    parameters: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
-    this: int = -1
-
-
-@dataclass(slots=True)
-class Returned:
-    """A call whose result a function returns.
-
-    Attributes:
-        function: who returns it. node: what of the result is not the function's own parameter.
-        own: by place among the arguments (-1: what the method is taken of) or by keyword, the place of the function's own parameter.
-    """
-
-    function: int
-    node: int
-    own: dict[int | str, int] = field(default_factory=dict[int | str, int])
-
-
-@dataclass(slots=True)
-class Site:
-    """A call, with the nodes of what it hands over. `row`: where it stands; -1 of what a library calls."""
-
-    number: int
-    row: int
-    callee: int
-    result: int
-    given: list[int] = field(default_factory=list[int])
-    named: dict[str, int] = field(default_factory=dict[str, int])
-    spread: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # place, `*node`
-    spread_named: list[int] = field(default_factory=list[int])
-    told: str = ""
-    via: Via = Via.NONE  # NONE: what stands in the row tells
-    depth: int = 0  # calls on behalf of which it is made
-    is_doubtful: bool = False  # an operation: what else may be operated on here has no rows
-    passed_on: Returned | None = None
-    local: int = -1  # where the function that returns the result sees it
 
 
 class Solver:
@@ -89,6 +42,7 @@ class Solver:
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows
         self.defined: set[int] = set()  # functions and classes whose text is here
         self.fallbacks: list[tuple[int, int]] = []  # node, value that is taken where nothing else came
+        self.narrowed: list[tuple[int, tuple[int, ...]]] = []  # row, classes of one of which it is
         self.remade_calls: set[tuple[int, int]] = set()  # row and symbol: a call of a decorated function, and what its decorator made
         self.declared: list[tuple[int, int]] = []  # function, class that its result is declared to be of
         self.sites: list[Site] = []
@@ -111,11 +65,37 @@ class Solver:
         self._mappings: set[int] = set()
         self._names: dict[str, int] = {}
         self._named: list[str] = []
+        self.spaces: set[int] = set()  # containers whose items are attributes
+        self._linked: set[tuple[str, int]] = set()
         self._seen: set[tuple[int, int]] = set()
         self._bindings: set[tuple[int, int, int, int]] = set()
         self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
         self._call = call
-        self._described = any("__get__" in known or "__set__" in known for known in program.members.values())
+        self.lookups: dict[int, list[tuple[int, list[int]]]] = {}  # by function: place of a name, nodes of objects: it gives their member
+        self.wrappers: dict[int, list[tuple[int, int]]] = {}  # by function: place of what the function that it returns wraps, and that
+        self.set_names: set[str] = set()  # of attributes that something is set by
+        self.texts: set[str] = set()  # constants that may be such names
+        self.unfound: dict[
+            tuple[int, int, str], tuple[int, int, bool]
+        ] = {}  # row, object, name: its node, where that goes, is `__getattr__` asked
+        self.described_at: dict[
+            tuple[int, str, int], None
+        ] = {}  # member, `__get__` or `__set__`, and the row of an attribute that means it
+        self.weakly_read: list[tuple[int, int, str]] = []  # row, object, name by which something was set by a name that is a value
+        self.made_classes: list[tuple[int, int]] = []  # row of the statement, class
+        self._waiting: dict[tuple[int, str], list[tuple[int, int]]] = {}  # class and name: who wants what is set there
+        self._copies: dict[int, list[int]] = {}
+        self._copy_waiting: dict[int, list[tuple[str, int, int]]] = {}
+        self.stored: set[tuple[int, str]] = set()  # class and name of what is set in it, or in objects of it, and is no member
+        self.weakly_set: dict[tuple[int, str], int] = {}  # by class and name: the node of what is set by a name that is a value
+        self.is_weakly_set: dict[tuple[int, str], bool] = {}  # by value and name
+        self.weak_names: set[str] = set()  # by which something is set, by a name that is a value
+        self.fallen_back: set[tuple[int, int, str]] = set()
+        self.may_copy = False  # whether a class may have copies of another's members
+        self._asks = any("__getattr__" in known for known in program.members.values())
+        self.kept_by: dict[int, int] = {}  # by method: the class of its decorator, of a kind of `classmethod` or the like
+        self.names_itself = any("__set_name__" in known for known in program.members.values())
+        self.is_described = any("__get__" in known or "__set__" in known for known in program.members.values())
 
     def clear(self) -> None:
         self.graph.clear()
@@ -216,27 +196,34 @@ class Solver:
 
     # ---- attributes
 
-    def load(self, value: int, name: str, target: int, row: int) -> None:
-        """`value.name` goes to `target`. `row`: that of the attribute, -1 where a library looks it up."""
+    def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
+        """`value.name` goes to `target`.
+
+        Args:
+            row: that of the attribute, -1 where a library looks it up. told_at: where that tells what runs.
+        """
         sort, first, second = self.values[value]
         if name in _MADE_OF_CLASSES and sort == Sort.OBJECT:
             self.graph.put(target, self.values.number(Sort.CLASS, first))
+        elif name == "__dict__" and sort == Sort.OBJECT:
+            self._load_dict(value, target)
         elif sort in _WITH_MEMBERS:
             order, receiver = self._order(value)
             member = self.program.member(first, name) if sort != Sort.SUPER else self.program.member_after(order, name)
+            at = row if row >= 0 else told_at
             if member >= 0 and row >= 0:
                 self.read[row, member] = None
+            if member >= 0 and at >= 0:
+                self.told_descriptor(member, "__get__", at)
             if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
-                self._run(member, receiver, target, row)
+                self._run(member, receiver, target, at)
                 return
             of_meta = self._of_metaclass(first, name) if sort == Sort.CLASS and member < 0 else -1
             if of_meta >= 0 and row >= 0:
                 self.read[row, of_meta] = None
             if of_meta >= 0 and self.program.is_property(of_meta):
-                self._run(of_meta, value, target, row)
+                self._run(of_meta, value, target, at)
                 return
-            if row >= 0 and member >= 0 and self._described:
-                self._told_descriptor(member, "__get__", row)
             known = self._loaded.get((value, name))
             if known is None:  # the same for all places
                 known = self._loaded[value, name] = self.graph.node()
@@ -245,15 +232,28 @@ class Solver:
                 else:
                     self._load_of(order, name, member, known, receiver)
             self.graph.copy(known, target)
+            is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
+            if member < 0 and (is_asked or name in self.texts):
+                self.unfound[at, value, name] = (known, target, is_asked)
+        elif sort == Sort.CONTAINER and value in self.spaces:
+            self.graph.copy(self.slot(value, "s" + name), target)
         elif sort == Sort.CONTAINER:
             self.graph.put(target, self.method(name, value))
         elif sort == Sort.BOUND and name == "__self__":
             self.graph.put(target, second)
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
             if name in ("__wrapped__", "__func__"):
-                self.graph.put(target, first if sort != Sort.FUNCTION else value)
+                self.graph.put(target, first if sort in (Sort.DECORATED, Sort.BOUND) else value)
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
+
+    def _load_dict(self, value: int, target: int) -> None:
+        """What is put into the mapping of an object's own attributes is set in the object."""
+        mapping = self.container(("attributes", value), is_mapping=True)
+        if ("attributes", value) not in self._linked:
+            self._linked.add(("attributes", value))
+            self.each_slot(mapping, lambda key, node: self.store(value, key[1:], node) if key[:1] == "s" else None)
+        self.graph.put(target, mapping)
 
     def _order(self, value: int) -> tuple[list[int], int]:
         """Classes that are asked for a member, and the object, or class, that it is taken of."""
@@ -269,6 +269,7 @@ class Solver:
         is_class = self.values[receiver].sort == Sort.CLASS
         if member >= 0:
             if program.is_callable(member):
+                self.load_set(order, name, target, receiver)
                 flags = program.flags[member]
                 if flags & _STATIC or name == "__new__":
                     self.graph.copy(self.symbol(member), target)
@@ -285,15 +286,64 @@ class Solver:
             if found is not None and program.holds(found):
                 self.graph.copy(self.symbol(found), target)
             self.graph.copy(self.attribute(owner, name), target)
+        self.load_set(order, name, target, receiver, is_free=member < 0)
         if order:
-            self._set_by_metaclass(order[0], name, target)
+            self._set_by_metaclass(order[0], name, target, receiver)
+
+    def is_set(self, name: str) -> bool:
+        """Whether an attribute of that name may be set from outside of a class."""
+        return name in self.set_names or name in self.texts
+
+    def load_set(self, order: list[int], name: str, target: int, receiver: int, *, is_free: bool = False) -> None:
+        """What was set in classes from outside of their texts: functions are given the object, as if they stood there.
+
+        Args:
+            is_free: no class has a member of that name, so that one may have a copy of another's.
+        """
+        for owner in order if self.is_set(name) else ():
+            if (owner, "." + name) in self._attributes:
+                self._take_set(owner, name, target, receiver)
+            else:
+                self._waiting.setdefault((owner, name), []).append((target, receiver))
+        for owner in order if is_free and self.may_copy else ():
+            self._copy_waiting.setdefault(owner, []).append((name, target, receiver))
+            for value in self._copies.get(owner, ()):
+                self._copied(value, name, target, receiver)
+
+    def _take_set(self, owner: int, name: str, target: int, receiver: int) -> None:
+        if self.values[receiver].sort == Sort.CLASS:
+            self.bind_described(self.attribute(owner, "." + name), receiver, target)
+        else:
+            self.bind(self.attribute(owner, "." + name), receiver, target)
+
+    def set_in(self, owner: int, name: str, source: int) -> None:
+        """A class is given a member from outside of its text."""
+        self.graph.copy(source, self.attribute(owner, "." + name))
+        for target, receiver in self._waiting.pop((owner, name), ()):
+            self._take_set(owner, name, target, receiver)
+
+    def add_copies(self, owner: int, value: int) -> None:
+        """A class has copies of another class's members."""
+        known = self._copies.setdefault(owner, [])
+        if self.values[value].sort == Sort.COPIES and value not in known:
+            known.append(value)
+            for name, target, receiver in tuple(self._copy_waiting.get(owner, ())):
+                self._copied(value, name, target, receiver)
+
+    def _copied(self, value: int, name: str, target: int, receiver: int) -> None:
+        """What a class has by a name because it has copies of another class's members."""
+        _, wrapper, owner = self.values[value]
+        member = self.program.member(owner, name)
+        if member >= 0 and self.program.is_callable(member):
+            whole = self.values.number(Sort.BOUND, self.values.number(Sort.FUNCTION, member), self.values.number(Sort.OBJECT, owner))
+            self.bind_value(self.values.number(Sort.COPIED, wrapper, whole), receiver, target)
 
     def _of_metaclass(self, owner: int, name: str) -> int:
         """The member that a class has because it is an object of its metaclass, or -1."""
         meta = self.program.metaclass(owner) if self.program.metaclasses else -1
         return self.program.member(meta, name) if meta >= 0 else -1
 
-    def _set_by_metaclass(self, owner: int, name: str, target: int) -> None:
+    def _set_by_metaclass(self, owner: int, name: str, target: int, receiver: int) -> None:
         """What is set in the classes that a metaclass makes, which are its objects, these and their objects have."""
         program = self.program
         meta = program.metaclass(owner) if program.metaclasses else -1
@@ -301,7 +351,10 @@ class Solver:
             found = program.members.get(base, {}).get(name)
             if found is not None and program.holds(found):
                 self.graph.copy(self.symbol(found), target)
-            self.graph.copy(self.attribute(base, name), target)
+            if self.is_described:
+                self.bind_described(self.attribute(base, name), receiver, target)
+            else:
+                self.graph.copy(self.attribute(base, name), target)
 
     def _load_of_class(self, value: int, owner: int, name: str, member: int, target: int) -> None:
         program = self.program
@@ -311,8 +364,10 @@ class Solver:
                 self.bind(self.symbol(of_meta), value, target)
             for base in program.order(owner):
                 self.graph.copy(self.attribute(base, name), target)
-            self._set_by_metaclass(owner, name, target)
+            self.load_set(program.order(owner), name, target, value, is_free=True)
+            self._set_by_metaclass(owner, name, target, value)
         elif program.is_callable(member):
+            self.load_set(program.order(owner), name, target, value)
             if program.flags[member] & _CLASSMETHOD or name in ("__init_subclass__", "__class_getitem__"):
                 self.bind(self.symbol(member), value, target)
             else:
@@ -323,30 +378,23 @@ class Solver:
             self.graph.put(target, self.values.number(Sort.OBJECT, owner))
         else:
             self.graph.copy(self.symbol(member), target)
-            if self._described:
+            if self.is_described:
                 self.bind_described(self.of_class(member), value, target)
             else:
                 self.graph.copy(self.of_class(member), target)
 
     # ---- descriptors, metaclasses
 
-    def _told_descriptor(self, member: int, name: str, row: int) -> None:
-        """Where what a class has as a member has `__get__` or `__set__`, the attribute calls that."""
+    def told_descriptor(self, member: int, name: str, row: int) -> None:
+        """An attribute means a member: where that has `__get__` or `__set__`, it is called (`indexer.store.flow.described`)."""
+        if self.is_described:
+            self.described_at[member, name, row] = None
 
-        def told(value: int) -> None:
-            sort, owner, _ = self.values[value]
-            special = self.program.member(owner, name) if sort == Sort.OBJECT else -1
-            if special >= 0:
-                self.sure[row, special] = None
-                self.called.setdefault((row, special), Via.INFERRED_TYPE)
-                if self.program.is_callable(member):  # a method that a descriptor was made of: it may call that, or know the result
-                    self.doubtful[row, member] = None
-                    self.called.setdefault((row, member), Via.DECORATED)
-
-        key = (member, -1, row, -3)
-        if key not in self._bindings:
-            self._bindings.add(key)
-            self.graph.watch(self.symbol(member) if self.program.is_callable(member) else self.of_class(member), told)
+    def accessor(self, number: int, name: str) -> int:
+        """The node of what the call of `property` of a number was given to read, or to set, with."""
+        site = self.sites[number]
+        place, keyword = (0, "fget") if name == "__get__" else (1, "fset")
+        return site.given[place] if place < len(site.given) else site.named.get(keyword, self.nothing)
 
     def _get(self, value: int, receiver: int, target: int, member: int) -> None:
         """What a descriptor gives of itself, for an object or a class; of a method that it decorates what the method gives."""
@@ -371,6 +419,7 @@ class Solver:
         runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
         if meta >= 0:
             runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+        self.made_classes.append((row, sym_id))
         for member, first in runs:
             if member >= 0:
                 callee = self.graph.node()
@@ -394,10 +443,13 @@ class Solver:
 
     def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
         sort, first, _ = self.values[value]
-        if sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER):
+        if sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER, Sort.COPIED):
             self.graph.put(target, self.values.number(Sort.BOUND, value, receiver))
-        elif sort == Sort.OBJECT and self._described and self.program.member(first, "__get__") >= 0:
+        elif sort == Sort.OBJECT and self.is_described and self.program.member(first, "__get__") >= 0:
             self._get(value, receiver, target, method)
+        elif sort == Sort.PROPERTY:
+            self.activate(self.site(-1, callee := self.graph.node(), target))
+            self.bind(self.accessor(first, "__get__"), receiver, callee)
         else:
             self.graph.put(target, first if sort == Sort.UNBOUND else value)
 
@@ -431,16 +483,29 @@ class Solver:
                 if self.program.is_property(member):
                     self.sure[row, member] = None
                     self.called.setdefault((row, member), Via.INFERRED_TYPE)
-                elif self._described:
-                    self._told_descriptor(member, "__set__", row)
+                else:
+                    self.told_descriptor(member, "__set__", row)
             if member < 0 or not self.program.holds(member):
-                self.graph.copy(source, self.attribute(first, name))
+                self.stored.add((first, name))
+                if sort == Sort.CLASS:
+                    self.set_in(first, name, source)
+                else:
+                    self.graph.copy(source, self.attribute(first, name))
             elif sort == Sort.CLASS:
                 self.graph.copy(source, self.of_class(member))
             else:
                 self.graph.copy(source, self.symbol(member))
+        elif sort == Sort.CONTAINER and value in self.spaces:
+            self.graph.copy(source, self.slot(value, "s" + name))
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
             self.graph.copy(source, self.attribute(-1 - value, name))
+
+    def store_weakly(self, value: int, name: str, source: int) -> None:
+        """It is set by a name that is a value; of all names and values that meet there only some belong together."""
+        sort, first, _ = self.values[value]
+        if sort in (Sort.OBJECT, Sort.CLASS):
+            self.weak_names.add(name)
+            self.graph.copy(source, self._node(self.weakly_set, (first, name)))
 
     # ---- calls
 

@@ -9,10 +9,18 @@ from collections.abc import Sequence
 
 from indexer.model import Flow, Handed, SymbolFlag
 from indexer.store.flow import library
-from indexer.store.flow.solver import Returned, Solver
+from indexer.store.flow.sites import Returned
+from indexer.store.flow.solver import Solver
 
 PARAMETER, LOCAL = int(SymbolFlag.PARAMETER), int(SymbolFlag.LOCAL)
 _CLASSMETHOD = int(SymbolFlag.CLASSMETHOD)
+_FLAGS_OF = {
+    "builtins.classmethod": _CLASSMETHOD,
+    "builtins.staticmethod": int(SymbolFlag.STATIC),
+    "builtins.property": int(SymbolFlag.PROPERTY),
+}
+"""What a method below a decorator of such a class is."""
+
 _MOST_STEPS_BACK = 6
 _RECORD_DECORATORS = frozenset({"dataclass", "define", "frozen", "attrs", "mutable"})
 _RECORD_BASES = frozenset({"typing.NamedTuple"})
@@ -31,10 +39,39 @@ class Sources:
         self._returned: dict[int, Returned] = {}
         self._generators: set[int] = set()
         self._results: dict[int, list[int]] = {}  # by function: rows that it returns
+        self._looked_up: set[int] = set()  # calls that give what a function looks up by its own parameter
         self._defined_at: dict[int, int] = {}  # by function or class: the row of its definition
 
     def taken(self, row: int, part: int) -> list[int]:
         return [child for child in self._takes.get(row, ()) if self._program.part[child] == part]
+
+    def _nodes(self, row: int, part: int) -> list[int]:
+        return [self._at(child) for child in self.taken(row, part)]
+
+    def _copy_taken(self, row: int, part: int, target: int) -> None:
+        for child in self._takes.get(row, ()):
+            if self._program.part[child] == part:
+                self._solver.graph.copy(self._at(child), target)
+
+    def _at(self, row: int) -> int:
+        """The node of a row: of a name that holds what one symbol holds, or one row, that one."""
+        program = self._program
+        if program.kind[row] != Flow.NAME:
+            return row
+        if program.of[row] >= 0:
+            return program.of[row]
+        means = program.means.get(row, ())
+        if (
+            len(means) == 1
+            and (program.flags[means[0]] & (LOCAL | PARAMETER) or program.is_callable(means[0]))
+            and self._is_plain(means[0])
+        ):
+            return self._solver.symbol(means[0])
+        return row
+
+    def _is_plain(self, sym_id: int) -> bool:
+        program = self._program
+        return not (program.is_outside(sym_id) or program.is_type(sym_id) or program.class_of(sym_id) >= 0)
 
     def _source(self, row: int, depth: int = 0) -> int:
         """The row that alone makes the value of a local name; of any other row itself."""
@@ -51,7 +88,7 @@ class Sources:
             if len(binders) != 1 or not program.flags[means[0]] & LOCAL or program.flags[means[0]] & PARAMETER:
                 return row
             binder = binders[0]
-        if program.kind[binder] != Flow.BIND:
+        if program.kind[binder] not in (Flow.BIND, Flow.NARROW):
             return row
         parts = self.taken(binder, 0)
         return self._source(parts[0], depth + 1) if len(parts) == 1 else row
@@ -118,6 +155,37 @@ class Sources:
                 if program.kind[call] == Flow.CALL and call not in self._returned:
                     self._returned[call] = Returned(program.body[row], solver.graph.node())
 
+    def _find_looked_up(self) -> None:
+        """Functions that return `getattr(x, name)` of their own parameter, and those that return what wraps their own parameter."""
+        program, solver = self._program, self._solver
+        for function, rows in self._results.items():
+            for row in map(self._source, rows):
+                if program.kind[row] == Flow.CALL and self._is_outside(self.taken(row, Handed.CALLEE), "builtins.getattr"):
+                    names = [self._parameter(function, child) for child in self.taken(row, Handed.ARGUMENT + 1)]
+                    if len(names) == 1 and names[0] >= 0:
+                        self._looked_up.add(row)
+                        objects = [self._at(child) for child in self.taken(row, Handed.ARGUMENT)]
+                        solver.lookups.setdefault(function, []).append((names[0], objects))
+                for inner in program.means.get(row, ()) if program.kind[row] == Flow.NAME else ():
+                    for child in self._takes.get(self._defined_at.get(inner, -1), ()) if inner in self._defined_at else ():
+                        is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Flow.CALL
+                        if is_call and self._is_outside(self.taken(child, Handed.CALLEE), "functools.wraps"):
+                            places = [self._parameter(function, given) for given in self.taken(child, Handed.ARGUMENT)]
+                            solver.wrappers.setdefault(function, []).extend((place, inner) for place in places if place >= 0)
+
+    def _is_outside(self, rows: list[int], name: str) -> bool:
+        program = self._program
+        return any(program.outside.get(sym_id, "") == name for row in rows for sym_id in program.means.get(row, ()))
+
+    def _parameter(self, function: int, row: int) -> int:
+        """The place of the parameter of a function that a name means, or -1."""
+        meant = set(self._program.means.get(row, ())) if self._program.kind[row] == Flow.NAME else set[int]()
+        return next((at for at, child in enumerate(self._parameters(function)) if meant & set(self._program.means.get(child, ()))), -1)
+
+    def _parameters(self, function: int) -> list[int]:
+        rows = self._takes.get(self._defined_at.get(function, -1), ())
+        return [child for child in rows if self._program.kind[child] == Flow.PARAMETER]
+
     def find_bases(self, row: int) -> None:
         """Bases in the order of the text, then others that the server told."""
         program, solver = self._program, self._solver
@@ -140,6 +208,35 @@ class Sources:
             if any(program.outside.get(sym_id, "") in _RECORD_BASES for sym_id in listed):
                 solver.records.add(owner)
             program.bases[owner] = list(dict.fromkeys([*listed, *program.bases.get(owner, ())]))
+
+    def find_kept(self) -> None:
+        """Methods below a decorator of a class that is a kind of `classmethod`, `staticmethod` or `property`.
+
+        And whether `property` is called, and names of what `type` makes classes with.
+        """
+        program, solver = self._program, self._solver
+        for sym_id, row in self._defined_at.items():
+            for child in self._takes.get(row, ()):
+                is_decorator = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] in (Flow.NAME, Flow.ATTRIBUTE)
+                for owner in program.means.get(child, ()) if is_decorator else ():
+                    kept = self.kind_of_keeping(owner) if program.is_type(owner) and not program.is_outside(owner) else ""
+                    if kept:
+                        solver.kept_by[sym_id] = owner
+                        program.flags[sym_id] |= _FLAGS_OF[kept]
+        makers = {sym_id: name for sym_id, name in program.outside.items() if name in ("builtins.property", "builtins.type")}
+        for row in self._rows if makers else ():
+            if program.kind[row] != Flow.CALL:
+                continue
+            for maker in (makers[sym_id] for at in self.taken(row, 0) for sym_id in program.means.get(at, ()) if sym_id in makers):
+                if maker == "builtins.property":
+                    solver.is_described = True
+                for mapping in self.taken(row, Handed.ARGUMENT + 2):
+                    solver.set_names.update(program.key[child][1:] for child in self._takes.get(mapping, ()))
+
+    def kind_of_keeping(self, owner: int) -> str:
+        """Which of the language's own decorators a class of the workspace is a kind of; "" for none."""
+        program = self._program
+        return next((name for base in program.order(owner) if (name := program.outside.get(base, "")) in _FLAGS_OF), "")
 
     def made_classes(self, row: int, depth: int = 0) -> list[int]:
         """The classes that an expression among the bases of a class gives, or that what it gives inherits from: `make_base(A)`.
@@ -176,7 +273,7 @@ class Sources:
                 return [behind for child in bases for behind in self._behind(call, callee, function, child)]
             return [row]
         meant = set(program.means.get(row, ()))
-        parameters = [child for child in self._takes.get(self._defined_at.get(function, -1), ()) if program.kind[child] == Flow.PARAMETER]
+        parameters = self._parameters(function)
         place = next((at for at, child in enumerate(parameters) if meant & set(program.means.get(child, ()))), -1)
         if place < 0:
             return [row]

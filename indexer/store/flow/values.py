@@ -27,6 +27,12 @@ class Sort(IntEnum):
     BUILTIN = 15  # number of its dotted name: what the language provides under it
     PROTOTYPE = 16  # symbol of the function or class whose objects have its members
     ABOVE = 17  # symbol of the class that is left out, node of the object: `super` where it is called
+    TEXT = 18  # number of a constant text that may be a name
+    MEMBERS = 19  # symbol of a class: any of its members, `inspect.getmembers(A)`
+    COPIES = 20  # function that wraps each, symbol of a class: its members under their names, in another class
+    PROPERTY = 22  # number of the call of `property` that made it
+    GETTER = 23  # number of the call of `attrgetter` or `methodcaller` that made it
+    COPIED = 21  # function that wraps it, the member that it wraps as it is called
 
 
 class Value(NamedTuple):
@@ -36,19 +42,33 @@ class Value(NamedTuple):
 
 
 class Values:
-    """All values by number; equal ones have one number."""
+    """All values by number; equal ones have one number. Texts have numbers below 0: a node keeps them apart (`Graph.put`)."""
 
     def __init__(self) -> None:
-        self.known: list[Value] = []
+        self._known: list[Value] = []
         self._numbers: dict[tuple[int, int, int], int] = {}
+        self._texts: list[str] = []
+        self._text_numbers: dict[str, int] = {}
 
     def number(self, sort: Sort, first: int = 0, second: int = 0) -> int:
         key = (sort, first, second)
         found = self._numbers.get(key)
         if found is None:
-            found = self._numbers[key] = len(self.known)
-            self.known.append(Value(sort, first, second))
+            found = self._numbers[key] = len(self._known)
+            self._known.append(Value(sort, first, second))
         return found
 
+    def text(self, content: str) -> int:
+        """The value of a constant text."""
+        found = self._text_numbers.get(content)
+        if found is None:
+            self._texts.append(content)
+            found = self._text_numbers[content] = -len(self._texts)
+        return found
+
+    def content(self, number: int) -> str:
+        """Of a text; "" of any other value."""
+        return self._texts[-1 - number] if number < 0 else ""
+
     def __getitem__(self, number: int) -> Value:
-        return self.known[number]
+        return self._known[number] if number >= 0 else Value(Sort.TEXT, -1 - number, 0)

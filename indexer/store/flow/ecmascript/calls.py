@@ -6,7 +6,7 @@ from indexer.model import SymbolKind
 from indexer.store.flow.calls import run_function, run_lambda, run_partial
 from indexer.store.flow.ecmascript import library
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
-from indexer.store.flow.solver import Site
+from indexer.store.flow.sites import Site
 from indexer.store.flow.values import Sort
 
 NEW = "new"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from indexer.model import Via
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
-from indexer.store.flow.solver import Site
+from indexer.store.flow.sites import Site
 from indexer.store.flow.values import Sort
 
 Method = Callable[[EcmascriptSolver, Site, int], None]

@@ -18,7 +18,7 @@ from indexer.store.flow.ecmascript.containers import (
     values_of,
 )
 from indexer.store.flow.ecmascript.objects import FUNCTIONS, EcmascriptSolver
-from indexer.store.flow.solver import Site
+from indexer.store.flow.sites import Site
 from indexer.store.flow.values import Sort
 
 OF_PROMISES = frozenset(("then", "catch", "finally"))

@@ -7,7 +7,8 @@ from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind
 from indexer.store.flow.program import Program
-from indexer.store.flow.solver import Site, Solver
+from indexer.store.flow.sites import Site
+from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
 
 _STATIC = int(SymbolFlag.STATIC)
@@ -84,7 +85,7 @@ class EcmascriptSolver(Solver):
 
     # ---- properties
 
-    def load(self, value: int, name: str, target: int, row: int) -> None:
+    def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
         graph, values = self.graph, self.values
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:

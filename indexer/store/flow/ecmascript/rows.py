@@ -6,7 +6,7 @@ from indexer.model import Flow, Handed, SymbolFlag, SymbolKind
 from indexer.store.flow.ecmascript import containers, library
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.rows import Builder
-from indexer.store.flow.solver import Signature, Site
+from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
 
 _STATIC = int(SymbolFlag.STATIC)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from indexer.model import Flow, Handed
 from indexer.syntax.python.flow.rows import Rows
@@ -35,7 +35,7 @@ from indexer.syntax.python.operations import (
     K_YIELD,
     PATTERNS_OF_SEVERAL,
 )
-from indexer.syntax.python.scopes import Binding
+from indexer.syntax.python.scopes import BY_IMPORT, Binding
 
 MAX_DEPTH = 100
 """Expressions and statements inside of each other; what is nested deeper is left out."""
@@ -44,6 +44,9 @@ MAX_ELEMENTS = 1_000
 """Elements of one literal that have rows."""
 
 _MAX_KEY_CHARS = 80
+
+_MOST_CONDITIONS = 8
+"""Conditions in each other that are looked at for what they say."""
 
 K_INTEGER = kind_id("integer")
 K_BINARY = kind_id("binary_operator")
@@ -55,10 +58,25 @@ _COMPREHENSIONS = frozenset(map(kind_id, ("list_comprehension", "set_comprehensi
 PLAIN = frozenset(map(kind_id, ("integer", "float", "true", "false", "none", "ellipsis", "comment", "type", "pass_statement")))
 PATTERNS = PATTERNS_OF_SEVERAL | frozenset(map(kind_id, ("expression_list", "tuple", "list")))
 _BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
-_BY_NAME_SECOND = frozenset((b"getattr", b"setattr"))
+_BY_NAME_SECOND = frozenset((b"getattr", b"setattr", b"hasattr", b"delattr"))
 
 
 K_IF_CLAUSE = kind_id("if_clause")
+K_NOT = kind_id("not_operator")
+_K_SLICE = kind_id("slice")
+
+
+class Said(NamedTuple):
+    """What a condition says of a name: it is, or is not, of one of the classes.
+
+    `only`: it is said only where the condition is true, or only where it is not.
+    """
+
+    binding: Binding
+    name: Any
+    classes: Any
+    is_true: bool = True
+    only: bool | None = None
 
 
 class Expressions(Rows):
@@ -192,6 +210,10 @@ class Expressions(Rows):
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None or arguments is None:
             return
+        if function.text == b"isinstance":  # nothing flows through it; what it says of a name, `_says` has rows for
+            for child in arguments.named_children:
+                self._value(child, -1, 0)
+            return
         given = arguments.named_children if arguments.kind_id == K_ARGUMENT_LIST else [arguments]
         row = self._row(Flow.CALL, parent, part, None if function.kind_id in (K_IDENTIFIER, K_ATTRIBUTE) else arguments, key)
         self._value(function, row, Handed.CALLEE)
@@ -209,17 +231,22 @@ class Expressions(Rows):
             elif kind == K_DICTIONARY_SPLAT:
                 self._value(next(iter(argument.named_children), None), row, Handed.ALL_NAMED)
             elif kind != K_COMMENT:
-                self._value(argument, row, Handed.ARGUMENT + min(place, 899))
+                part = Handed.ARGUMENT + min(place, 899)
+                if kind == K_STRING and (name := constant(argument)) and name[1:].isidentifier():
+                    if name != told:
+                        self._row(Flow.CONSTANT, row, part, None, name)
+                else:
+                    self._value(argument, row, part)
                 place += 1
 
     def _told(self, function: Any, given: list[Any]) -> str:
         """The constant that says what a call is about: `x.get("key")`, `getattr(x, "name")`, `mark.parametrize("name", …)`."""
         if function.kind_id == K_ATTRIBUTE:
             last = function.child_by_field_name("attribute")
-            return _constant(given[0]) if given and last is not None and last.text in _BY_KEY_FIRST else ""
+            return constant(given[0]) if given and last is not None and last.text in _BY_KEY_FIRST else ""
         if len(given) < 2 or function.text not in _BY_NAME_SECOND:
             return ""
-        return _constant(given[1]) or (_beginning(given[1]) if function.text == b"getattr" else "")
+        return constant(given[1]) or (_beginning(given[1]) if function.text == b"getattr" else "")
 
     def subscript(self, node: Any, parent: int, part: int, key: str) -> None:
         if key:  # of the element in what holds it; the item has a key of its own
@@ -228,13 +255,13 @@ class Expressions(Rows):
         self._value(node.child_by_field_name("value"), row, 0)
 
     def _key(self, node: Any) -> str:
-        """The constant between the brackets; "" for any. What stands there otherwise is read, too."""
+        """The constant between the brackets; ":" for a slice, "" for any. What stands there otherwise is read, too."""
         inside = node.children_by_field_name("subscript")
-        if len(inside) == 1 and (key := _constant(inside[0])):
+        if len(inside) == 1 and (key := constant(inside[0])):
             return key
         for child in inside:
             self._value(child, -1, 0)
-        return ""
+        return ":" if len(inside) == 1 and inside[0].kind_id == _K_SLICE else ""
 
     def display(self, node: Any, parent: int, part: int, key: str) -> None:
         row = self._row(Flow.COLLECTION, parent, part, None, key)
@@ -261,18 +288,20 @@ class Expressions(Rows):
 
     def _pair(self, node: Any, row: int) -> None:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
-        told = _constant(key) if key is not None else ""
+        told = constant(key) if key is not None else ""
         if not told:
             self._value(key, row, Handed.AS_KEY)
         self._value(value, row, 0, told)
 
     def comprehension(self, node: Any, parent: int, part: int, key: str) -> None:
+        before = dict(self._env)
         for child in node.named_children:
             if child.kind_id == K_FOR_IN_CLAUSE:
                 rights = child.children_by_field_name("right")
                 self._iteration(child.child_by_field_name("left"), rights[0] if rights else None)
             elif child.kind_id == K_IF_CLAUSE:
-                self._value(child, -1, 0)
+                for condition in child.named_children:
+                    self._condition(condition, is_true=True)
         body = node.child_by_field_name("body")
         is_mapping = body is not None and body.kind_id == K_PAIR
         row = self._row(Flow.MAPPING if is_mapping else Flow.COLLECTION, parent, part, None, key)
@@ -280,6 +309,7 @@ class Expressions(Rows):
             self._pair(body, row)
         else:
             self._value(body, row, 0)
+        self._widen(before)
 
     def lambda_(self, node: Any, parent: int, part: int, key: str) -> None:
         row = self._row(Flow.LAMBDA, parent, part, None, key)
@@ -294,8 +324,71 @@ class Expressions(Rows):
 
     def conditional(self, node: Any, parent: int, part: int, key: str) -> None:
         parts = [child for child in node.named_children if child.kind_id != K_COMMENT]
-        for place, child in enumerate(parts):
-            self._value(child, -1 if place == 1 else parent, part, key)
+        if len(parts) != 3:
+            return
+        before = dict(self._env)
+        self._value(parts[1], -1, 0)
+        says = self._says(parts[1])
+        for child, is_true in ((parts[0], True), (parts[2], False)):
+            self._hold_true(says, is_true=is_true)
+            self._value(child, parent, part, key)
+            self._widen(before)
+
+    def boolean(self, node: Any, parent: int, part: int, key: str) -> None:
+        """The right side counts where the left one is true, or where it is not."""
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            return
+        before = dict(self._env)
+        self._value(left, parent, part, key)
+        self._hold_true(self._says(left), is_true=any(child.type == "and" for child in node.children))
+        self._value(right, parent, part, key)
+        self._widen(before)
+
+    # ---- what conditions say
+
+    def _condition(self, node: Any, *, is_true: bool) -> None:
+        """Reads a condition; what it says holds from there on."""
+        self._value(node, -1, 0)
+        self._hold_true(self._says(node), is_true=is_true)
+
+    def _says(self, node: Any, depth: int = 0) -> list[Said]:
+        """Of names what they are where a condition is true, or where it is not: `isinstance(x, A)`, and by `not`, `and`, `or`."""
+        if depth > _MOST_CONDITIONS:
+            return []
+        if node.kind_id == K_PARENTHESIZED and node.named_child_count == 1:
+            return self._says(node.named_children[0], depth + 1)
+        if node.kind_id == K_NOT:
+            argument = node.child_by_field_name("argument")
+            return [said._replace(is_true=not said.is_true) for said in self._says(argument, depth + 1)] if argument is not None else []
+        if node.kind_id == K_BOOLEAN:
+            is_and = any(child.type == "and" for child in node.children)
+            sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+            says = [said for side in sides if side is not None for said in self._says(side, depth + 1)]
+            return [said._replace(only=is_and) for said in says if said.only in (None, is_and)]
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if node.kind_id != K_CALL or function is None or function.text != b"isinstance" or arguments is None:
+            return []
+        given = [child for child in arguments.named_children if child.kind_id != K_COMMENT]
+        if len(given) != 2 or given[0].kind_id != K_IDENTIFIER:
+            return []
+        name = given[0]
+        binding = self._binding(name)
+        if binding is None or BY_IMPORT in binding.kinds or name.text.decode("utf-8", "replace") in self._global:
+            return []
+        return [Said(binding, name, given[1])]
+
+    def _hold_true(self, says: list[Said], *, is_true: bool) -> None:
+        """From here on a condition is true, or is not."""
+        for said in says:
+            if said.only not in (None, is_true):
+                continue
+            before = self._env.get(said.binding, -1)
+            row = self._row(Flow.NARROW, -1, 0 if said.is_true == is_true else 1, None)
+            self._value(said.name, row, 0)
+            self._value(said.classes, row, 1)
+            self._narrowed[row] = before
+            self._env[said.binding] = row
 
     def named(self, node: Any, parent: int, part: int, key: str) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -332,7 +425,7 @@ _EXPRESSIONS: dict[int, Any] = {
     **dict.fromkeys(_COMPREHENSIONS, Expressions.comprehension),
     K_LAMBDA: Expressions.lambda_,
     **dict.fromkeys((K_PARENTHESIZED, K_AWAIT), Expressions.through),
-    K_BOOLEAN: Expressions.through,
+    K_BOOLEAN: Expressions.boolean,
     K_CONDITIONAL: Expressions.conditional,
     K_NAMED: Expressions.named,
     K_YIELD: Expressions.yield_,
@@ -345,7 +438,7 @@ def _beginning(node: Any) -> str:
     """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`; "" for what is none of these."""
     if node.kind_id == K_BINARY:
         sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
-        told = _constant(left) if left is not None else ""
+        told = constant(left) if left is not None else ""
         if sign is None or sign.type not in ("+", "%") or told[:1] != "s":
             return ""
         return "p" + (told[1:] if sign.type == "+" else told[1:].partition("%")[0])
@@ -354,7 +447,7 @@ def _beginning(node: Any) -> str:
     return "p" + parts[1].text.decode("utf-8", "replace")[:_MAX_KEY_CHARS] if is_formatted else ""
 
 
-def _constant(node: Any) -> str:
+def constant(node: Any) -> str:
     """A key as rows have it: `s` and the text, `i` and the number; "" for what is none, or is long."""
     if node.kind_id == K_INTEGER:
         return "i" + node.text.decode("ascii", "replace")[:20]

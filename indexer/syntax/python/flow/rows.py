@@ -25,6 +25,7 @@ class Rows:
         self._tokens = walk.tokens
         self._env: dict[Binding, int] = {}  # the row that alone binds it here
         self._bodies: list[tuple[int, Any, dict[Binding, int]]] = []  # definition's row, block, parameters
+        self._narrowed: dict[int, int] = {}  # by row that narrows a name: the row that bound it before, -1 for none alone
         self._depth = 0
         self._versioned: dict[Binding, bool] = {}
         self._global: set[str] = {name for scope in walk.scopes for name in scope.declared}
@@ -81,7 +82,29 @@ class Rows:
             if any(low <= starts[token] < high for token in binding.tokens):
                 del self._env[binding]
 
-    @staticmethod
-    def _met(ways: list[dict[Binding, int]]) -> dict[Binding, int]:
+    def _met(self, ways: list[dict[Binding, int]]) -> dict[Binding, int]:
+        """What binds each name at the end of all ways; of a name that conditions narrowed in some of them what it was before."""
         first, *others = ways
-        return {binding: row for binding, row in first.items() if all(other.get(binding) == row for other in others)}
+        found: dict[Binding, int] = {}
+        for binding, row in first.items():
+            if all(other.get(binding) == row for other in others):
+                found[binding] = row
+            elif len({self._origin(way.get(binding, -1)) for way in ways}) == 1 and (origin := self._origin(row)) >= 0:
+                found[binding] = origin
+        return found
+
+    def _origin(self, row: int) -> int:
+        """What bound a name before conditions narrowed it; -1 for no row alone."""
+        while row in self._narrowed:
+            row = self._narrowed[row]
+        return row
+
+    def _widen(self, before: dict[Binding, int]) -> None:
+        """Of names that were narrowed since `before` counts what they were."""
+        for binding, row in list(self._env.items()):
+            if row in self._narrowed and before.get(binding) != row:
+                origin = self._origin(row)
+                if origin >= 0:
+                    self._env[binding] = origin
+                else:
+                    del self._env[binding]

@@ -8,7 +8,8 @@ from typing import Any
 
 from indexer.model import Flow, Handed
 from indexer.syntax.model import Flows
-from indexer.syntax.python.flow.expressions import K_BLOCK, MAX_DEPTH, PATTERNS, PLAIN, Expressions
+from indexer.syntax.python.flow.expressions import K_BLOCK, K_IF_CLAUSE, MAX_DEPTH, PATTERNS, PLAIN
+from indexer.syntax.python.flow.patterns import Patterns
 from indexer.syntax.python.nodes import (
     K_AS_PATTERN,
     K_ATTRIBUTE,
@@ -44,7 +45,7 @@ _PLAIN_TYPES = frozenset((b"None", b"str", b"bytes", b"int", b"bool", b"float", 
 """Types of which nothing flows."""
 
 
-class FlowReader(Expressions):
+class FlowReader(Patterns):
     """Reads one file, after its names were resolved (`Walk.run`)."""
 
     def read(self, root: Any) -> Flows:
@@ -116,16 +117,24 @@ class FlowReader(Expressions):
         return True
 
     def if_(self, node: Any) -> bool:
-        self._value(node.child_by_field_name("condition"), -1, 0)
+        condition = node.child_by_field_name("condition")
+        self._value(condition, -1, 0)
+        says = self._says(condition)
         before = dict(self._env)
         ways: list[dict[Binding, int]] = []
+        self._hold_true(says, is_true=True)
         if not self._statements(node.child_by_field_name("consequence")):
             ways.append(self._env)
         has_else = False
         for other in node.children_by_field_name("alternative"):
             self._env = dict(before)
+            self._hold_true(says, is_true=False)
+            before = dict(self._env)
             if other.kind_id == K_ELIF:
-                self._value(other.child_by_field_name("condition"), -1, 0)
+                condition = other.child_by_field_name("condition")
+                self._value(condition, -1, 0)
+                says = self._says(condition)
+                self._hold_true(says, is_true=True)
                 ended = self._statements(other.child_by_field_name("consequence"))
             else:
                 has_else = True
@@ -133,9 +142,20 @@ class FlowReader(Expressions):
             if not ended:
                 ways.append(self._env)
         if not has_else:
-            ways.append(before)
+            self._env = before
+            if not ways:
+                self._hold_true(says, is_true=False)
+            ways.append(self._env)
         self._env = self._met(ways) if ways else before
         return not ways
+
+    def assert_(self, node: Any) -> bool:
+        condition, *others = node.named_children or [None]
+        for child in others:
+            self._value(child, -1, 0)
+        if condition is not None:
+            self._condition(condition, is_true=True)
+        return False
 
     def for_(self, node: Any) -> bool:
         return self._loop(node, lambda: self._iteration(node.child_by_field_name("left"), node.child_by_field_name("right")))
@@ -146,6 +166,7 @@ class FlowReader(Expressions):
     def _loop(self, node: Any, head: Callable[[], None]) -> bool:
         """`head` reads what comes before the body; each part may run after any other, or not at all."""
         self._forget(node)
+        before = dict(self._env)
         head()
         self._statements(node.child_by_field_name("body"))
         self._forget(node)
@@ -153,6 +174,7 @@ class FlowReader(Expressions):
         if other is not None:
             self._statements(other.child_by_field_name("body"))
             self._forget(node)
+        self._widen(before)
         return False
 
     def try_(self, node: Any) -> bool:
@@ -219,14 +241,18 @@ class FlowReader(Expressions):
         return self._statements(node.child_by_field_name("body"))
 
     def match(self, node: Any) -> bool:
-        for subject in node.children_by_field_name("subject"):
-            self._value(subject, -1, 0)
+        source = self._subject(node.children_by_field_name("subject"))
         before = dict(self._env)
         ways = [before]
         body = node.child_by_field_name("body")
         for case in body.named_children if body is not None else ():
             self._env = dict(before)
             self._forget(case)
+            for child in case.named_children:
+                if child.kind_id == K_IF_CLAUSE:
+                    self._value(child, -1, 0)
+                elif child.kind_id != K_BLOCK:
+                    self._pattern(child, source)
             if not self._statements(case.child_by_field_name("consequence")):
                 ways.append(self._env)
         self._env = self._met(ways)
@@ -372,6 +398,7 @@ class FlowReader(Expressions):
 
 _STATEMENTS: dict[int, Any] = {
     kind_id("return_statement"): FlowReader.return_,
+    kind_id("assert_statement"): FlowReader.assert_,
     **dict.fromkeys(map(kind_id, ("raise_statement", "break_statement", "continue_statement")), FlowReader.ends),
     kind_id("if_statement"): FlowReader.if_,
     kind_id("for_statement"): FlowReader.for_,

@@ -1,0 +1,207 @@
+"""What modules of Python's standard library, and pytest, do with what they are given (`library` has the built-in functions).
+
+Awaiting gives the result itself, so what makes tasks of coroutines hands them on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from indexer.model import Via
+from indexer.store.flow.library import collected, elements_of, enter, handed_on, invoke, iterate, set_item
+from indexer.store.flow.sites import Site
+from indexer.store.flow.solver import Solver
+from indexer.store.flow.values import Sort
+
+_Handler = Callable[[Solver, Site], None]
+
+
+def _passes_on(place: int) -> _Handler:
+    """It calls the argument at a place with those behind it: `loop.call_later(1, f, x)`."""
+
+    def handler(solver: Solver, site: Site) -> None:
+        if place < len(site.given):
+            made = solver.site(site.row, site.given[place], solver.graph.node(), via=Via.ARGUMENT, depth=site.depth + 1)
+            made.given, made.named = site.given[place + 1 :], site.named
+            made.spread = [(at - place - 1, node) for at, node in site.spread if at > place]
+            solver.activate(made)
+            solver.graph.copy(made.result, site.result)
+
+    return handler
+
+
+def _submit(solver: Solver, site: Site) -> None:
+    """`executor.submit(f, x)`: what holds the result."""
+    future = collected(solver, site)
+    if site.given:
+        made = solver.site(site.row, site.given[0], solver.graph.node(), via=Via.ARGUMENT, depth=site.depth + 1)
+        made.given, made.named = site.given[1:], site.named
+        made.spread = [(at - 1, node) for at, node in site.spread if at > 0]
+        solver.activate(made)
+        solver.graph.copy(made.result, solver.slot(future, ""))
+
+
+def _thread(solver: Solver, site: Site) -> None:
+    """`Thread(target=f, args=(x,), kwargs={…})`."""
+    if "target" in site.named:
+        made = solver.site(site.row, site.named["target"], solver.graph.node(), via=Via.ARGUMENT, depth=site.depth + 1)
+        made.spread = [(0, site.named["args"])] if "args" in site.named else []
+        made.spread_named = [site.named["kwargs"]] if "kwargs" in site.named else []
+        solver.activate(made)
+
+
+def _held(solver: Solver, site: Site) -> None:
+    """What holds what it is given: a context variable, a weak reference, `pytest.param`."""
+    made = collected(solver, site)
+    for place, source in enumerate(site.given):
+        solver.graph.copy(source, solver.slot(made, f"i{place}"))
+
+
+def _all_given(solver: Solver, site: Site) -> None:
+    """Elements of all that it is given: `chain(a, b)`."""
+    made = collected(solver, site)
+    for source in site.given:
+        iterate(solver, source, solver.slot(made, ""), site.row)
+    for _, source in site.spread:
+        iterate(solver, source, each := solver.graph.node(), -1)
+        iterate(solver, each, solver.slot(made, ""), site.row)
+
+
+def _each_of_each(solver: Solver, site: Site) -> None:
+    """`chain.from_iterable(a)`."""
+    iterate(solver, elements_of(solver, site, 0), solver.slot(collected(solver, site), ""), site.row)
+
+
+def _together(solver: Solver, site: Site) -> None:
+    """Tuples of elements: `product(a, b)`, `zip_longest(a, b)`."""
+    pair = solver.container(("pair", site.number))
+    for place in range(len(site.given)):
+        solver.graph.copy(elements_of(solver, site, place), solver.slot(pair, f"i{place}"))
+    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
+
+
+def _grouped(solver: Solver, site: Site) -> None:
+    """`groupby(a, key)`: pairs of a key and elements."""
+    each = elements_of(solver, site, 0)
+    group, pair = solver.container(("group", site.number)), solver.container(("pair", site.number))
+    solver.graph.copy(each, solver.slot(group, ""))
+    solver.graph.put(solver.slot(pair, "i1"), group)
+    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
+    for function in [*site.given[1:2], *([site.named["key"]] if "key" in site.named else [])]:
+        solver.graph.copy(invoke(solver, site, function, [each]), solver.slot(pair, "i0"))
+
+
+def _kept(solver: Solver, site: Site) -> None:
+    """Of elements those that a function says: `takewhile(f, a)`."""
+    if len(site.given) > 1:
+        made = collected(solver, site)
+        iterate(solver, site.given[1], solver.slot(made, ""), site.row)
+        invoke(solver, site, site.given[0], [solver.slot(made, "")])
+
+
+def _push(solver: Solver, site: Site) -> None:
+    for source in site.given[1:2]:
+        set_item(solver, site.given[0], "", source, -1)
+
+
+def _element(solver: Solver, site: Site) -> None:
+    for source in site.given[:1]:
+        iterate(solver, source, site.result, site.row)
+
+
+def _push_and_pop(solver: Solver, site: Site) -> None:
+    _push(solver, site)
+    _element(solver, site)
+
+
+def _entered(solver: Solver, site: Site) -> None:
+    for source in site.given[:1]:
+        enter(solver, source, site.result, site.row, is_async=False)
+
+
+def _entered_async(solver: Solver, site: Site) -> None:
+    for source in site.given[:1]:
+        enter(solver, source, site.result, site.row, is_async=True)
+
+
+def _method(solver: Solver, site: Site) -> None:
+    """`MethodType(f, x)`."""
+    if len(site.given) == 2:
+        solver.graph.watch(site.given[1], lambda value: solver.bind(site.given[0], value, site.result))
+
+
+def _field(solver: Solver, site: Site) -> None:
+    """A field of a record: its default, or what a function gives for it."""
+    for word in ("default_factory", "factory"):
+        if word in site.named:
+            solver.graph.copy(invoke(solver, site, site.named[word], []), site.result)
+    if "default" in site.named:
+        solver.graph.copy(site.named["default"], site.result)
+
+
+def _namespace(solver: Solver, site: Site) -> None:
+    """An object of no class of the workspace that has what is set in it: `threading.local()`, `SimpleNamespace(a=f)`."""
+    made = collected(solver, site)
+    solver.spaces.add(made)
+    for name, source in site.named.items():
+        solver.graph.copy(source, solver.slot(made, "s" + name))
+
+
+def _getter(solver: Solver, site: Site) -> None:
+    solver.graph.put(site.result, solver.values.number(Sort.GETTER, site.number))
+
+
+def attribute_getter(solver: Solver, site: Site, made: int) -> None:
+    """What `attrgetter("name")` or `methodcaller("name", x)` made is called: the latter calls the attribute, too."""
+    before = solver.sites[made]
+    target = site.result
+    if before.is_caller:
+        again = solver.site(site.row, solver.graph.node(), site.result, via=Via.ARGUMENT, depth=site.depth + 1)
+        again.given, again.named = before.given[1:], before.named
+        solver.activate(again)
+        target = again.callee
+
+    def named(text: int) -> None:
+        name = solver.values.content(text)
+        for source in site.given[:1] if name else ():
+            solver.graph.watch(source, solver.once(lambda value: solver.load(value, name, target, -1, site.row)))
+
+    for source in before.given[:1]:
+        solver.graph.watch(source, named)
+
+
+def _method_caller(solver: Solver, site: Site) -> None:
+    site.is_caller = True
+    _getter(solver, site)
+
+
+FUNCTIONS: Mapping[str, _Handler] = {
+    **dict.fromkeys(("asyncio.runners.run", "asyncio.events.AbstractEventLoop.run_until_complete"), handed_on(0)),
+    **dict.fromkeys(("asyncio.tasks.create_task", "asyncio.events.AbstractEventLoop.create_task"), handed_on(0)),
+    **dict.fromkeys(("asyncio.tasks.ensure_future", "asyncio.tasks.wait_for", "asyncio.tasks.shield"), handed_on(0)),
+    **dict.fromkeys(("contextlib.closing", "contextlib.nullcontext", "dataclasses.replace", "_weakref.proxy"), handed_on(0)),
+    "asyncio.tasks.gather": _held,
+    **dict.fromkeys(("asyncio.threads.to_thread", "asyncio.events.AbstractEventLoop.call_soon", "atexit.register"), _passes_on(0)),
+    **dict.fromkeys(("asyncio.events.AbstractEventLoop.run_in_executor", "asyncio.events.AbstractEventLoop.call_later"), _passes_on(1)),
+    "contextlib._BaseExitStack.callback": _passes_on(0),
+    "contextlib._BaseExitStack.enter_context": _entered,
+    "contextlib.AsyncExitStack.enter_async_context": _entered_async,
+    "concurrent.futures._base.Executor.submit": _submit,
+    **dict.fromkeys(("threading.Thread", "multiprocessing.context.Process"), _thread),
+    **dict.fromkeys(("_contextvars.ContextVar", "weakref.ref", "_pytest.mark.param"), _held),
+    **dict.fromkeys(("itertools.chain", "collections.ChainMap"), _all_given),
+    "itertools.chain.from_iterable": _each_of_each,
+    **dict.fromkeys(("itertools.product", "itertools.zip_longest"), _together),
+    "itertools.groupby": _grouped,
+    **dict.fromkeys(("itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse"), _kept),
+    "_heapq.heappush": _push,
+    "_heapq.heappop": _element,
+    **dict.fromkeys(("_heapq.heappushpop", "_heapq.heapreplace"), _push_and_pop),
+    **dict.fromkeys(("random.choice", "random.Random.choice"), _element),
+    "types.MethodType": _method,
+    "dataclasses.field": _field,
+    **dict.fromkeys(("attr._make.attrib", "attr._next_gen.field", "attr.ib", "attr.field", "attrs.field"), _field),
+    **dict.fromkeys(("threading.local", "_threading_local.local", "types.SimpleNamespace", "argparse.Namespace"), _namespace),
+    **dict.fromkeys(("operator.attrgetter",), _getter),
+    "operator.methodcaller": _method_caller,
+}
