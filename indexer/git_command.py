@@ -332,9 +332,15 @@ def _check_place(top: Path, own: Path) -> None:
     for place in places:
         if not place.startswith(real + os.sep) and os.path.isdir(place) and not _leads_back(place, real):
             raise Elsewhere(
-                f"'{top / '.git'}' leads to '{place}', which may be any repository of yours and does not know this work tree; "
-                f"if it is meant, say so there: git config -f {shlex.quote(os.path.join(place, 'config'))} core.worktree {shlex.quote(real)}"
+                f"'{top / '.git'}' leads to '{place}', which does not know this work tree, so it may be any repository of yours. If the tree "
+                f"came from elsewhere, remove that '.git'; if it is meant, say so there: {_remedy(place, common, real)}"
             )
+
+
+def _remedy(place: str, common: str, real: str) -> str:
+    if os.path.lexists(os.path.join(place, "gitdir")):  # a further work tree that was moved
+        return shlex.join(["git", f"--git-dir={common}", "worktree", "repair", real])
+    return shlex.join(["git", "config", "-f", os.path.join(place, "config"), "core.worktree", real])
 
 
 def _leads_back(place: str, real: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a sparse checkout leaves out: files that git has staged and was told not to have in the work tree.
+"""What a sparse checkout leaves out: files that git has staged and was told not to look for in the work tree.
 
 Nothing of them can be crawled, and they are part of the project all the same: they use what is here. So their contents are taken from
 git's objects, for the words in them. In a partial clone those are not there either, and nothing is fetched: then any name may stand in
@@ -17,8 +17,8 @@ from pathlib import Path
 from indexer import git_command
 from indexer.git_filters import parse_batch
 
-_ENTRY = re.compile(rb"[Ss] [0-7]{6} ([0-9a-f]{40,64}) 0\t")
-"""An entry of git's index with `--skip-worktree`; the small letter where it is `--assume-unchanged`, too."""
+_ENTRY = re.compile(rb"[a-zS] [0-7]{6} ([0-9a-f]{40,64}) 0\t")
+"""An entry of git's index that git does not compare: S with `--skip-worktree`, a small letter with `--assume-unchanged`."""
 
 _MOST_BYTES = 256 << 20
 """Read of one tree for its words; of files beyond that none are known."""

@@ -444,7 +444,9 @@ def test_a_repository_elsewhere_that_does_not_know_the_tree_is_not_read(
     tree = write_tree(tmp_path / "came", {"a.py": "x = 1\n"})
     way(tree / ".git", root)
     for ask in (vcs.list_files, vcs.checkout, vcs.ignored_files):
-        with pytest.raises(git_command.Elsewhere, match=r"does not know this work tree; if it is meant, say so there: git config -f"):
+        with pytest.raises(
+            git_command.Elsewhere, match=r"does not know this work tree, .* remove that '.git'; if it is meant, say so there: git "
+        ):
             ask(tree)
     assert "pkg/b.py" in vcs.list_files(root)
 

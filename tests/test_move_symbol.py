@@ -235,7 +235,7 @@ def _moved(name: str, texts: Mapping[str, str], places: Mapping[str, set[tuple[i
     read = {path: Module(path, path.removesuffix(".py").replace("/", "."), Document(text=text)) for path, text in texts.items()}
     source, target = read.pop("source.py"), read.pop("target.py", None)
     empty = Module("target.py", "target", Document(text=""))
-    return moved(name, source, target or empty, list(read.values()), places, is_new=target is None, keeps=False, **more)
+    return moved(name, source, target or empty, list(read.values()), places, is_new=target is None, **{"keeps": False, **more})
 
 
 @pytest.mark.parametrize(
@@ -273,6 +273,50 @@ def f(x: str) -> str: ...
 def f(x):
     return x
 """
+
+
+def test_what_leads_back_over_a_third_module_is_said(tmp_path: Path):
+    texts = {
+        "low.py": "x = 1\n",
+        "mid.py": "from low import x\n\n\ndef item():\n    return x\n",
+        "top.py": "from mid import item\n\n\ndef moves():\n    return item()\n",
+    }
+    root = write_tree(tmp_path / "thirds", texts)
+    crawl_with_ty(root, jobs=1)
+    service = Service(root)
+    try:
+        assert "'low.py' would import 'mid.py'" in service.ask("move_symbol", {"symbol": "top.moves", "to": "low.py"}).result.doubts[0]
+    finally:
+        service.close()
+
+
+def test_what_is_known_for_types_only_stays_so():
+    text = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    P = 1\n    Q = 2\n\n\ndef f(x: 'P') -> 'Q': ...\n"
+    found = _moved("f", {"source.py": text, "target.py": "import os\n\n\ndef g(): ...\n"}, keeps=False)
+    assert found.documents["target.py"].text == (
+        "import os\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from source import P\n    from source import Q\n"
+        "\n\ndef g(): ...\n\n\ndef f(x: 'P') -> 'Q': ...\n"
+    )
+
+
+@pytest.mark.parametrize("listed", ["", "__all__ = ['f']\n"])
+def test_who_has_it_by_a_star_imports_it(listed: str):
+    text = f"{listed}\n\ndef f(): ...\n"
+    found = _moved("f", {"source.py": text, "user.py": "from source import *\nf()\n"}, {"user.py": {(1, 0)}})
+    assert found.documents["user.py"].text == "from source import *\nfrom target import f\nf()\n"
+
+
+def test_imports_with_dots_in_a_function_mean_what_they_meant():
+    pkg = Module("pkg/source.py", "pkg.source", Document(text="def f():\n    from . import late\n    from ..pkg.other import x\n"))
+    there = Module("pkg/sub/z.py", "pkg.sub.z", Document(text=""))
+    found = moved("f", pkg, there, [], {}, is_new=True, keeps=False)
+    assert found.documents["pkg/sub/z.py"].text == "def f():\n    from .. import late\n    from ..other import x\n"
+
+
+def test_a_decorator_that_may_register_is_told():
+    text = "import functools\n\n\n@functools.cache\ndef g(): ...\n\n\ndef register(x): ...\n\n\n@register\ndef f(): ...\n"
+    assert any("decorator 'register'" in said for said in _moved("f", {"source.py": text}).doubts)
+    assert _moved("g", {"source.py": text}).doubts == []
 
 
 def test_overloads_move_together_and_a_name_goes_before_its_first_use():

@@ -7,6 +7,7 @@ new one, in the same form (`from … import`, a module's attribute, with dots); 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from indexer.errors import EditRefused
 from query.edits.text import Document, Edit
 from query.refactor.python_module import BUILTINS, OF_A_MODULE, Binding, Module, Position, declares_global, free_names, relative
 
+_HARMLESS_DECORATORS = sys.stdlib_module_names | {"typing_extensions", "attr", "attrs"}
+_FROM = re.compile(r"from[ \t]*(\.(?:[ \t]*\.)*(?:[ \t]*(?!import\b)[^\W\d]\w*(?:\.\w+)*)?)")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -31,13 +34,11 @@ class Place(NamedTuple):
 class Moved:
     """Attributes:
     documents: by path, what is written. doubts: why that may be broken code. left: uses that could not be rewritten.
-    edges: (path, path): which module imports which that did not before.
     """
 
     documents: dict[str, Document] = field(default_factory=dict[str, Document])
     doubts: list[str] = field(default_factory=list[str])
     left: list[Place] = field(default_factory=list[Place])
-    edges: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
 def moved(
@@ -74,10 +75,8 @@ def moved(
             f"'{name}' uses {own} of '{source.path}', which goes on using '{name}': each module would import the other; move those first"
         )
     _in_target(source, target, name, block, needed, futures, places.get(target.path, ()), found, is_new=is_new)
-    if any(item.module == source.name for item in needed):
-        found.edges.append((target.path, source.path))
     for user in users:
-        _in_user(user, source, target, name, places.get(user.path, ()), found)
+        _in_user(user, source, target, name, places.get(user.path, ()), found, remains=remaining)
     for path, document in others.items():
         edits = [
             edit for place in places.get(path, ()) if (edit := _in_text(path, document, source, target, name, place, found)) is not None
@@ -170,10 +169,28 @@ def _needed(source: Module, target: Module, name: str, block: _Block, found: Mov
             found.doubts.append(f"it uses '{used}', which '{source.path}' does not bind")
         else:
             needed += _imports_for(source, target, used, binds, found)
+    if is_new and (kept := _registering(source, block)):
+        found.doubts.append(f"its decorator '{kept}' may register it when its module is loaded; see that '{target.path}' is")
     lacks = source.has_future("annotations") and not target.has_future("annotations") and _has_annotations(block.nodes)
     if lacks and not is_new:
         found.doubts.append(f"'{source.path}' does not evaluate annotations (from __future__ import annotations), and '{target.path}' does")
     return needed, lacks and is_new
+
+
+def _registering(source: Module, block: _Block) -> str:
+    """The first decorator that is no function of Python's own or of the standard library."""
+    for item in (item for node in block.nodes for item in getattr(node, "decorator_list", ())):
+        said = _dotted(item.func if isinstance(item, ast.Call) else item)
+        first = said.partition(".")[0]
+        modules = [
+            binding.node.module or "" if isinstance(binding.node, ast.ImportFrom) and not binding.node.level else binding.alias.name
+            for binding in source.bindings.get(first, [])
+            if binding.alias is not None
+        ]
+        is_known = first in BUILTINS if not source.bindings.get(first) else bool(modules)
+        if not is_known or any(module.partition(".")[0] not in _HARMLESS_DECORATORS for module in modules):
+            return said or "…"
+    return ""
 
 
 def _imports_for(source: Module, target: Module, used: str, binds: Sequence[Binding], found: Moved) -> list[_Needed]:
@@ -182,7 +199,8 @@ def _imports_for(source: Module, target: Module, used: str, binds: Sequence[Bind
         if sum(1 for binding in binds if binding.alias is None) > 1:
             found.doubts.append(f"it uses '{used}', which '{source.path}' binds in several places: what it is later is not seen there")
         written = relative(source.name, target.package) if source.says_relative else source.name
-        return [_Needed(f"from {written} import {used}", source.name, used, used, sys.maxsize, is_for_types=False)]
+        for_types = bool(binds) and all(binding.is_for_types for binding in binds)
+        return [_Needed(f"from {written} import {used}", source.name, used, used, sys.maxsize, for_types)]
     made: list[_Needed] = []
     for node, alias, is_for_types in aliases:
         assert alias is not None
@@ -236,8 +254,7 @@ def _in_source(
             edits += [edit] if edit is not None else []
     if remains:
         written = relative(target.name, source.package) if source.says_relative else target.name
-        edits.append(_import_edit(source, target, f"from {written} import {name}", name, name))
-        found.edges.append((source.path, target.path))
+        edits.append(_import_edit(source, target, f"from {written} import {name}", name))
     elif listed is not None:
         edits.append(_out_of_list(source, listed))
     found.documents[source.path] = source.document.edited(_joined(edits), f"'{source.path}'")
@@ -285,8 +302,7 @@ def _in_target(
     source: Module, target: Module, name: str, block: _Block, needed: Sequence[_Needed], futures: bool,
     places: Collection[Position], found: Moved, *, is_new: bool,
 ) -> None:  # fmt: skip
-    lines = [source.line(number) for number in range(block.first, block.last + 1)]
-    text = "\n".join(lines)
+    text = _text_there(source, target, block)
     if is_new:
         found.documents[target.path] = Document(text=_new_text(needed, text, futures=futures, own=source.name.partition(".")[0]))
         return
@@ -300,14 +316,33 @@ def _in_target(
     edits += _attributes(target, source, target, name, places, found)
     target = Module(target.path, target.name, target.document.edited(_joined(edits), f"'{target.path}'"))
     edits = []
+    types: list[str] = []
     for item in needed:
         if any(_is_same(target, binding, item) for binding in target.bindings.get(item.binds, [])):
             continue
         if item.binds in target.bindings and not item.text.startswith(f"import {item.binds}."):
             raise EditRefused(f"it uses '{item.binds}' of '{source.path}', and '{target.path}' has another '{item.binds}'")
-        edits.append(_import_edit(target, target, item.text, item.name, item.binds, for_types=item.is_for_types))
+        if item.is_for_types:
+            types.append(item.text)
+        else:
+            edits.append(_import_edit(target, target, item.text, item.name))
+    edits += _for_types(target, types) if types else []
     edits.append(_insertion(target, name, text))
     found.documents[target.path] = target.document.edited(_joined(edits), f"'{target.path}'")
+
+
+def _text_there(source: Module, target: Module, block: _Block) -> str:
+    """The definition's lines; imports with dots in its functions mean what they meant."""
+    edits: list[Edit] = []
+    for node in (inner for statement in block.nodes for inner in ast.walk(statement)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            start = source.document.lines.offset(*source.start(node))
+            said = _FROM.match(source.document.text, start)
+            if said is None:
+                raise EditRefused(f"line {node.lineno} of '{source.path}' imports with dots in a form that is not rewritten")
+            edits.append(_replacing(source.document, said.start(1), said.end(1), relative(source.from_module(node), target.package)))
+    there = Module(source.path, source.name, source.document.edited(edits))
+    return "\n".join(there.line(number) for number in range(block.first, block.last + 1))
 
 
 def _insertion(target: Module, name: str, text: str) -> Edit:
@@ -348,7 +383,7 @@ def _new_text(needed: Sequence[_Needed], text: str, *, futures: bool, own: str) 
     return f"{head}\n\n\n{text}\n" if head else f"{text}\n"
 
 
-def _in_user(user: Module, source: Module, target: Module, name: str, places: Collection[Position], found: Moved) -> None:
+def _in_user(user: Module, source: Module, target: Module, name: str, places: Collection[Position], found: Moved, *, remains: bool) -> None:
     edits: list[Edit] = []
     for node in user.imports:
         if not isinstance(node, ast.ImportFrom) or user.from_module(node) != source.name:
@@ -356,13 +391,12 @@ def _in_user(user: Module, source: Module, target: Module, name: str, places: Co
         for alias in node.names:
             if alias.name == name:
                 edits += _import_moved(user, node, alias, target)
-            elif alias.name == "*" and _listed_in_all(source, name) is None and any(_is_name(user, place) for place in places):
+            elif alias.name == "*" and not remains and any(_is_name(user, place) for place in places):
                 written = relative(target.name, user.package) if node.level else target.name
                 edits.append(user.after(node, f"from {written} import {name}"))
     edits += _attributes(user, source, target, name, places, found)
     if not edits:
         return
-    found.edges.append((user.path, target.path))
     found.documents[user.path] = user.document.edited(_joined(edits), f"'{user.path}'")
 
 
@@ -506,11 +540,9 @@ def _replacing(document: Document, start: int, end: int, text: str) -> Edit:
 # ---- imports
 
 
-def _import_edit(module: Module, target: Module, text: str, name: str, binds: str, *, for_types: bool = False) -> Edit:
+def _import_edit(module: Module, target: Module, text: str, name: str) -> Edit:
     """A statement more among a module's imports, or a name more in one of them."""
     words = text.split()
-    if for_types:
-        return _for_types(module, text)
     if words[0] == "from":
         wanted = target.name if module is not target else ""
         for node in module.tree.body:
@@ -532,17 +564,16 @@ def _first_import(module: Module, line: int, text: str) -> Edit:
     return Edit(start=(line, 0), end=(end, 0), new_text=f"\n{text}\n\n\n" if line else f"{text}\n\n\n")
 
 
-def _for_types(module: Module, text: str) -> Edit:
+def _for_types(module: Module, texts: Sequence[str]) -> list[Edit]:
+    """Imports where types are checked, in a block that is there already or in one more."""
     for node in module.tree.body:
         if isinstance(node, ast.If) and any(binding.is_for_types for binding in module.bindings.get(_first_bound(node), [])):
-            return module.after(node.body[-1], text)
+            return [module.after(node.body[-1], text) for text in texts]
     last, line = module.place_for_imports
-    block = f"if TYPE_CHECKING:\n    {text}"
+    block = "\n".join(["if TYPE_CHECKING:", *(f"    {text}" for text in texts)])
     if "TYPE_CHECKING" not in module.bindings:
         block = f"from typing import TYPE_CHECKING\n\n{block}"
-    if last is not None:
-        return module.after(last, f"\n{block}" if "\n\n" not in block else block)
-    return _first_import(module, line, block)
+    return [module.after(last, block if "\n\n" in block else f"\n{block}")] if last is not None else [_first_import(module, line, block)]
 
 
 def _first_bound(node: ast.If) -> str:

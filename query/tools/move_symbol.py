@@ -191,7 +191,7 @@ def _target(index: Index, scope: Scope, to: str) -> str:
         named = [path for path, module in modules(index, "", _MOST_MODULES) if module == to and path.endswith(".py")]
         if len(named) == 1:
             return named[0]
-        raise UsageError(f"no module is called '{to}'; name the file that gets it, which is made where it is new: package/module.py")
+        raise UsageError(f"no module is called '{to}'; a new one is named by its file: {to.replace('.', '/')}.py")
     path = scope.of_path(to)
     if not path.endswith(".py"):
         raise UsageError(f"'{to}' is no file of Python; name one that ends with .py")
@@ -252,30 +252,49 @@ def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: 
         others={path: text for path, text in route.texts.items() if path not in texts},
     )
     after = {path: Module(path, name_of(path), document) for path, document in found.documents.items() if path.endswith(".py")}
-    found.doubts += _circles(index, scope, after, found)
+    found.doubts += _circles(index, scope, after)
     return found
 
 
-def _circles(index: Index, scope: Scope, read: Mapping[str, Module], found: Moved) -> list[str]:
-    """New imports that lead back to where they begin, by what modules import when they are loaded."""
-    closed = [(path, imported) for path, imported in sorted(set(found.edges)) if path in _reached(index, scope, read, imported)]
+def _circles(index: Index, scope: Scope, read: Mapping[str, Module]) -> list[str]:
+    """New imports that lead back to where they begin, by what modules import when they are loaded.
+
+    Args:
+        read: what is written, by path.
+    """
+    paths = _paths_of_modules(index)
+    closed: list[tuple[str, str]] = []
+    for path, module in sorted(read.items()):
+        before = _read_module(index, scope, path)
+        new = module.loads() - (before.loads() if before is not None else set())
+        added = {other for name in new if (other := paths.get(name, "") or _path_of(read, name)) and other != path}
+        closed += [(path, other) for other in sorted(added) if path in _reached(index, scope, read, other)]
     if not closed:
         return []
     told = "; ".join(f"'{path}' would import '{imported}', which leads back to it" for path, imported in closed[:_TOLD])
     return [f"modules would import each other in a circle: {told}{'; …' if len(closed) > _TOLD else ''}"]
 
 
-def _reached(index: Index, scope: Scope, read: Mapping[str, Module], start: str) -> set[str]:
-    """Documents that are loaded with one, by their texts as they would be. What cannot be parsed imports nothing."""
-    paths: dict[str, str] = index.keep(
+def _path_of(read: Mapping[str, Module], name: str) -> str:
+    return next((path for path, module in read.items() if module.name == name), "")
+
+
+def _paths_of_modules(index: Index) -> dict[str, str]:
+    found: dict[str, str] = index.keep(
         "paths of modules", lambda: {module: path for path, module in modules(index, "", _MOST_MODULES) if path.endswith(".py")}
     )
+    return found
+
+
+def _reached(index: Index, scope: Scope, read: Mapping[str, Module], start: str) -> set[str]:
+    """Documents that are loaded with one, by their texts as they would be. What cannot be parsed imports nothing."""
+    paths = _paths_of_modules(index)
     seen, waiting = {start}, [start]
     while waiting and len(seen) < _MOST_LOADED:
         path = waiting.pop()
         module = read.get(path) or _read_module(index, scope, path)
         for name in module.loads() if module is not None else ():
-            if (other := paths.get(name, "")) and other not in seen:
+            if (other := paths.get(name, "") or _path_of(read, name)) and other not in seen:
                 seen.add(other)
                 waiting.append(other)
     return seen
