@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import functools
 import os
-import re
-import shlex
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indexer.encoding import open_plain
 from indexer.errors import Bug, UsageError
+from indexer.git_places import check_place, common_directory, directory, holder, line_of
 from indexer.git_settings import FIXED, OF_REPOSITORY, Setting, as_variables, filters, for_fetching, overrides, parse
 
 if TYPE_CHECKING:
@@ -85,11 +83,6 @@ _COMMON_FILES = (
 _MOST_MEMORY_KB = 4_000_000
 _SHELL = "/bin/sh"
 _MOST_OVERRIDES = 5_000
-_MOST_LINK_BYTES = 8_192
-_HELD_ONCE = ("objects", "refs", "packed-refs", "HEAD", "index")
-"""Of git's own files those that say what is committed and staged."""
-_SECTION = re.compile(r"\s*\[\s*([^\s\]]+)")
-_WORK_TREE = re.compile(r'\s*worktree\s*=\s*"?([^"]*?)"?\s*$', re.IGNORECASE)
 _DUBIOUS = ("dubious ownership", "unsafe repository")
 _TOO_OLD = "git does not take settings from its environment; lspidx needs git 2.31 or newer"
 
@@ -105,10 +98,6 @@ class GitFailed(UsageError):
 
 class OfAnother(UsageError):
     """Git refuses a repository that belongs to another user; the message has its remedy."""
-
-
-class Elsewhere(UsageError):
-    """What git would read belongs to a folder that does not say so itself; the message says how it can."""
 
 
 class Endless(UsageError):
@@ -169,12 +158,6 @@ def gitpython(folder: Path) -> git.Git:
 def switched_off(folder: Path) -> set[str]:
     """Names of the filters that git would run here, were it not for us: git-lfs, for one."""
     return filters(_door(folder).settings) if holder(folder) is not None else set()
-
-
-def holder(folder: Path) -> Path | None:
-    """The nearest folder upwards that has a `.git`: the top of a work tree, as long as git agrees."""
-    real = Path(os.path.realpath(folder))
-    return next((place for place in (real, *real.parents) if os.path.lexists(place / ".git")), None)
 
 
 def environment_for_fetching(folder: Path, caller: Mapping[str, str]) -> dict[str, str]:
@@ -304,57 +287,9 @@ def _stamp(top: Path | None) -> object:
                 raise _no_plain_file(path, top)
             stamps.append(found)
         _check_own_files(top, own)
-        _check_place(top, own)
+        check_place(top, own)
     names = (*_KEPT, "PATH", "GIT_INDEX_FILE", "GIT_CONFIG_COUNT")
     return (*stamps, *(os.environ.get(name) for name in names))
-
-
-def _check_place(top: Path, own: Path) -> None:
-    """What lies in a folder, as `.git` or in it, may lead to any repository of the user; so that has to know this work tree.
-
-    It does where it lies in the folder itself; where its own `gitdir` (of a further work tree) or `core.worktree` (of a submodule) leads
-    back; and where what leads back is one of its further work trees.
-
-    Raises:
-        Elsewhere: it does not.
-    """
-    real = os.path.realpath(top)
-    kept = os.path.realpath(own)
-    common = os.path.realpath(common_directory(Path(kept)))
-    is_known = kept.startswith(real + os.sep) or _leads_back(kept, real)
-    places = [kept] if not is_known else []
-    if common != kept and not (is_known and os.path.dirname(kept) == os.path.join(common, "worktrees")):
-        places.append(common)
-    for name in _HELD_ONCE if kept.startswith(real + os.sep) else ():
-        place = os.path.join(common, name)
-        if os.path.islink(place):
-            places.append(os.path.dirname(os.path.realpath(place)))
-    for place in places:
-        if not place.startswith(real + os.sep) and os.path.isdir(place) and not _leads_back(place, real):
-            raise Elsewhere(
-                f"'{top / '.git'}' leads to '{place}', which does not know this work tree, so it may be any repository of yours. If the tree "
-                f"came from elsewhere, remove that '.git'; if it is meant, say so there: {_remedy(place, common, real)}"
-            )
-
-
-def _remedy(place: str, common: str, real: str) -> str:
-    if os.path.lexists(os.path.join(place, "gitdir")):  # a further work tree that was moved
-        return shlex.join(["git", f"--git-dir={common}", "worktree", "repair", real])
-    return shlex.join(["git", "config", "-f", os.path.join(place, "config"), "core.worktree", real])
-
-
-def _leads_back(place: str, real: str) -> bool:
-    """Whether a folder of git's says that its work tree is this one."""
-    led = line_of(Path(place, "gitdir"))
-    if led and os.path.dirname(os.path.realpath(os.path.join(place, led))) == real:
-        return True
-    for name in ("config", "config.worktree"):
-        section = ""
-        for line in line_of(Path(place, name)).splitlines():
-            section = found[1].lower() if (found := _SECTION.match(line)) else section
-            if section == "core" and (said := _WORK_TREE.match(line)) and os.path.realpath(os.path.join(place, said[1])) == real:
-                return True
-    return False
 
 
 def _check_own_files(top: Path, own: Path) -> None:
@@ -380,28 +315,6 @@ def _stamp_of(path: str | Path) -> tuple[int, ...]:
     if stat.S_ISDIR(found.st_mode):  # its own time changes with each command of git's
         return (found.st_mode, found.st_ino)
     return (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-def directory(top: Path) -> Path:
-    """Where git keeps what belongs to this work tree: `.git`, or where the file of that name leads."""
-    led = line_of(top / ".git")
-    return top / led.removeprefix("gitdir:").strip() if led.startswith("gitdir:") else top / ".git"
-
-
-def common_directory(own: Path) -> Path:
-    """Where git keeps what all work trees of a repository share."""
-    led = line_of(own / "commondir")
-    return own / led if led else own
-
-
-def line_of(path: Path) -> str:
-    """The text of a small plain file; empty for anything else."""
-    try:
-        with open_plain(path) as opened:
-            content = opened.read(_MOST_LINK_BYTES + 1)
-    except (OSError, ValueError):  # ValueError: a NUL in a path that another such file named
-        return ""
-    return "" if b"\0" in content or len(content) > _MOST_LINK_BYTES else content.decode("utf-8", "surrogateescape").strip()
 
 
 # ---- starting it

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from indexer import git_command
+from indexer import git_command, git_places
 from indexer.git_filters import parse_batch
 
 _ENTRY = re.compile(rb"[a-zS] [0-7]{6} ([0-9a-f]{40,64}) 0\t")
@@ -91,4 +91,4 @@ def _top(root: Path, path: str) -> Path | None:
     folder = os.path.dirname(os.path.join(root, path))
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    return git_command.holder(Path(folder))
+    return git_places.holder(Path(folder))

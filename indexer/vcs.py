@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer import git_command, git_filters, patterns, plain_files
+from indexer import git_command, git_filters, git_places, patterns, plain_files
 from indexer.encoding import read_beginning
 from indexer.errors import UsageError
 from indexer.folders import walk
@@ -64,7 +64,7 @@ def _repository(root: Path) -> Path | None:
     Raises:
         UsageError: there is a repository that git refuses or cannot read.
     """
-    if git_command.holder(root) is None:
+    if git_places.holder(root) is None:
         return None
     try:
         said = str(gitpython(root).rev_parse("--show-toplevel"))
@@ -141,7 +141,7 @@ def hidden_changes(root: Path) -> list[str]:
             compared[path] = found[3]
         elif leads_to is None or found[2] != _LINK or blob_digest(leads_to) != found[3]:
             changed.append(path)
-    top = git_command.holder(root)
+    top = git_places.holder(root)
     if compared and top is not None:  # whose paths are from the top, wherever it is run
         below = os.path.relpath(os.path.realpath(root), top)
         stdin = "".join(f"{os.path.normpath(os.path.join(below, path))}\n" for path in compared).encode("utf-8", "surrogateescape")
@@ -156,7 +156,7 @@ def changed_submodules(root: Path, top: Path | None = None) -> list[str]:
 
     Git would look there with the settings of each; here each is a repository of its own, with a door of its own.
     """
-    if not os.path.isfile((top or git_command.holder(root) or root) / ".gitmodules"):
+    if not os.path.isfile((top or git_places.holder(root) or root) / ".gitmodules"):
         return []
     listed = git_command.run(root, "ls-files", "--stage", "-z", "--", ".").stdout.decode("utf-8", "surrogateescape")
     found = [staged.string[staged.end() :] for entry in listed.split("\0") if (staged := _STAGED.match(entry)) and staged[1] == _GITLINK]
@@ -193,7 +193,7 @@ def siblings(root: Path) -> list[Path]:
 
 
 def _shared(top: Path) -> str:
-    return os.path.realpath(git_command.common_directory(git_command.directory(top)))
+    return os.path.realpath(git_places.common_directory(git_places.directory(top)))
 
 
 def list_files(root: Path, include: Sequence[str] = ()) -> list[str]:

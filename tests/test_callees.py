@@ -15,7 +15,6 @@ from query.surface.registry import call
 CASES = cases_in(CORPORA / "callees")
 
 _LIBRARY = "a function or a type outside of the workspace runs it, and what that runs is not followed"
-_CLASS_BODY = "the body of a class is the caller, not the function around it"
 OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
     **{
         ("outgoing", f"{file}_{case}"): _LIBRARY
@@ -26,9 +25,6 @@ OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
         }.items()
         for case in cases.split()
     },
-    ("outgoing", "operations_set_name"): _CLASS_BODY,
-    ("incoming", "operations_set_name"): _CLASS_BODY,
-    ("incoming", "types_descriptor_over_variable"): _CLASS_BODY,
     ("incoming", "types_metaclass_call"): "who calls the class is listed; that its metaclass stands between is not",
     ("incoming", "operations_generator_parameter"): "who goes on with a generator does not call the function that made it",
     ("outgoing", "values_io_typed"): "an argument that is not of the type which its parameter declares",

@@ -17,7 +17,7 @@ from git_traps import git
 from query_support import lspidx
 from support import write_tree
 
-from indexer import git_command, git_settings, vcs
+from indexer import git_command, git_places, git_settings, vcs
 from indexer.errors import Bug, UsageError
 from indexer.git_settings import Setting
 from query.changes.diff import diff, sides
@@ -445,7 +445,7 @@ def test_a_repository_elsewhere_that_does_not_know_the_tree_is_not_read(
     way(tree / ".git", root)
     for ask in (vcs.list_files, vcs.checkout, vcs.ignored_files):
         with pytest.raises(
-            git_command.Elsewhere, match=r"does not know this work tree, .* remove that '.git'; if it is meant, say so there: git "
+            git_places.Elsewhere, match=r"does not know this work tree, .* remove that '.git'; if it is meant, say so there: git "
         ):
             ask(tree)
     assert "pkg/b.py" in vcs.list_files(root)
@@ -454,7 +454,7 @@ def test_a_repository_elsewhere_that_does_not_know_the_tree_is_not_read(
 def test_a_repository_elsewhere_is_read_once_it_says_so(root: Path, tmp_path: Path):
     (root / ".git").rename(tmp_path / "kept apart")
     (root / ".git").write_text(f"gitdir: {tmp_path / 'kept apart'}\n", encoding="utf-8")
-    with pytest.raises(git_command.Elsewhere) as refused:
+    with pytest.raises(git_places.Elsewhere) as refused:
         vcs.list_files(root)
     said = shlex.split(str(refused.value).rpartition("say so there: ")[2])
     git(root, *said[1:])

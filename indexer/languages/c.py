@@ -16,14 +16,14 @@ _C = Grammar(
     namespaces="types",
     prototypes=True,
     conditional=True,
-    macros="c",
+    macros="plain",
 )
 _CPP = replace(
     _C,
     source=("tree_sitter_cpp", "language"),
     definitions=("c.definitions", "cpp.definitions"),
     uses=("c.uses", "cpp.uses", "cpp.operations"),
-    macros="cpp",
+    macros="classes",
     signs="own",
     class_named_constructors=True,
     inherits=True,

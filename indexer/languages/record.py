@@ -44,7 +44,8 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rebinds: a second declaration of a local in one scope is the same variable (Go's `:=`, JavaScript's `var`).
     repair: the function of `indexer.syntax.tree.repair` to try on a text with errors.
     conditional: a text with errors may be read with fewer of its `#if` branches (`indexer.syntax.tree.conditional`).
-    macros: a text has words of a preprocessor, which only its parser does not see: as in "c" or in "cpp" (`indexer.syntax.tree.macros`).
+    macros: a text has words of a preprocessor, which its parser alone does not see, in a language with classes or without
+        (`indexer.syntax.tree.macros`).
     rewrite: the one that makes what the parser gets to see in place of the text, byte for byte.
     signs: at which operators its servers name what runs: at those of types of the program ("own"), or at the language's own too ("all"),
         so that no answer means that nobody knows; at "none"; empty: no operation is looked at.
@@ -68,7 +69,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     rebinds: bool = False
     repair: str = ""
     conditional: bool = False
-    macros: Literal["", "c", "cpp"] = ""
+    macros: Literal["", "plain", "classes"] = ""
     rewrite: str = ""
     signs: Signs = ""
     flow: Literal["", "ecmascript"] = ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexer.encoding import read_beginning
-from indexer.git_command import common_directory, directory, holder, line_of
+from indexer.git_places import common_directory, directory, holder, line_of
 from query.facts.index import Index
 
 if TYPE_CHECKING:

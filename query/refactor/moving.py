@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 from indexer.errors import EditRefused
 from query.edits.text import Document, Edit
-from query.refactor.python_module import BUILTINS, OF_A_MODULE, Binding, Module, Position, declares_global, free_names, relative
+from query.refactor.moved_block import Block, Needed, block_of, needed_by, said_of
+from query.refactor.python_module import BUILTINS, Binding, Module, Position, dotted, relative
 
-_HARMLESS_DECORATORS = sys.stdlib_module_names | {"typing_extensions", "attr", "attrs"}
 _FROM = re.compile(r"from[ \t]*(\.(?:[ \t]*\.)*(?:[ \t]*(?!import\b)[^\W\d]\w*(?:\.\w+)*)?)")
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Place(NamedTuple):
@@ -64,10 +63,10 @@ def moved(
         EditRefused: it cannot be moved by its text.
     """
     found = Moved()
-    block = _block(source, name)
+    block = block_of(source, name)
     if not is_new and name in target.bindings and not _is_import_of(target, name, source):
         raise EditRefused(f"'{target.path}' has a '{name}' already")
-    needed, futures = _needed(source, target, name, block, found, is_new=is_new)
+    needed, futures = needed_by(source, target, name, block, found.doubts, is_new=is_new)
     remaining = _in_source(source, target, name, block, places.get(source.path, ()), found, keeps=keeps)
     if remaining and any(item.module == source.name for item in needed):
         own = ", ".join(sorted(item.name for item in needed if item.module == source.name))
@@ -86,161 +85,10 @@ def moved(
     return found
 
 
-# ---- what moves
-
-
-class _Block(NamedTuple):
-    """Lines, 0-based, the last one included; the statements of the definition, overloads of it among them."""
-
-    first: int
-    last: int
-    nodes: tuple[ast.stmt, ...]
-
-    def holds(self, line: int) -> bool:
-        return self.first <= line <= self.last
-
-
-def _block(source: Module, name: str) -> _Block:
-    nodes = [node for node in source.tree.body if name in _names_of(node)]
-    if not nodes:
-        raise EditRefused(f"'{name}' is not defined at the top level of '{source.path}', on its own; only such a definition can be moved")
-    first, last = source.tree.body.index(nodes[0]), source.tree.body.index(nodes[-1])
-    binds = source.bindings.get(name, [])
-    together = last - first + 1 == len(nodes) and all(isinstance(node, _DEFINITIONS) for node in nodes)
-    if (len(nodes) > 1 and not together) or len(binds) != len(nodes):
-        raise EditRefused(f"'{name}' is bound in several places of '{source.path}', and would be only in one after a move")
-    begin = min([nodes[0].lineno, *(item.lineno for item in getattr(nodes[0], "decorator_list", ()))]) - 1
-    end = (nodes[-1].end_lineno or nodes[-1].lineno) - 1
-    around = [*source.tree.body[max(0, first - 1) : first], *source.tree.body[last + 1 : last + 2]]
-    if any((node.end_lineno or node.lineno) - 1 >= begin and node.lineno - 1 <= end for node in around):
-        raise EditRefused(f"'{name}' shares its line with another statement in '{source.path}'; write it on lines of its own first")
-    while begin > 0 and source.line(begin - 1).startswith("#") and (begin > 1 or not source.line(0).startswith("#!")):
-        begin -= 1
-    return _Block(begin, end, tuple(nodes))
-
-
-def _names_of(node: ast.stmt) -> set[str]:
-    """What a statement defines by itself, and nothing beside it."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return {name}
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            return {name}
-        case _:
-            alias = getattr(node, "name", None)  # `type X = …`
-            return {alias.id} if isinstance(alias, ast.Name) else set()
-
-
-# ---- what it takes along
-
-
-class _Needed(NamedTuple):
-    """A name that the definition takes from around it. `module`: dotted; `text`: the statement that binds it in the new module.
-
-    name: as a `from` statement lists it. line: of the import in the old module, for the order; of its own names the last.
-    """
-
-    text: str
-    module: str
-    name: str
-    binds: str
-    line: int
-    is_for_types: bool
-
-
-def _needed(source: Module, target: Module, name: str, block: _Block, found: Moved, *, is_new: bool) -> tuple[list[_Needed], bool]:
-    """And whether the new module has to begin as the old one does, with annotations that are not evaluated."""
-    text = "\n".join(source.line(number) for number in range(block.first, block.last + 1))
-    try:
-        free = free_names(text)
-    except SyntaxError as error:
-        raise EditRefused(f"'{name}' cannot be read by itself: {error}") from error
-    changed = {said for node in block.nodes for said in declares_global(node)}
-    if changed:
-        raise EditRefused(f"'{name}' sets {', '.join(sorted(changed))} of its module, which it could not from another one")
-    needed: list[_Needed] = []
-    for used in sorted(free - {name}):
-        binds = source.bindings.get(used, [])
-        if not binds and used in BUILTINS:
-            continue
-        if used in OF_A_MODULE:
-            found.doubts.append(f"it uses {used}, which is another one in '{target.path}'")
-        elif not binds and not source.stars:
-            found.doubts.append(f"it uses '{used}', which '{source.path}' does not bind")
-        else:
-            needed += _imports_for(source, target, used, binds, found)
-    if is_new and (kept := _registering(source, block)):
-        found.doubts.append(f"its decorator '{kept}' may register it when its module is loaded; see that '{target.path}' is")
-    lacks = source.has_future("annotations") and not target.has_future("annotations") and _has_annotations(block.nodes)
-    if lacks and not is_new:
-        found.doubts.append(f"'{source.path}' does not evaluate annotations (from __future__ import annotations), and '{target.path}' does")
-    return needed, lacks and is_new
-
-
-def _registering(source: Module, block: _Block) -> str:
-    """The first decorator that is no function of Python's own or of the standard library."""
-    for item in (item for node in block.nodes for item in getattr(node, "decorator_list", ())):
-        said = _dotted(item.func if isinstance(item, ast.Call) else item)
-        first = said.partition(".")[0]
-        modules = [
-            binding.node.module or "" if isinstance(binding.node, ast.ImportFrom) and not binding.node.level else binding.alias.name
-            for binding in source.bindings.get(first, [])
-            if binding.alias is not None
-        ]
-        is_known = first in BUILTINS if not source.bindings.get(first) else bool(modules)
-        if not is_known or any(module.partition(".")[0] not in _HARMLESS_DECORATORS for module in modules):
-            return said or "…"
-    return ""
-
-
-def _imports_for(source: Module, target: Module, used: str, binds: Sequence[Binding], found: Moved) -> list[_Needed]:
-    aliases = [binding for binding in binds if binding.alias is not None]
-    if not aliases or len(aliases) < len(binds):
-        if sum(1 for binding in binds if binding.alias is None) > 1:
-            found.doubts.append(f"it uses '{used}', which '{source.path}' binds in several places: what it is later is not seen there")
-        written = relative(source.name, target.package) if source.says_relative else source.name
-        for_types = bool(binds) and all(binding.is_for_types for binding in binds)
-        return [_Needed(f"from {written} import {used}", source.name, used, used, sys.maxsize, for_types)]
-    made: list[_Needed] = []
-    for node, alias, is_for_types in aliases:
-        assert alias is not None
-        if isinstance(node, ast.Import):
-            made.append(_Needed(f"import {_said(alias)}", alias.name, "", used, node.lineno, is_for_types))
-        elif isinstance(node, ast.ImportFrom):
-            module = source.from_module(node)
-            if module == target.name:
-                if alias.asname:
-                    raise EditRefused(
-                        f"'{source.path}' has '{alias.name}' of '{target.path}' as '{alias.asname}', which it is not called there"
-                    )
-                continue
-            written = relative(module, target.package) if node.level else module
-            made.append(_Needed(f"from {written} import {_said(alias)}", module, _said(alias), used, node.lineno, is_for_types))
-    return made
-
-
-def _said(alias: ast.alias) -> str:
-    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-
-
-def _has_annotations(nodes: Sequence[ast.stmt]) -> bool:
-    for node in nodes:
-        for inner in ast.walk(node):
-            if (
-                isinstance(inner, ast.AnnAssign)
-                or getattr(inner, "annotation", None) is not None
-                or getattr(inner, "returns", None) is not None
-            ):
-                return True
-    return False
-
-
 # ---- the three kinds of modules
 
 
-def _in_source(
-    source: Module, target: Module, name: str, block: _Block, places: Collection[Position], found: Moved, *, keeps: bool
-) -> bool:
+def _in_source(source: Module, target: Module, name: str, block: Block, places: Collection[Position], found: Moved, *, keeps: bool) -> bool:
     """Writes the old module; whether it goes on using the name."""
     edits = [source.document.without_lines(block.first, block.last)]
     outside = [place for place in places if not block.holds(place[0])]
@@ -261,7 +109,7 @@ def _in_source(
     return remains
 
 
-def _reads(source: Module, name: str, block: _Block) -> set[Position]:
+def _reads(source: Module, name: str, block: Block) -> set[Position]:
     """Where the rest of a module uses a name of its own."""
     return {
         source.start(node)
@@ -299,7 +147,7 @@ def _out_of_list(module: Module, item: ast.Constant) -> Edit:
 
 
 def _in_target(
-    source: Module, target: Module, name: str, block: _Block, needed: Sequence[_Needed], futures: bool,
+    source: Module, target: Module, name: str, block: Block, needed: Sequence[Needed], futures: bool,
     places: Collection[Position], found: Moved, *, is_new: bool,
 ) -> None:  # fmt: skip
     text = _text_there(source, target, block)
@@ -331,7 +179,7 @@ def _in_target(
     found.documents[target.path] = target.document.edited(_joined(edits), f"'{target.path}'")
 
 
-def _text_there(source: Module, target: Module, block: _Block) -> str:
+def _text_there(source: Module, target: Module, block: Block) -> str:
     """The definition's lines; imports with dots in its functions mean what they meant."""
     edits: list[Edit] = []
     for node in (inner for statement in block.nodes for inner in ast.walk(statement)):
@@ -365,7 +213,7 @@ def _insertion(target: Module, name: str, text: str) -> Edit:
     return Edit(start=(used, len(target.line(used).encode("utf-16-le", "surrogatepass")) // 2), end=(last, end), new_text=f"\n\n\n{text}\n")
 
 
-def _new_text(needed: Sequence[_Needed], text: str, *, futures: bool, own: str) -> str:
+def _new_text(needed: Sequence[Needed], text: str, *, futures: bool, own: str) -> str:
     """A module of the imports, by groups (the standard library, others, its own package), and the definition."""
     groups: dict[int, list[str]] = {}
     for item in sorted((item for item in needed if not item.is_for_types), key=lambda item: item.line):
@@ -408,9 +256,9 @@ def _import_moved(user: Module, node: ast.ImportFrom, alias: ast.alias, target: 
     """An import from the old module as one from the new one."""
     written = relative(target.name, user.package) if node.level else target.name
     if len(node.names) == 1:
-        return [Edit(start=user.start(node), end=user.end(node), new_text=f"from {written} import {_said(alias)}")]
+        return [Edit(start=user.start(node), end=user.end(node), new_text=f"from {written} import {said_of(alias)}")]
     there = _statement_from(user, target.name, beside=node)
-    more = user.and_also(there, _said(alias)) if there is not None else user.after(node, f"from {written} import {_said(alias)}")
+    more = user.and_also(there, said_of(alias)) if there is not None else user.after(node, f"from {written} import {said_of(alias)}")
     return [user.without(node, alias), more]
 
 
@@ -450,7 +298,7 @@ def _attributes(user: Module, source: Module, target: Module, name: str, places:
             edit = _in_text(user.path, user.document, source, target, name, place, found)
             edits += [edit] if edit is not None else []
             continue
-        said = _dotted(node.value)
+        said = dotted(node.value)
         meant, statement = _meant(user, said)
         if meant and meant != source.name:
             continue  # a third module hands it on, and still does
@@ -465,14 +313,6 @@ def _attributes(user: Module, source: Module, target: Module, name: str, places:
                 added.add(text)
                 edits.append(user.after(statement, text))
     return edits
-
-
-def _dotted(node: ast.expr) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def _meant(user: Module, said: str) -> tuple[str, ast.Import | ast.ImportFrom | None]:
@@ -584,14 +424,14 @@ def _first_bound(node: ast.If) -> str:
     return ""
 
 
-def _is_same(module: Module, binding: Binding, item: _Needed) -> bool:
+def _is_same(module: Module, binding: Binding, item: Needed) -> bool:
     """Whether a module has a name already as the definition takes it."""
     node, alias, _ = binding
     if alias is None:
         return False
     if isinstance(node, ast.Import):
-        return f"import {_said(alias)}" == item.text
-    return isinstance(node, ast.ImportFrom) and module.from_module(node) == item.module and _said(alias) == item.name
+        return f"import {said_of(alias)}" == item.text
+    return isinstance(node, ast.ImportFrom) and module.from_module(node) == item.module and said_of(alias) == item.name
 
 
 def _is_import_of(module: Module, name: str, source: Module) -> bool:

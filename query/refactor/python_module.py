@@ -242,6 +242,15 @@ def free_names(text: str) -> set[str]:
     return found - bound
 
 
+def dotted(node: ast.expr) -> str:
+    """`a.b` as it is written; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
 def declares_global(node: ast.AST) -> set[str]:
     return {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
 

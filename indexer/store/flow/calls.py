@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexer.model import Handed, SymbolKind, Via
-from indexer.store.flow import library, named, standard
+from indexer.store.flow import containers, library, named, standard
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -33,7 +33,7 @@ def call(solver: Solver, site: Site, value: int) -> None:
     elif sort == Sort.UNBOUND:
         call(solver, site, first)
     elif sort == Sort.METHOD:
-        library.of_container(solver, site, solver.method_name(first), second)
+        containers.of_container(solver, site, solver.method_name(first), second)
     elif sort == Sort.OUTSIDE:
         handler = _FUNCTIONS.get(solver.program.outside.get(first, ""))
         if handler is not None:  # of others nobody knows what they do

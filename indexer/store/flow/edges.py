@@ -159,7 +159,8 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
         return False
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
-    return _is_beside(program, row, sym_id) or not any(_is_whole(solver, meant) for meant in means) or _is_beyond(solver, sym_id, means)
+    is_whole = any(_is_whole(solver, meant) for meant in means)
+    return not is_whole or _is_beside(program, row, sym_id) or _is_beyond(solver, row, sym_id, means)
 
 
 def _is_call_of_callable(program: Program, sym_id: int) -> bool:
@@ -174,13 +175,22 @@ def _is_beside(program: Program, row: int, sym_id: int) -> bool:
     return is_member and bool(means) and all(map(program.is_outside, means))
 
 
-def _is_beyond(solver: Solver, sym_id: int, means: Sequence[int]) -> bool:
-    """Whether what makes an object of a class comes from where the server does not look: a base that was found here, or from outside."""
+def _is_beyond(solver: Solver, row: int, sym_id: int, means: Sequence[int]) -> bool:
+    """Whether what makes an object of a class comes from where the server does not look: a base that was found here, or from outside.
+
+    What makes objects of other classes that flow there is none of that: of those that override the one named it is told by dispatch.
+    """
     program = solver.program
     if not means or program.names[sym_id] not in ("__init__", "__new__") or not all(map(program.is_type, means)):
         return False
     owner = program.class_of(sym_id)
-    return owner < 0 or not any(owner in program.told_order(meant) for meant in means)
+    if owner >= 0 and any(owner in program.told_order(meant) for meant in means):
+        return False
+    if any(owner in program.order(meant) for meant in means):
+        return True
+    values = map(solver.values.__getitem__, solver.graph.values(row))
+    others = (first for sort, first, _ in values if sort == Sort.CLASS and first not in means)
+    return not any(program.member(other, program.names[sym_id]) == sym_id for other in others)
 
 
 def _is_whole(solver: Solver, sym_id: int) -> bool:

@@ -1,4 +1,4 @@
-"""What functions, classes and methods of Python's own library do with what they are given: those that call it, hold it, or hand it on."""
+"""What functions and classes of Python's own library do with what they are given: those that call it, hold it, or hand it on."""
 
 from __future__ import annotations
 
@@ -16,13 +16,6 @@ _LEAST_BEGINNING = 4
 """Fewer letters, with the mark before them, say nothing of what a computed name means."""
 
 _Handler = Callable[[Solver, Site], None]
-
-
-def of_container(solver: Solver, site: Site, name: str, container: int) -> None:
-    """`container.name(…)`."""
-    handler = _METHODS.get(name)
-    if handler is not None:
-        handler(solver, site, container)
 
 
 def invoke(solver: Solver, site: Site, callee: int, given: Sequence[int], *, via: Via = Via.ARGUMENT) -> int:
@@ -434,71 +427,4 @@ FUNCTIONS: dict[str, _Handler] = {
     "builtins.type": _type,
     "builtins.super": _super,
     "builtins.object.__new__": _new,
-}
-
-
-def _add(solver: Solver, site: Site, container: int) -> None:
-    for source in site.given[-1:]:
-        solver.graph.copy(source, solver.slot(container, ""))
-
-
-def _extend(solver: Solver, site: Site, container: int) -> None:
-    for source in site.given[:1]:
-        iterate(solver, source, solver.slot(container, ""), site.row)
-
-
-def _update(solver: Solver, site: Site, container: int) -> None:
-    for source in site.given[:1]:
-        merge(solver, container, source)
-    for name, source in site.named.items():
-        solver.graph.copy(source, solver.slot(container, "s" + name))
-
-
-def _get(solver: Solver, site: Site, container: int) -> None:
-    if site.told:
-        solver.graph.copy(solver.slot(container, site.told), site.result)
-        solver.graph.copy(solver.slot(container, ""), site.result)
-    else:
-        solver.graph.copy(solver.all_of(container), site.result)
-    for source in site.given[1:2]:
-        solver.graph.copy(source, site.result)
-
-
-def _set_default(solver: Solver, site: Site, container: int) -> None:
-    for source in site.given[1:2]:
-        solver.graph.copy(source, solver.slot(container, site.told))
-    _get(solver, site, container)
-
-
-def _values(solver: Solver, site: Site, container: int) -> None:
-    solver.graph.copy(solver.all_of(container), solver.slot(collected(solver, site), ""))
-
-
-def _items(solver: Solver, site: Site, container: int) -> None:
-    pair = solver.container(("pair", site.number))
-    solver.graph.copy(solver.all_of(container), solver.slot(pair, "i1"))
-    solver.graph.copy(solver.keys(container), solver.slot(pair, "i0"))
-    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
-
-
-def _keys(solver: Solver, site: Site, container: int) -> None:
-    solver.graph.copy(solver.keys(container), solver.slot(collected(solver, site), ""))
-
-
-def _same(solver: Solver, site: Site, container: int) -> None:
-    solver.graph.put(site.result, container)
-
-
-_METHODS: dict[str, Callable[[Solver, Site, int], None]] = {
-    **dict.fromkeys(("append", "add", "appendleft", "insert"), _add),
-    **dict.fromkeys(("extend", "extendleft"), _extend),
-    "update": _update,
-    **dict.fromkeys(("get", "pop", "popleft"), _get),
-    "setdefault": _set_default,
-    "values": _values,
-    "items": _items,
-    "keys": _keys,
-    **dict.fromkeys(("copy", "__iter__", "union", "most_common"), _same),
-    "set": _add,  # of a context variable
-    "result": _get,  # of a future
 }

@@ -2,37 +2,30 @@
 
 Inclusion-based, without regard to the order of statements (what the text says of it is in the rows already) and to who calls whom from
 where, but for this: what gives back its own parameter is followed per call, and so is what a decorator makes of a function.
-
-Nodes are the rows, then the symbols, then what is made on the way: results of functions, attributes without a symbol, items of containers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind, Via
-from indexer.store.flow.graph import Graph
+from indexer.store.flow.nodes import Nodes
 from indexer.store.flow.program import Program
 from indexer.store.flow.sites import Signature, Site
-from indexer.store.flow.values import Sort, Values
+from indexer.store.flow.values import Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)  # plain numbers: & of an IntFlag costs a microsecond
 
-MOST_STEPS = 4_000_000
 _MOST_DEPTH = 8
 _WITH_MEMBERS = frozenset({Sort.OBJECT, Sort.CLASS, Sort.SUPER})
 _MADE_OF_CLASSES = frozenset({"__class__"})
 
 
-class Solver:
-    """Holds the graph; `indexer.store.flow.rows` builds it, `calls` and `library` say what calls do."""
+class Solver(Nodes):
+    """Says how values go on; `indexer.store.flow.rows` builds the graph, `calls` and `library` say what calls do."""
 
     def __init__(self, program: Program, call: Callable[[Solver, Site, int], None]) -> None:
-        self.program = program
-        self.symbols_at = len(program.kind)
-        self.graph = Graph(self.symbols_at + len(program.kinds), most_steps=MOST_STEPS)
-        self.values = Values()
+        super().__init__(program)
         self.signatures: dict[int, list[Signature]] = {}  # by symbol
         self.lambdas: dict[int, tuple[Signature, int]] = {}  # by row: and the node of its result
         self.gives_back: dict[int, list[int]] = {}  # by symbol: places of parameters that it returns
@@ -53,23 +46,11 @@ class Solver:
         self.bases: list[tuple[int, int, str]] = []  # class, the row of what it extends where that is no name of a type, and its name
         self.binds: dict[int, int] = {}  # by row of a binding, or of a call of no name: what it takes first
         self._binders: dict[int, int] = {}  # by symbol: the row that binds it first
-        self._results: dict[int, int] = {}
-        self._yields: dict[int, int] = {}
         self._loaded: dict[tuple[int, str], int] = {}  # by value and name of an attribute
-        self._of_class: dict[int, int] = {}
-        self._attributes: dict[tuple[int, str], int] = {}
-        self._slots: dict[int, dict[str, int]] = {}
-        self._any_slot: dict[int, int] = {}
-        self._keys: dict[int, int] = {}
-        self._containers: dict[object, int] = {}
-        self._mappings: set[int] = set()
-        self._names: dict[str, int] = {}
-        self._named: list[str] = []
         self.spaces: set[int] = set()  # containers whose items are attributes
         self._linked: set[tuple[str, int]] = set()
         self._seen: set[tuple[int, int]] = set()
         self._bindings: set[tuple[int, int, int, int]] = set()
-        self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
         self._call = call
         self.lookups: dict[int, list[tuple[int, list[int]]]] = {}  # by function: place of a name, nodes of objects: it gives their member
         self.wrappers: dict[int, list[tuple[int, int]]] = {}  # by function: place of what the function that it returns wraps, and that
@@ -98,94 +79,11 @@ class Solver:
         self.is_described = any("__get__" in known or "__set__" in known for known in program.members.values())
 
     def clear(self) -> None:
-        self.graph.clear()
-        self._slot_watchers.clear()
+        super().clear()
         self.sites.clear()
         self.callers.clear()
 
-    # ---- nodes
-
-    def symbol(self, sym_id: int) -> int:
-        return self.symbols_at + sym_id
-
-    def of_class(self, sym_id: int) -> int:
-        """What the text of a class sets a member to: functions there are given their object."""
-        return self._node(self._of_class, sym_id)
-
-    def result(self, sym_id: int) -> int:
-        return self._node(self._results, sym_id)
-
-    def yields(self, sym_id: int) -> int:
-        return self._node(self._yields, sym_id)
-
-    def attribute(self, owner: int, name: str) -> int:
-        """An attribute that no symbol stands for; `owner`: a class, or -1 - value of a function."""
-        return self._node(self._attributes, (owner, name))
-
-    def _node(self, known: dict[Any, int], key: object) -> int:
-        found = known.get(key)
-        if found is None:
-            found = known[key] = self.graph.node()
-        return found
-
-    def container(self, site: object, *, is_mapping: bool = False) -> int:
-        """The value of the container that is made at a site; who iterates over a mapping gets its keys."""
-        number = self._containers.setdefault(site, len(self._containers))
-        if is_mapping:
-            self._mappings.add(number)
-        return self.values.number(Sort.CONTAINER, number)
-
-    def slot(self, container: int, key: str) -> int:
-        """The item of a container by its key, or any other item; what goes there is among `all_of`."""
-        number = self.values[container].first
-        slots = self._slots.setdefault(number, {})
-        if len(slots) >= 1_000:
-            key = ""
-        found = slots.get(key)
-        if found is None:
-            found = slots[key] = self.graph.node()
-            self.graph.copy(found, self.all_of(container))
-            for watcher in tuple(self._slot_watchers.get(number, ())):
-                watcher(key, found)
-        return found
-
-    def all_of(self, container: int) -> int:
-        return self._node(self._any_slot, self.values[container].first)
-
-    def elements(self, container: int) -> int:
-        """What who iterates over a container gets."""
-        return self.keys(container) if self.values[container].first in self._mappings else self.all_of(container)
-
-    def keys(self, container: int) -> int:
-        return self._node(self._keys, self.values[container].first)
-
-    def once(self, watcher: Callable[[int], None]) -> Callable[[int], None]:
-        """A watcher that sees each value once."""
-        seen: set[int] = set()
-
-        def watch(value: int) -> None:
-            if value not in seen:
-                seen.add(value)
-                watcher(value)
-
-        return watch
-
-    def each_slot(self, container: int, watcher: Callable[[str, int], None]) -> None:
-        """Hands over (key, node) of all items that there are and will be."""
-        number = self.values[container].first
-        self._slot_watchers.setdefault(number, []).append(watcher)
-        for key, node in list(self._slots.get(number, {}).items()):
-            watcher(key, node)
-
-    def method_name(self, number: int) -> str:
-        return self._named[number]
-
-    def method(self, name: str, container: int) -> int:
-        number = self._names.get(name)
-        if number is None:
-            number = self._names[name] = len(self._named)
-            self._named.append(name)
-        return self.values.number(Sort.METHOD, number, container)
+    # ---- names
 
     def bound_at(self, sym_id: int, row: int) -> None:
         self._binders.setdefault(sym_id, row)

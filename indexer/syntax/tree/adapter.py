@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,19 +12,18 @@ import tree_sitter
 from indexer.languages import Lookup
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax import ecmascript
-from indexer.syntax.c_tokens import TYPES_OF_C, has_code, words_of_macro
+from indexer.syntax.c_tokens import TYPES_OF_C, words_of_macro
 from indexer.syntax.depth import depth_of
 from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, MacroWord, Span, Syntax, Tokens
 from indexer.syntax.tree.binary import add_sides
-from indexer.syntax.tree.conditional import Blank, repairs
-from indexer.syntax.tree.damage import damaged_bytes, deep_offset, error_offsets
+from indexer.syntax.tree.damage import deep_offset
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.imports import named_imports
-from indexer.syntax.tree.macros import Prepared
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.operations import receivers
 from indexer.syntax.tree.outline import Sweep
+from indexer.syntax.tree.parsing import parse, valid_utf8
 from indexer.syntax.tree.scopes import (
     CALLABLES,
     CLASS_LIKE,
@@ -87,9 +85,8 @@ class Adapter:
         self.source = source
         self.rules = grammar.rules
         self.offsets = OffsetMap(source)
-        self.blanks: list[tuple[Any, list[Blank]]] = []
-        self.hidden: list[tuple[int, int]] = []
-        root, self.error_lines = self._parse(grammar)
+        root, errors, self.hidden, self.blanks = parse(grammar, source)
+        self.error_lines = sorted({self.offsets.line(offset) for offset in errors[:MAX_ERRORS]})
         query = grammar.definitions if definitions_only else grammar.full
         cursor = tree_sitter.QueryCursor(query)
         deepest = max(MIN_DEPTH, _DEPTH_TIMES_BYTES // max(1, len(source)))
@@ -117,58 +114,16 @@ class Adapter:
         self.symbols = Symbols(self.sweep, source, self.offsets, self.rules, path)
         self._names: Counter[str] | None = None
 
-    def _parse(self, grammar: LoadedGrammar) -> tuple[Any, list[int]]:
-        """The tree's root and its error lines; a text that the grammar does not know may be read in other words."""
-        prepared, root = self._prepared(grammar)
-        self.hidden = prepared.words
-        if not root.has_error:
-            return root, []
-        errors = error_offsets(root)
-        repaired = grammar.repaired(self.source)
-        if repaired != self.source:
-            other = grammar.parser.parse(repaired).root_node
-            other_errors = error_offsets(other)
-            if len(other_errors) < len(errors):
-                root, errors = other, other_errors
-        if grammar.rules.conditional:
-            root, errors = self._without_branches(grammar, prepared.text, root, errors)
-        return root, sorted({self.offsets.line(offset) for offset in errors[:MAX_ERRORS]})
-
-    def _prepared(self, grammar: LoadedGrammar) -> tuple[Prepared, Any]:
-        """The text without macros and its tree; the text as it is where the parser can make more of that."""
-        made = grammar.prepared(self.source)
-        root = grammar.parser.parse(grammar.rewritten(made.text)).root_node
-        if made.text != self.source and (left := damaged_bytes(root)):
-            whole = grammar.parser.parse(self.source).root_node
-            if damaged_bytes(whole) < left:
-                return Prepared(self.source, []), whole
-        return made, root
-
-    def _without_branches(self, grammar: LoadedGrammar, source: bytes, root: Any, errors: list[int]) -> tuple[Any, list[int]]:
-        """The tree of the text with fewer branches of `#if`, where that leaves less than half of the damage."""
-        damage = damaged_bytes(root)
-        best, blanks = root, list[Blank]()
-        for made in repairs(source) if damage else ():
-            other = grammar.parser.parse(made.text).root_node
-            left = damaged_bytes(other)
-            if left * 2 < damage:
-                unread = [start for start, end in made.blanks if has_code(source[start:end])]
-                best, blanks, damage, errors = other, made.blanks, left, error_offsets(other) + unread
-        if blanks:
-            self.blanks.append((root, blanks))
-        return best, errors
-
     def _add_blanked(self, query: tree_sitter.Query) -> None:
         """What stands in branches that the tree passes over is read as it is in the tree of the whole text: names, no definitions."""
-        for root, blanks in self.blanks:
-            cursor = tree_sitter.QueryCursor(query)
-            for start, end in blanks:
-                cursor.set_byte_range(start, end)
-                for capture, nodes in cursor.captures(root).items():
-                    if capture in _ADDED or capture in _NAMES:
-                        self.captures.setdefault(capture, []).extend(
-                            one for one in nodes if start <= one.start_byte and one.end_byte <= end
-                        )
+        if self.blanks is None:
+            return
+        cursor = tree_sitter.QueryCursor(query)
+        for start, end in self.blanks.places:
+            cursor.set_byte_range(start, end)
+            for capture, nodes in cursor.captures(self.blanks.whole).items():
+                if capture in _ADDED or capture in _NAMES:
+                    self.captures.setdefault(capture, []).extend(one for one in nodes if start <= one.start_byte and one.end_byte <= end)
 
     def syntax(self) -> Syntax:
         self.symbols.group()
@@ -523,15 +478,3 @@ class Adapter:
                 return None
             at = at.parent
         return None
-
-
-def valid_utf8(source: bytes) -> bytes:
-    """The same bytes, each that is no UTF-8 replaced by `?`: the plan lets no such file pass, and queries would raise."""
-    if source.isascii():
-        return source
-    try:
-        source.decode()
-    except UnicodeDecodeError:
-        text = source.decode("utf-8", "surrogateescape")
-        return re.sub("[\udc80-\udcff]", "?", text).encode()
-    return source

@@ -41,7 +41,7 @@ class LoadedGrammar:
 
     def prepared(self, source: bytes) -> Prepared:
         """The text without the macros that the grammar cannot know, of the same length."""
-        return prepare(source, is_cpp=self.rules.macros == "cpp") if self.rules.macros else Prepared(source, [])
+        return prepare(source, is_cpp=self.rules.macros == "classes") if self.rules.macros else Prepared(source, [])
 
     def rewritten(self, source: bytes) -> bytes:
         """What the parser gets to see of a text, of the same length."""

@@ -13,7 +13,6 @@ from functools import cached_property
 from indexer.encoding import as_utf8
 from indexer.languages import Language, record_of
 from indexer.model import SymbolKind
-from indexer.syntax import code_of
 from indexer.text import for_grammars
 from query.facts.families import languages_of
 from query.facts.gaps.words import alone, found_in, is_exported_below
@@ -323,6 +322,8 @@ class Scope:
         found = [number for number, line in enumerate(lines) if pattern.search(line) and is_open(number, line)]
         if not found:
             return []
+        from indexer.syntax import code_of  # a question without such a text loads no parser
+
         code = code_of(language, whole).split(b"\n")
         return [number for number in found if is_open(number, code[number])]
 
