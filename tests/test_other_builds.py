@@ -92,3 +92,21 @@ def test_a_name_in_a_branch_that_the_build_leaves_out_may_be_a_use(tmp_path: Pat
     named = {name: {"other_build": ["use.cc"]} for name in ("shared", "wrapped", "aliased", "LIMIT", "ASKED", "Kind")}
     defined = {"strcasecmp": {"other_build": ["shop.cc"]}}
     assert reasons == {"pasted": {}, "shop.calm": {}, "quiet": {}} | named | defined
+
+
+@pytest.mark.slow
+def test_what_the_build_leaves_out_is_no_sample_of_agreement(tmp_path: Path):
+    """There the server says nothing, or goes by the name alone: names that its own text binds would count as if the two disagreed."""
+    requires("clangd")
+    lines = "".join(f"  int other{number} = given{number} + 1; sum += other{number};\n" for number in range(20))
+    given = ", ".join(f"int given{number}" for number in range(20))
+    root = write_tree(
+        tmp_path / "work",
+        {
+            "a.c": f"#ifdef NO_SUCH_BUILD\nint left({given}) {{ int sum = 0;\n{lines}  return sum; }}\n#endif\nint kept(int x) {{ return x; }}\n"
+        },
+    )
+    made = crawl(root, Config(jobs=1, cross_check=1.0), Watcher(), environment={})
+    checked = made.manifest["cross_check"]
+    assert (checked["disagreed"], checked["samples"]) == (0, [])
+    assert 0 < checked["checked"] < 20, "of what the build takes in"

@@ -2,6 +2,8 @@
 
 `shared`: what syntax or a shared answer says of an identifier, against a definition asked at that very place.
 `backward`: the occurrences of a symbol in its own file, which we have by inverting definitions, against `documentHighlight`.
+
+On lines that the build leaves out a server says nothing, or goes by the name alone: they are no samples.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Mapping
 from indexer.crawl.messages import Check
 from indexer.crawl.worker import harvest
 from indexer.crawl.worker.document import Document
+from indexer.crawl.worker.unparsed import LeftOut
 from indexer.lsp.uri import uri_to_path
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import BUILTIN, Syntax
@@ -43,8 +46,10 @@ def shared(tally: Check, document: Document, builtins: Mapping[str, list[harvest
     """Identifiers that were not asked for themselves, at a sample of which they were asked all the same."""
     syntax = document.syntax
     assert syntax is not None
-    tokens = syntax.tokens
+    tokens, left_out = syntax.tokens, LeftOut(document.answers.inactive)
     for token, found in document.answers.cross_checks.items():
+        if tokens.line[token] in left_out:
+            continue
         symbol, same = tokens.symbol[token], tokens.same_as[token]
         if symbol == BUILTIN:
             agrees = found == builtins.get(tokens.name[token], [])
@@ -69,11 +74,11 @@ def backward(tally: Check, document: Document) -> None:
     assert syntax is not None
     if not document.answers.highlights:
         return
-    mine = _occurrences(syntax, document)
+    mine, left_out = _occurrences(syntax, document), LeftOut(document.answers.inactive)
     for ordinal, theirs in document.answers.highlights.items():
         symbol = syntax.symbols[ordinal]
         own = mine.get(ordinal, set())
-        for line, col in sorted(own | set(theirs)):
+        for line, col in sorted(place for place in own | set(theirs) if place[0] not in left_out):
             known = (line, col) in own
             tally.add(known == ((line, col) in theirs), _where(document, line, col, f"{symbol.name}, {'ours' if known else 'theirs'} only"))
 
