@@ -100,12 +100,8 @@ def test_what_the_build_leaves_out_is_no_sample_of_agreement(tmp_path: Path):
     requires("clangd")
     lines = "".join(f"  int other{number} = given{number} + 1; sum += other{number};\n" for number in range(20))
     given = ", ".join(f"int given{number}" for number in range(20))
-    root = write_tree(
-        tmp_path / "work",
-        {
-            "a.c": f"#ifdef NO_SUCH_BUILD\nint left({given}) {{ int sum = 0;\n{lines}  return sum; }}\n#endif\nint kept(int x) {{ return x; }}\n"
-        },
-    )
+    left = f"#ifdef NO_SUCH_BUILD\nint left({given}) {{ int sum = 0;\n{lines}  return sum; }}\n#endif\n"
+    root = write_tree(tmp_path / "work", {"a.c": f"{left}int kept(int x) {{ return x; }}\n"})
     made = crawl(root, Config(jobs=1, cross_check=1.0), Watcher(), environment={})
     checked = made.manifest["cross_check"]
     assert (checked["disagreed"], checked["samples"]) == (0, [])
