@@ -230,12 +230,12 @@ def test_what_cannot_be_done_is_refused(root: Path, move: Move, symbol: str, to:
     assert not (root.parent / "away.py").exists()
 
 
-def _moved(name: str, texts: Mapping[str, str], places: Mapping[str, set[tuple[int, int]]] = {}, **more: Any) -> Any:
+def _moved(name: str, texts: Mapping[str, str], places: Mapping[str, set[tuple[int, int]]] = {}) -> Any:
     """Of `source.py` to `target.py`, others being users."""
     read = {path: Module(path, path.removesuffix(".py").replace("/", "."), Document(text=text)) for path, text in texts.items()}
     source, target = read.pop("source.py"), read.pop("target.py", None)
     empty = Module("target.py", "target", Document(text=""))
-    return moved(name, source, target or empty, list(read.values()), places, is_new=target is None, **{"keeps": False, **more})
+    return moved(name, source, target or empty, list(read.values()), places, is_new=target is None, keeps=False)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_what_leads_back_over_a_third_module_is_said(tmp_path: Path):
 
 def test_what_is_known_for_types_only_stays_so():
     text = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    P = 1\n    Q = 2\n\n\ndef f(x: 'P') -> 'Q': ...\n"
-    found = _moved("f", {"source.py": text, "target.py": "import os\n\n\ndef g(): ...\n"}, keeps=False)
+    found = _moved("f", {"source.py": text, "target.py": "import os\n\n\ndef g(): ...\n"})
     assert found.documents["target.py"].text == (
         "import os\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from source import P\n    from source import Q\n"
         "\n\ndef g(): ...\n\n\ndef f(x: 'P') -> 'Q': ...\n"
@@ -313,10 +313,72 @@ def test_imports_with_dots_in_a_function_mean_what_they_meant():
     assert found.documents["pkg/sub/z.py"].text == "def f():\n    from .. import late\n    from ..other import x\n"
 
 
-def test_a_decorator_that_may_register_is_told():
-    text = "import functools\n\n\n@functools.cache\ndef g(): ...\n\n\ndef register(x): ...\n\n\n@register\ndef f(): ...\n"
-    assert any("decorator 'register'" in said for said in _moved("f", {"source.py": text}).doubts)
-    assert _moved("g", {"source.py": text}).doubts == []
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("def register(x): ...\n\n\n@register\ndef f(): ...\n", "its decorator 'register'"),
+        ("class Base: ...\n\n\nclass f(Base): ...\n", "its base 'Base'"),
+        ("import functools\n\n\n@functools.cache\ndef f(): ...\n", ""),
+        ("from enum import Enum\n\n\nclass f(Enum, Exception): ...\n", ""),
+    ],
+)
+def test_what_may_register_is_known(text: str, what: str):
+    assert _moved("f", {"source.py": text}).registers == what
+
+
+def test_each_function_that_imports_the_old_module_imports_the_new_one():
+    user = "def a():\n    from pkg import source\n    source.f()\n\n\ndef b():\n    from pkg import source\n    return source.f()\n"
+    other = "def c():\n    from pkg import target\n    target.g()\n\n\n"
+    read = {
+        path: Module(path, path.removesuffix(".py").replace("/", "."), Document(text=text))
+        for path, text in {"pkg/source.py": "def f(): ...\n", "one.py": user, "two.py": other + user}.items()
+    }
+    places = {"one.py": {(2, 11), (7, 18)}, "two.py": {(7, 11), (12, 18)}}
+    there = Module("pkg/target.py", "pkg.target", Document(text=""))
+    found = moved("f", read["pkg/source.py"], there, [read["one.py"], read["two.py"]], places, is_new=True, keeps=False)
+    assert found.documents["one.py"].text == user.replace("source\n", "source\n    from pkg import target\n").replace(
+        "source.f", "target.f"
+    )
+    full = user.replace("source\n", "source\n    import pkg.target\n").replace("source.f", "pkg.target.f")
+    assert found.documents["two.py"].text == other + full
+
+
+def test_a_statement_that_goes_on_behind_a_backslash_takes_one_name_more():
+    text = "from target import a, \\\n    b\n\n\ndef f(): ...\n\n\ng = f\n"
+    assert "    b, f\n" in _moved("f", {"source.py": text, "target.py": "a = b = 1\n"}).documents["source.py"].text
+
+
+def test_a_block_whose_only_import_goes_is_not_empty():
+    found = _moved("f", {"source.py": "def f(): ...\n", "target.py": "def g():\n    from source import f\n"})
+    assert found.documents["target.py"].text.startswith("def g():\n    pass\n")
+
+
+@pytest.mark.parametrize("patch", ["import source\nsource.f = 1\n", "x = 'source.f'\n"])
+def test_who_sets_it_in_the_old_module_is_told_where_that_goes_on_using_it(patch: str):
+    places = {"user.py": {(1, 7)} if "import" in patch else {(0, 12)}}
+    text = "def f(): ...\n\n\ndef g():\n    f()\n"
+    assert any("user.py set it in 'source.py'" in said for said in _moved("f", {"source.py": text, "user.py": patch}, places).doubts)
+    assert _moved("f", {"source.py": text.partition("\n\n\n")[0] + "\n", "user.py": patch}, places).doubts == []
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "from unittest import mock\n\nwith mock.patch('shop.util.LIMIT', 3):\n    pass\n",
+        "from shop import util\n\nutil.LIMIT = 3\n",
+        "from shop import util\n\n\ndef test(monkeypatch):\n    monkeypatch.setattr(util, 'LIMIT', 3)\n",
+    ],
+)
+def test_who_patches_what_a_definition_uses_is_told(tmp_path: Path, patch: str):
+    files = {"shop/__init__.py": "", "shop/util.py": "LIMIT = 1\n\n\ndef lone():\n    return LIMIT\n", "patches.py": patch}
+    root = write_tree(tmp_path / "work", files)
+    crawl_with_ty(root, jobs=1)
+    service = Service(root)
+    try:
+        doubts = service.ask("move_symbol", {"symbol": "shop.util.lone", "to": "shop/lone.py"}).result.doubts
+        assert any(said.startswith("patches.py set or patch what it uses in 'shop/util.py' (LIMIT)") for said in doubts)
+    finally:
+        service.close()
 
 
 def test_overloads_move_together_and_a_name_goes_before_its_first_use():

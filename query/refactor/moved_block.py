@@ -10,7 +10,7 @@ from typing import NamedTuple
 from indexer.errors import EditRefused
 from query.refactor.python_module import BUILTINS, OF_A_MODULE, Binding, Module, declares_global, dotted, free_names, relative
 
-_HARMLESS_DECORATORS = sys.stdlib_module_names | {"typing_extensions", "attr", "attrs"}
+_OF_THE_LIBRARY = sys.stdlib_module_names | {"typing_extensions", "attr", "attrs"}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -94,28 +94,42 @@ def needed_by(source: Module, target: Module, name: str, block: Block, doubts: l
             doubts.append(f"it uses '{used}', which '{source.path}' does not bind")
         else:
             needed += _imports_for(source, target, used, binds, doubts)
-    if is_new and (kept := _registering(source, block)):
-        doubts.append(f"its decorator '{kept}' may register it when its module is loaded; see that '{target.path}' is")
     lacks = source.has_future("annotations") and not target.has_future("annotations") and _has_annotations(block.nodes)
     if lacks and not is_new:
         doubts.append(f"'{source.path}' does not evaluate annotations (from __future__ import annotations), and '{target.path}' does")
     return needed, lacks and is_new
 
 
-def _registering(source: Module, block: Block) -> str:
-    """The first decorator that is no function of Python's own or of the standard library."""
-    for item in (item for node in block.nodes for item in getattr(node, "decorator_list", ())):
-        said = dotted(item.func if isinstance(item, ast.Call) else item)
-        first = said.partition(".")[0]
-        modules = [
-            binding.node.module or "" if isinstance(binding.node, ast.ImportFrom) and not binding.node.level else binding.alias.name
-            for binding in source.bindings.get(first, [])
-            if binding.alias is not None
-        ]
-        is_known = first in BUILTINS if not source.bindings.get(first) else bool(modules)
-        if not is_known or any(module.partition(".")[0] not in _HARMLESS_DECORATORS for module in modules):
-            return said or "…"
+def registering(source: Module, block: Block) -> str:
+    """What may have an effect when the definition is made: its first decorator or base that is nothing of Python's own library."""
+    for node in block.nodes:
+        decorators = [("decorator", item) for item in getattr(node, "decorator_list", ())]
+        bases = [("base", item) for item in node.bases] if isinstance(node, ast.ClassDef) else []
+        for what, item in (*decorators, *bases):
+            said = dotted(item.func if isinstance(item, ast.Call) else item.value if isinstance(item, ast.Subscript) else item)
+            if not _is_of_the_library(source, said.partition(".")[0]):
+                return f"its {what} '{said or '…'}'"
     return ""
+
+
+def _is_of_the_library(source: Module, name: str) -> bool:
+    """Whether a name is a builtin, or imported from the standard library or what stands for it."""
+    binds = source.bindings.get(name)
+    if not binds:
+        return name in BUILTINS
+    for node, alias, _ in binds:
+        module = (
+            ""
+            if alias is None
+            else alias.name
+            if isinstance(node, ast.Import)
+            else source.from_module(node)
+            if isinstance(node, ast.ImportFrom)
+            else ""
+        )
+        if module.partition(".")[0] not in _OF_THE_LIBRARY:
+            return False
+    return True
 
 
 def _imports_for(source: Module, target: Module, used: str, binds: Sequence[Binding], doubts: list[str]) -> list[Needed]:

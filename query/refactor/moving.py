@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from indexer.errors import EditRefused
+from indexer.text import index_to_utf16
+from query.answers.paths import listed
 from query.edits.text import Document, Edit
-from query.refactor.moved_block import Block, Needed, block_of, needed_by, said_of
-from query.refactor.python_module import BUILTINS, Binding, Module, Position, dotted, relative
+from query.refactor.moved_block import Block, Needed, block_of, needed_by, registering, said_of
+from query.refactor.python_module import BUILTINS, Binding, Import, Module, Position, dotted, relative
 
 _FROM = re.compile(r"from[ \t]*(\.(?:[ \t]*\.)*(?:[ \t]*(?!import\b)[^\W\d]\w*(?:\.\w+)*)?)")
 
@@ -33,11 +35,16 @@ class Place(NamedTuple):
 class Moved:
     """Attributes:
     documents: by path, what is written. doubts: why that may be broken code. left: uses that could not be rewritten.
+    takes: names of the old module's that the definition uses. registers: what may have an effect when it is defined (a decorator, a
+        base); empty for nothing. set_from: documents that set the name in the old module, or name it in a string, as patches do.
     """
 
     documents: dict[str, Document] = field(default_factory=dict[str, Document])
     doubts: list[str] = field(default_factory=list[str])
     left: list[Place] = field(default_factory=list[Place])
+    takes: frozenset[str] = frozenset()
+    registers: str = ""
+    set_from: set[str] = field(default_factory=set[str])
 
 
 def moved(
@@ -82,6 +89,11 @@ def moved(
         ]
         if edits:
             found.documents[path] = document.edited(edits, f"'{path}'")
+    found.set_from -= others.keys()
+    if _reads(source, name, block) and found.set_from:
+        told = "that module goes on using it, and has its own name for it"
+        found.doubts.append(f"{listed(sorted(found.set_from))} set it in '{source.path}', or patch it there: {told}")
+    found.takes, found.registers = frozenset(item.binds for item in needed), registering(source, block)
     return found
 
 
@@ -204,13 +216,12 @@ def _insertion(target: Module, name: str, text: str) -> Edit:
                 line -= 1
             return Edit(start=(line, 0), end=(line, 0), new_text=f"{text}\n\n\n")
     last = len(target.document.lines) - 1
-    end = len(target.line(last).encode("utf-16-le", "surrogatepass")) // 2
     used = last
     while used > 0 and not target.line(used).strip():
         used -= 1
     if not target.line(used).strip():  # an empty text
-        return Edit(start=(0, 0), end=(last, end), new_text=f"{text}\n")
-    return Edit(start=(used, len(target.line(used).encode("utf-16-le", "surrogatepass")) // 2), end=(last, end), new_text=f"\n\n\n{text}\n")
+        return Edit(start=(0, 0), end=target.end_of_line(last), new_text=f"{text}\n")
+    return Edit(start=target.end_of_line(used), end=target.end_of_line(last), new_text=f"\n\n\n{text}\n")
 
 
 def _new_text(needed: Sequence[Needed], text: str, *, futures: bool, own: str) -> str:
@@ -264,30 +275,21 @@ def _import_moved(user: Module, node: ast.ImportFrom, alias: ast.alias, target: 
 
 def _statement_from(module: Module, name: str, beside: ast.stmt) -> ast.ImportFrom | None:
     """A statement that imports from a module already, in the same block as another one."""
-    for node in _block_of(module, beside):
+    for node in module.block_of(beside):
         if isinstance(node, ast.ImportFrom) and module.from_module(node) == name and node.names[0].name != "*":
             return node
     return None
-
-
-def _block_of(module: Module, wanted: ast.stmt) -> list[ast.stmt]:
-    for node in ast.walk(module.tree):
-        for part in ("body", "orelse", "finalbody"):
-            block = getattr(node, part, None)
-            if isinstance(block, list) and any(item is wanted for item in block):
-                return block
-    return []
 
 
 def _attributes(user: Module, source: Module, target: Module, name: str, places: Collection[Position], found: Moved) -> list[Edit]:
     """Uses as an attribute of the old module; in the new module itself they become the bare name. And what else names it there."""
     edits: list[Edit] = []
     by_end = {user.end(node): node for node in ast.walk(user.tree) if isinstance(node, ast.Attribute) and node.attr == name}
-    width = len(name.encode("utf-16-le")) // 2
+    width = _width(name)
     plain = {user.start(node) for node in ast.walk(user.tree) if isinstance(node, ast.Name)}
     for alias in (alias for node in user.imports for alias in node.names):
         (line, col), other = user.end(alias), alias.asname or ""
-        plain |= {user.start(alias), (line, col - len(other.encode("utf-16-le")) // 2)}
+        plain |= {user.start(alias), (line, col - _width(other))}
     added: set[str] = set()
     listed, quoted = _listed_in_all(user, name), user.quoting(name)  # of what it imports
     for place in sorted(places):
@@ -299,51 +301,58 @@ def _attributes(user: Module, source: Module, target: Module, name: str, places:
             edits += [edit] if edit is not None else []
             continue
         said = dotted(node.value)
-        meant, statement = _meant(user, said)
+        meant, statements = _meant(user, said)
         if meant and meant != source.name:
             continue  # a third module hands it on, and still does
-        if not meant or statement is None:
+        if not isinstance(node.ctx, ast.Load):
+            found.set_from.add(user.path)
+        if not meant:
             found.left.append(Place(user.path, *place))
         elif user is target:
             edits.append(Edit(start=user.start(node), end=user.end(node), new_text=name))
         else:
-            written, text = _spelled(user, target, statement, said)
+            written, text = _spelled(user, target, statements[0], said)
             edits.append(Edit(start=user.start(node), end=user.end(node), new_text=f"{written}.{name}"))
             if text and text not in added:
                 added.add(text)
-                edits.append(user.after(statement, text))
+                edits += [user.after(statement, text) for statement in _outermost(user, statements)]
     return edits
 
 
-def _meant(user: Module, said: str) -> tuple[str, ast.Import | ast.ImportFrom | None]:
-    """The module that `a.b` means where a text says it, and the statement that binds its first name; nothing where that is unclear."""
+def _width(name: str) -> int:
+    return index_to_utf16(name, len(name))
+
+
+def _meant(user: Module, said: str) -> tuple[str, list[Import]]:
+    """The module that `a.b` means where a text says it, and the statements that bind its first name; nothing where that is unclear."""
     first, _, rest = said.partition(".")
-    found: dict[str, ast.Import | ast.ImportFrom] = {}
+    found: dict[str, list[Import]] = {}
     for node in user.imports:
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
                 if (alias.asname or alias.name) == first:
-                    found.setdefault(".".join(part for part in (user.from_module(node), alias.name, rest) if part), node)
+                    found.setdefault(".".join(part for part in (user.from_module(node), alias.name, rest) if part), []).append(node)
             elif alias.asname == first:
-                found.setdefault(".".join(part for part in (alias.name, rest) if part), node)
+                found.setdefault(".".join(part for part in (alias.name, rest) if part), []).append(node)
             elif not alias.asname and alias.name.partition(".")[0] == first:
-                found.setdefault(said, node)
-    if len(found) != 1:
-        return "", None
-    [(meant, node)] = found.items()
-    return meant, node
+                found.setdefault(said, []).append(node)
+    return next(iter(found.items())) if len(found) == 1 else ("", [])
 
 
-def _spelled(user: Module, target: Module, statement: ast.Import | ast.ImportFrom, said: str) -> tuple[str, str]:
+def _outermost(user: Module, statements: Sequence[Import]) -> Sequence[Import]:
+    """Those that bind a name for others: one of the module itself, else each of the functions'."""
+    return next(([node] for node in statements if node in user.tree.body), statements)
+
+
+def _spelled(user: Module, target: Module, statement: Import, said: str) -> tuple[str, str]:
     """How the new module is written where the old one was, and the statement that it takes; none where it is imported so already."""
     parent, _, last = target.name.rpartition(".")
     if isinstance(statement, ast.Import) and not any(alias.asname == said for alias in statement.names):
         text = f"import {target.name}"
-        return target.name, "" if any(_says(node, text) for node in user.imports) else text
-    for node in user.imports:
-        of_parent = isinstance(node, ast.ImportFrom) and user.from_module(node) == parent
-        if of_parent and any(alias.name == last and not alias.asname for alias in node.names):
-            return last, ""
+        return target.name, "" if any(_says(node, text) for node in user.tree.body) else text
+    of_parent = [node for node in user.tree.body if isinstance(node, ast.ImportFrom) and user.from_module(node) == parent]
+    if any(alias.name == last and not alias.asname for node in of_parent for alias in node.names):
+        return last, ""
     if last in user.words or last in BUILTINS or not last:
         return target.name, f"import {target.name}"
     if not parent:
@@ -365,8 +374,10 @@ def _in_text(path: str, document: Document, source: Module, target: Module, name
         before = f"{source.name}{mark}"
         begin = at - len(before)
         if line[max(0, begin) : at] == before and not (begin > 0 and (line[begin - 1].isalnum() or line[begin - 1] in "._")):
+            found.set_from.add(path)
             return _replacing(document, low + begin, low + at, f"{target.name}{mark}")
         if line[at:].startswith(f"{before}{name}"):
+            found.set_from.add(path)
             return _replacing(document, low + at, low + at + len(source.name), target.name)
     if line[at : at + len(name)] == name:
         found.left.append(Place(path, *place))

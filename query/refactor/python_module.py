@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from indexer.errors import EditRefused
+from indexer.text import index_to_utf16
 from query.edits.text import Document, Edit
 
 BUILTINS = frozenset(dir(builtins)) - {"__name__", "__doc__", "__package__", "__loader__", "__spec__"}
@@ -56,15 +57,17 @@ class Module:
     def position(self, line: int, column: int) -> Position:
         """Of one as `ast` has it: a 1-based line and a column in bytes of UTF-8."""
         text = self.line(line - 1)
-        if text.isascii():
-            return line - 1, column
-        return line - 1, len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace").encode("utf-16-le")) // 2
+        before = len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "surrogatepass"))
+        return line - 1, index_to_utf16(text, before)
 
     def start(self, node: ast.stmt | ast.expr | ast.alias | ast.arg) -> Position:
         return self.position(node.lineno, node.col_offset)
 
     def end(self, node: ast.stmt | ast.expr | ast.alias | ast.arg) -> Position:
         return self.position(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+    def end_of_line(self, number: int) -> Position:
+        return self.document.lines.position(self.document.lines.bounds(number)[1])
 
     def indent(self, node: ast.stmt) -> str:
         """The white space before a statement that begins its line; else nothing."""
@@ -153,7 +156,7 @@ class Module:
         if len(node.names) == 1:
             lines = (node.lineno - 1, (node.end_lineno or node.lineno) - 1)
             alone = self.indent(node) == self.line(lines[0])[: node.col_offset] and not self._after(node)
-            if alone:
+            if alone and len(self.block_of(node)) > 1:
                 return Edit(start=(lines[0], 0), end=(lines[1] + 1, 0), new_text="")
             return Edit(start=self.start(node), end=self.end(node), new_text="pass")
         at = node.names.index(alias)
@@ -161,11 +164,21 @@ class Module:
             return Edit(start=self.start(alias), end=self.start(node.names[at + 1]), new_text="")
         return Edit(start=self.end(node.names[at - 1]), end=self.end(alias), new_text="")
 
+    def block_of(self, wanted: ast.stmt) -> list[ast.stmt]:
+        """The statements beside one, itself among them."""
+        for node in ast.walk(self.tree):
+            for part in ("body", "orelse", "finalbody"):
+                block = getattr(node, part, None)
+                if isinstance(block, list) and any(item is wanted for item in block):
+                    return block
+        return []
+
     def and_also(self, node: ast.ImportFrom, name: str) -> Edit:
         """One name more in a statement, as its others are written."""
         last, end = node.names[-1], self.end(node.names[-1])
         own_line = self.line(last.lineno - 1)[: last.col_offset]
-        apart = f",\n{own_line}" if (node.end_lineno or 0) > node.lineno and not own_line.strip() else ", "
+        is_bracketed = (last.end_lineno, last.end_col_offset) != (node.end_lineno, node.end_col_offset)
+        apart = f",\n{own_line}" if is_bracketed and last.lineno > node.lineno and not own_line.strip() else ", "
         return Edit(start=end, end=end, new_text=f"{apart}{name}")
 
     def after(self, node: ast.stmt, text: str) -> Edit:
@@ -174,7 +187,7 @@ class Module:
             end = self.end(node)
             return Edit(start=end, end=end, new_text=f"; {text}")
         last = (node.end_lineno or node.lineno) - 1
-        place = (last, len(self.line(last).encode("utf-16-le", "surrogatepass")) // 2)
+        place = self.end_of_line(last)
         return Edit(start=place, end=place, new_text=f"\n{self.indent(node)}{text}")
 
     def _after(self, node: ast.stmt) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from indexer.errors import EditRefused, UsageError
 from indexer.languages import PYTHON
 from indexer.servers.registry import language_of
+from indexer.text import index_to_utf16
 from query.answers.envelope import Answer, Place, Reason, completeness_from
 from query.answers.pages import all_of
 from query.answers.paths import listed, of_paths
@@ -17,8 +18,8 @@ from query.answers.style import Style
 from query.context import Context
 from query.facts import names
 from query.facts.completeness import DEFINITION, Certificate
-from query.facts.documents import contents, modules
-from query.facts.folders import index_command
+from query.facts.documents import contents
+from query.facts.folders import edit_scope, index_command
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
 from query.facts.occurrences import mentions
@@ -33,10 +34,8 @@ if TYPE_CHECKING:
     from query.edits.scope import Scope
     from query.edits.text import Document
     from query.refactor.moving import Moved
-    from query.refactor.python_module import Module, Position
+    from query.refactor.python_module import Position
 
-_MOST_MODULES = 100_000
-_MOST_LOADED = 2_000
 _TOLD = 3
 
 
@@ -119,8 +118,6 @@ def TOOL(context: Context, ask: MoveSymbol) -> Answer[MovedSymbol]:
     left = [_place(route.texts[place.path], place.path, place.line, place.col, symbol.record.name) for place in found.left]
     if left:
         reasons.append(of_paths("left_behind", "uses that could not be rewritten stay as they are", sorted({item.path for item in left})))
-    from query.facts.folders import edit_scope
-
     result = MovedSymbol(
         name=symbol.record.name,
         from_module=route.from_module,
@@ -155,6 +152,7 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
         UsageError, EditRefused: it is nothing that can be moved, or not there.
     """
     from query.edits.text import decode
+    from query.refactor.modules_around import name_of_new
 
     record = symbol.record
     if record.external or language_of(record.path) != PYTHON.name:
@@ -176,7 +174,7 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
             texts[path] = decode(content, f"'{path}'")
             digests[path] = texts[path].digest
     names_of = {path: item.module for path, item in known.items()}
-    to_module = names_of.get(target) or _module_of_new(index, target)
+    to_module = names_of.get(target) or name_of_new(index, target)
     if not names_of.get(record.path) or not to_module:
         raise UsageError(f"'{record.path if not names_of.get(record.path) else target}' is no module that others could import from")
     return _Route(
@@ -188,7 +186,9 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
 def _target(index: Index, scope: Scope, to: str) -> str:
     """The path that is meant: a file, or a module of the workspace by its dotted name."""
     if not to.endswith(".py") and "/" not in to:
-        named = [path for path, module in modules(index, "", _MOST_MODULES) if module == to and path.endswith(".py")]
+        from query.refactor.modules_around import called
+
+        named = called(index, to)
         if len(named) == 1:
             return named[0]
         raise UsageError(f"no module is called '{to}'; a new one is named by its file: {to.replace('.', '/')}.py")
@@ -196,22 +196,6 @@ def _target(index: Index, scope: Scope, to: str) -> str:
     if not path.endswith(".py"):
         raise UsageError(f"'{to}' is no file of Python; name one that ends with .py")
     return path
-
-
-def _module_of_new(index: Index, path: str) -> str:
-    """How a new file will be imported, by what lies beside it or in a folder above; empty where nothing does."""
-    folder, _, base = path.rpartition("/")
-    below = [base.removesuffix(".py")]
-    while True:
-        for known, module in modules(index, folder, _MOST_MODULES):
-            if known.rpartition("/")[0] == folder and known.endswith(".py"):
-                parent = module if known.endswith("/__init__.py") or known == "__init__.py" else module.rpartition(".")[0]
-                parts = [part for part in [parent, *below] if part and part != "__init__"]
-                return ".".join(parts) if all(part.isidentifier() for part in below) else ""
-        if not folder:
-            return ".".join(below) if all(part.isidentifier() for part in below) else ""
-        folder, _, last = folder.rpartition("/")
-        below.insert(0, last)
 
 
 def _places(index: Index, symbol: Symbol) -> dict[str, set[Position]]:
@@ -226,6 +210,7 @@ def _places(index: Index, symbol: Symbol) -> dict[str, set[Position]]:
 
 def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: bool) -> Moved:
     from query.edits.text import Document
+    from query.refactor.modules_around import circles, patches
     from query.refactor.moving import moved
     from query.refactor.python_module import Module
 
@@ -252,67 +237,15 @@ def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: 
         others={path: text for path, text in route.texts.items() if path not in texts},
     )
     after = {path: Module(path, name_of(path), document) for path, document in found.documents.items() if path.endswith(".py")}
-    found.doubts += _circles(index, scope, after)
+    found.doubts += circles(index, scope, after)
+    if route.is_new and found.registers and not any(route.to_module in module.loads() for module in after.values()):
+        found.doubts.append(
+            f"{found.registers} may register it when it is defined, and no module here imports '{route.target}' when it is loaded"
+        )
+    if scope.read(f"{route.source}i") is not None:
+        found.doubts.append(f"'{route.source}i' declares it too, and stays as it is")
+    found.doubts += patches(index, source, found.takes)
     return found
-
-
-def _circles(index: Index, scope: Scope, read: Mapping[str, Module]) -> list[str]:
-    """New imports that lead back to where they begin, by what modules import when they are loaded.
-
-    Args:
-        read: what is written, by path.
-    """
-    paths = _paths_of_modules(index)
-    closed: list[tuple[str, str]] = []
-    for path, module in sorted(read.items()):
-        before = _read_module(index, scope, path)
-        new = module.loads() - (before.loads() if before is not None else set())
-        added = {other for name in new if (other := paths.get(name, "") or _path_of(read, name)) and other != path}
-        closed += [(path, other) for other in sorted(added) if path in _reached(index, scope, read, other)]
-    if not closed:
-        return []
-    told = "; ".join(f"'{path}' would import '{imported}', which leads back to it" for path, imported in closed[:_TOLD])
-    return [f"modules would import each other in a circle: {told}{'; …' if len(closed) > _TOLD else ''}"]
-
-
-def _path_of(read: Mapping[str, Module], name: str) -> str:
-    return next((path for path, module in read.items() if module.name == name), "")
-
-
-def _paths_of_modules(index: Index) -> dict[str, str]:
-    found: dict[str, str] = index.keep(
-        "paths of modules", lambda: {module: path for path, module in modules(index, "", _MOST_MODULES) if path.endswith(".py")}
-    )
-    return found
-
-
-def _reached(index: Index, scope: Scope, read: Mapping[str, Module], start: str) -> set[str]:
-    """Documents that are loaded with one, by their texts as they would be. What cannot be parsed imports nothing."""
-    paths = _paths_of_modules(index)
-    seen, waiting = {start}, [start]
-    while waiting and len(seen) < _MOST_LOADED:
-        path = waiting.pop()
-        module = read.get(path) or _read_module(index, scope, path)
-        for name in module.loads() if module is not None else ():
-            if (other := paths.get(name, "") or _path_of(read, name)) and other not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return seen
-
-
-def _read_module(index: Index, scope: Scope, path: str) -> Module | None:
-    from query.edits.text import decode
-    from query.refactor.python_module import Module
-
-    def read() -> Module | None:
-        content, known = scope.read(path), contents(index, [path])
-        try:
-            return Module(path, known[path].module, decode(content)) if content is not None and path in known else None
-        except EditRefused:
-            return None
-
-    made: Module | None = index.keep(f"module {path}", read)
-    return made
 
 
 def _gaps(index: Index, symbol: Symbol) -> list[Reason]:
@@ -333,4 +266,4 @@ def _said_of(found: Moved, gaps: Collection[Reason]) -> list[str]:
 def _place(document: Document, path: str, line: int, col: int, name: str) -> Place:
     low, high = document.lines.bounds(line)
     text = document.text[low:high].strip()[:200]
-    return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1 + len(name.encode("utf-16-le")) // 2, text=text)
+    return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1 + index_to_utf16(name, len(name)), text=text)
