@@ -246,6 +246,7 @@ def _moved(name: str, texts: Mapping[str, str], places: Mapping[str, set[tuple[i
         ("f = 1\nprint(f)\nf = 2\n", "bound in several places"),
         ("f = 1; g = 2\n", "shares its line"),
         ("f, g = 1, 2\n", "on its own"),
+        ("def g(): ...\n", "not defined at the top level"),
         ("def f(): ...\ndef g():\n    global f\n    f = 1\n", "bound in several places"),
     ],
 )
@@ -286,6 +287,20 @@ def test_what_leads_back_over_a_third_module_is_said(tmp_path: Path):
     service = Service(root)
     try:
         assert "'low.py' would import 'mid.py'" in service.ask("move_symbol", {"symbol": "top.moves", "to": "low.py"}).result.doubts[0]
+    finally:
+        service.close()
+
+
+def test_a_module_that_imports_what_is_not_there_is_told(tmp_path: Path):
+    root = write_tree(tmp_path / "lacking", {"a.py": "def f(): ...\n\n\ndef g(): ...\n", "b.py": "import no_such_package\n", "c.py": ""})
+    crawl_with_ty(root, jobs=1)
+    service = Service(root)
+    try:
+        codes = {
+            to: [item.code for item in service.ask("move_symbol", {"symbol": "a.f", "to": to}).completeness.reasons]
+            for to in ("b.py", "c.py")
+        }
+        assert codes == {"b.py": ["unresolved_imports"], "c.py": []}
     finally:
         service.close()
 
@@ -346,6 +361,19 @@ def test_each_function_that_imports_the_old_module_imports_the_new_one():
 def test_a_statement_that_goes_on_behind_a_backslash_takes_one_name_more():
     text = "from target import a, \\\n    b\n\n\ndef f(): ...\n\n\ng = f\n"
     assert "    b, f\n" in _moved("f", {"source.py": text, "target.py": "a = b = 1\n"}).documents["source.py"].text
+
+
+@pytest.mark.parametrize("text", ["", "\n", '"""Says."""\n', '"""Says."""', "# says\n", "import os\n"])
+def test_imports_come_before_the_definition_whatever_the_module_holds(text: str):
+    made = _moved("f", {"source.py": "import re\n\n\ndef f(x=re):\n    return x\n", "target.py": text}).documents["target.py"].text
+    assert made.index("import re\n") < made.index("def f(x=re)")
+    assert made.startswith(text.strip())
+    compile(made, "target.py", "exec")
+
+
+def test_what_a_module_says_of_itself_stays():
+    with pytest.raises(EditRefused, match="says of itself"):
+        _moved("__all__", {"source.py": "__all__ = []\n"})
 
 
 def test_a_block_whose_only_import_goes_is_not_empty():

@@ -11,6 +11,7 @@ from indexer.errors import EditRefused
 from query.refactor.python_module import BUILTINS, OF_A_MODULE, Binding, Module, declares_global, dotted, free_names, relative
 
 _OF_THE_LIBRARY = sys.stdlib_module_names | {"typing_extensions", "attr", "attrs"}
+_OF_THE_MODULE_ITSELF = OF_A_MODULE | {"__all__", "__getattr__", "__dir__"}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -26,6 +27,8 @@ class Block(NamedTuple):
 
 
 def block_of(source: Module, name: str) -> Block:
+    if name in _OF_THE_MODULE_ITSELF:
+        raise EditRefused(f"'{name}' is what '{source.path}' says of itself; it means something else in another module")
     nodes = [node for node in source.tree.body if name in _names_of(node)]
     if not nodes:
         raise EditRefused(f"'{name}' is not defined at the top level of '{source.path}', on its own; only such a definition can be moved")

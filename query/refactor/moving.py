@@ -187,8 +187,8 @@ def _in_target(
         else:
             edits.append(_import_edit(target, target, item.text, item.name))
     edits += _for_types(target, types) if types else []
-    edits.append(_insertion(target, name, text))
-    found.documents[target.path] = target.document.edited(_joined(edits), f"'{target.path}'")
+    target = Module(target.path, target.name, target.document.edited(_joined(edits), f"'{target.path}'"))
+    found.documents[target.path] = target.document.edited([_insertion(target, name, text)], f"'{target.path}'")
 
 
 def _text_there(source: Module, target: Module, block: Block) -> str:

@@ -21,9 +21,11 @@ from query.facts.completeness import DEFINITION, Certificate
 from query.facts.documents import contents
 from query.facts.folders import edit_scope, index_command
 from query.facts.freshness import is_as_indexed
+from query.facts.imports import imports_of
 from query.facts.index import Index
 from query.facts.occurrences import mentions
 from query.facts.parameters import asked
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 from query.live.outline import hangs
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
@@ -118,6 +120,9 @@ def TOOL(context: Context, ask: MoveSymbol) -> Answer[MovedSymbol]:
     left = [_place(route.texts[place.path], place.path, place.line, place.col, symbol.record.name) for place in found.left]
     if left:
         reasons.append(of_paths("left_behind", "uses that could not be rewritten stay as they are", sorted({item.path for item in left})))
+    if not route.is_new and (missing := [said.text for said in imports_of(index, route.target, Sources(index)) if not said.resolved]):
+        detail = f"'{route.target}' imports what was not found, and who imports from it needs that too: {listed(missing)}"
+        reasons.append(of_paths("unresolved_imports", detail, [route.target]))
     result = MovedSymbol(
         name=symbol.record.name,
         from_module=route.from_module,
