@@ -808,6 +808,8 @@ _STATEMENTS = (
 @settings(max_examples=400)
 @given(st.lists(st.tuples(st.sampled_from([0, 4, 8]), st.sampled_from(_STATEMENTS)), max_size=40))
 @example([(0, "def f():"), (4, "x = 1"), (4, "# a"), (4, "# b"), (0, "# c"), (4, "# d"), (4, "y = 2")])
+@example([(0, "def f():"), (4, "x = 1"), (4, "# a"), (4, "# b"), (0, "# c"), (4, "# d")])
+@example([(0, "class A:"), (4, "def f():"), (8, "x = 1"), (8, "# a"), (4, "# b"), (8, "# c"), (0, "# d"), (4, "# e")])
 def test_a_text_with_blank_comments_has_the_same_tree(lines: list[tuple[int, str]]) -> None:
     source = "".join(f"{' ' * indent}{line}\n" for indent, line in lines).encode()
     made = without_long_comments(source, 3)

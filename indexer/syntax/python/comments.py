@@ -48,8 +48,9 @@ def _around_long_continuations(source: bytes) -> list[tree_sitter.Range]:
 
 
 def without_long_comments(source: bytes, long: int = LONG) -> bytes:
-    """The text with runs of `long` lines of comments blank but for their first and last line, which say where blocks end.
+    """The text with runs of `long` lines of comments blank but for those that say where blocks end.
 
+    These are the first and the last one, each that is indented less than all before it, and the one in front of it.
     Lines of a string that begin with the sign are no comments. Where Python cannot tell them apart, since the text is broken before, a run
     of such lines is taken to be of comments.
     """
@@ -62,12 +63,29 @@ def without_long_comments(source: bytes, long: int = LONG) -> bytes:
         start = run.start()
         first = source.count(b"\n", 0, start)
         lines = run.group().splitlines(keepends=True)
+        kept = _ends_of_blocks(lines)
         for number, line in enumerate(lines):
-            inner = 0 < number < len(lines) - 1
-            if inner and (first + number in comments.lines or first + number > comments.end):
+            if number not in kept and (first + number in comments.lines or first + number > comments.end):
                 made[start : start + len(line)] = _SIGN.sub(b" ", line)
             start += len(line)
     return bytes(made)
+
+
+def _ends_of_blocks(lines: list[bytes]) -> set[int]:
+    """Few: every one is indented less than the one before it, and a line is as long as its indent."""
+    kept = {0, len(lines) - 1}
+    least = _indent(lines[0])
+    for number, line in enumerate(lines):
+        if (indent := _indent(line)) < least:
+            least = indent
+            kept |= {number - 1, number}
+    return kept
+
+
+def _indent(line: bytes) -> int:
+    """As the grammar counts it: a tab is eight, behind a form feed a line begins anew."""
+    blank = line.partition(b"#")[0].rpartition(b"\f")[2]
+    return len(blank) + 7 * blank.count(b"\t")
 
 
 class _Comments:
