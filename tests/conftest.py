@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.pluginmanager.register(costs.Meter())
     if not hasattr(config, "workerinput"):
-        config.stash[TALLY] = costs.Tally(writes=config.getoption("--write-costs"))
+        config.stash[TALLY] = costs.Tally(writes=config.getoption("--write-costs"), learns=config.getoption("--quick"))
         config.pluginmanager.register(config.stash[TALLY])
     os.environ["LSPIDX_DAEMON_IDLE_S"] = "0"  # a process that outlives its test is for the tests of just that
     config.stash[KILLS] = {}

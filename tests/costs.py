@@ -4,7 +4,7 @@ The cost of a test is what this process, the children that it has waited for and
 between its beginning and its end, without the fixtures that it shares with other tests; that of a function is the mean over its
 parameters. `costs.json` holds the functions above `QUICK_S` and the cheaper ones that are marked `slow`, as `make costs` has measured
 them; processor time depends little on what else the machine does. A function that is in no record is run unless it is marked, so a new
-test cannot be missing from a quick run by mistake: at worst it makes it slower until the next `make costs`.
+test cannot be missing from a quick run by mistake; if it is found to cost much more, the run writes it into the record, for the next one.
 
 Beside functions, the record holds how many seconds a module took from its first test to its last, fixtures and waiting included: by that
 the modules are put in order where processes run them side by side. `pytest --write-costs tests/test_x.py` measures that module alone.
@@ -24,6 +24,9 @@ import pytest
 RECORD = Path(__file__).with_name("costs.json")
 QUICK_S = 0.05
 """Above this a function is left out of a quick run. Half of all tests are below, and together they cost less than a check of the types."""
+
+LEARNT_S = 4 * QUICK_S
+"""What a quick run finds to cost more, it writes down. Between the two lies what was the first to need a module, or ran on a busy machine."""
 
 UNMEASURED_S = 1.0
 """What a test that is marked `slow` is taken to cost where that was never measured."""
@@ -80,10 +83,14 @@ class Meter:
 
 
 class Tally:
-    """Adds up what the reports say, and writes the record at the end where that is wanted."""
+    """Adds up what the reports say, and writes the record at the end where that is wanted.
 
-    def __init__(self, *, writes: bool) -> None:
-        self.writes = writes
+    learns: functions that are in no record and cost more than LEARNT_S are added to it.
+    """
+
+    def __init__(self, *, writes: bool, learns: bool = False) -> None:
+        self.writes, self.learns = writes, learns
+        self.learnt: dict[str, float] = {}
         self.by_test: dict[str, float] = {}
         self.shared: Counter[str] = Counter()
         self.elapsed: Counter[str] = Counter()
@@ -114,6 +121,7 @@ class Tally:
         return [
             f"{len(self.by_test)} tests took {sum(own.values()):.0f} s of processor, and {sum(self.shared.values()):.0f} s what they share",
             *(f"{own[module]:>8.0f} + {self.shared[module]:>4.0f}  {module}" for module in dearest if len(own) > 1),
+            *(f"{cost:>8.2f}  {name}: left out from now on, by {RECORD.name}" for name, cost in sorted(self.learnt.items())),
         ]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -121,6 +129,19 @@ class Tally:
             self.cut.update(f"tests/{Path(name.partition('::')[0]).name}" for name in session.config.args if "::" in name)
             whole = {function_of(module): spent for module, spent in self.elapsed.items() if module not in self.cut}
             RECORD.write_text(to_text(merge(load(), self.by_test, self.marked, whole)), encoding="utf-8")
+        elif self.learns:
+            known = load()
+            self.learnt = {name: cost for name, cost in means(self.by_test).items() if cost > LEARNT_S and name not in known}
+            if self.learnt:
+                RECORD.write_text(to_text(known | self.learnt), encoding="utf-8")
+
+
+def means(by_test: Mapping[str, float]) -> dict[str, float]:
+    """Seconds of processor of a function: the mean over its parameters."""
+    costs: dict[str, list[float]] = {}
+    for nodeid, spent in by_test.items():
+        costs.setdefault(function_of(nodeid), []).append(spent)
+    return {name: round(sum(parts) / len(parts), 2) for name, parts in costs.items()}
 
 
 def merge(record: dict[str, float], by_test: dict[str, float], marked: Collection[str], elapsed: Mapping[str, float]) -> dict[str, float]:
@@ -128,12 +149,9 @@ def merge(record: dict[str, float], by_test: dict[str, float], marked: Collectio
 
     elapsed: seconds by name of a module of which all tests were run.
     """
-    costs: dict[str, list[float]] = {}
-    for nodeid, spent in by_test.items():
-        costs.setdefault(function_of(nodeid), []).append(spent)
-    replaced = costs.keys() | elapsed.keys()
+    found = means(by_test)
+    replaced = found.keys() | elapsed.keys()
     kept = {name: cost for name, cost in record.items() if name not in replaced and (RECORD.parent / name.partition("::")[0]).is_file()}
-    found = {name: round(sum(parts) / len(parts), 2) for name, parts in costs.items()}
     modules = {name: float(round(spent)) for name, spent in elapsed.items() if spent >= LEAST_ELAPSED_S}
     return kept | modules | {name: cost for name, cost in found.items() if cost > QUICK_S or name in marked}
 

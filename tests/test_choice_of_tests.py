@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -178,6 +179,17 @@ def test_of_a_module_of_which_some_tests_were_left_out_nobody_says_how_long_it_t
     names = ["tests/test_a.py", "tests/test_b.py", "tests/test_c.py::test_one"]
     assert pytest.main(["-q", "-p", "no:cacheprovider", "--deselect", "tests/test_b.py::test_two", *names], [costs.Tally(writes=True)]) == 0
     assert costs.load() == {"test_a.py": 0.0}
+
+
+def test_what_a_quick_run_finds_dear_and_knows_nothing_of_is_left_out_of_the_next(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(costs, "RECORD", tmp_path / "costs.json")
+    costs.RECORD.write_text(json.dumps({"test_docs.py::test_known": 0.06}), encoding="utf-8")
+    tally = costs.Tally(writes=False, learns=True)
+    tally.by_test = {"tests/test_docs.py::test_known": 9.0, "tests/test_docs.py::test_new[1]": 0.1, "tests/test_docs.py::test_new[2]": 0.9}
+    tally.by_test["tests/test_docs.py::test_cheap"] = 0.19
+    tally.pytest_sessionfinish(None)  # pyright: ignore[reportArgumentType]
+    assert costs.load() == {"test_docs.py::test_known": 0.06, "test_docs.py::test_new": 0.5}
+    assert [line.split()[:2] for line in tally.summary() if "from now on" in line] == [["0.50", "test_docs.py::test_new:"]]
 
 
 @pytest.mark.parametrize(("cost", "marked", "left_out"), [(None, False, False), (None, True, True), (0.0, True, False), (9.0, False, True)])
